@@ -1,0 +1,177 @@
+# What a person does with this project. Every target sets up what it needs; the second call is quick.
+#
+#   make demo     what it can do and how fast, in a minute: needs no TensorFlow
+#   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow
+#   make lint     formatting, types, static analysis, generated files that are stale
+#   make bench    the tables of the documentation, measured here
+#   make fuzz     every parser on hostile bytes, 20 seconds each; `make soak` the same for 10 minutes each
+#   make docs     the generated pages, and the code of all pages run
+#   make wheels   a wheel for every Python >= 3.11 that is found, into dist/
+#   make install  the development install alone, in .venv/dev
+#   make clean    remove everything that make made
+#
+# Needs: Python >= 3.11, a C++20 compiler, make. Settings: PYTHON, JOBS, PYTEST_ARGS, BENCH_ARGS, FUZZ_SECONDS, CLANGXX.
+
+PYTHON ?= python3
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+CLANGXX ?= clang++-19
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+RUN := .venv/run
+DEV := .venv/dev
+PIP_INSTALL := bin/python -m pip install --quiet --disable-pip-version-check
+CMAKE := $(DEV)/bin/cmake
+CTEST := $(DEV)/bin/ctest
+
+NATIVE := $(shell find CMakeLists.txt src/core src/bindings -type f 2>/dev/null)
+SOURCES := $(NATIVE) $(shell find src/tfrkit -name '*.py' 2>/dev/null)
+CXX_HEADERS := $(filter %.h,$(NATIVE))
+CXX_UNITS := $(filter %.cc,$(NATIVE))
+CXX_FILES := $(CXX_HEADERS) $(CXX_UNITS) $(wildcard fuzz/*.cc fuzz/*.h)
+NATIVE_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.cc)))
+PYTHON_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.py)))
+
+# Sanitizers place their shadow memory at fixed addresses, which strong address randomisation can collide with.
+FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.PHONY: help demo test test-cpp test-sanitized test-python lint bench fuzz soak docs wheels install clean FORCE
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# --- environments: .venv/run has tfrkit as a user gets it, .venv/dev has it editable and all the tools ---
+
+$(RUN)/.stamp-venv $(DEV)/.stamp-venv: %/.stamp-venv:
+	@tools/ensure.sh python "$(PYTHON)"
+	$(PYTHON) -m venv $*
+	$*/$(PIP_INSTALL) --upgrade 'pip>=25.3'
+	@touch $@
+
+$(RUN)/.stamp-tfrkit: $(RUN)/.stamp-venv pyproject.toml README.md LICENSE $(SOURCES)
+	@tools/ensure.sh compiler
+	$(RUN)/$(PIP_INSTALL) .
+	@touch $@
+
+# The constraint is for the build of tfr-reader, of which there is no wheel; nothing else here is built with Cython.
+$(DEV)/.stamp-group-%: $(DEV)/.stamp-venv pyproject.toml
+	@echo 'Cython<3.1' > $(DEV)/build-constraint.txt
+	$(DEV)/$(PIP_INSTALL) --build-constraint $(DEV)/build-constraint.txt --group $*
+	@touch $@
+
+# The editable install takes Python from src/ as it is, so only a changed list of modules or native code needs this.
+build/modules.txt: FORCE
+	@mkdir -p build
+	@find src/tfrkit -name '*.py' | LC_ALL=C sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(DEV)/.stamp-tfrkit: $(DEV)/.stamp-group-build pyproject.toml README.md LICENSE build/modules.txt $(NATIVE)
+	@tools/ensure.sh compiler
+	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(DEV)/$(PIP_INSTALL) --no-build-isolation --config-settings build-dir=build/dev -e .
+	@touch $@
+
+install: $(DEV)/.stamp-tfrkit
+
+# --- demo ---
+
+demo: $(RUN)/.stamp-tfrkit
+	$(RUN)/bin/python examples/demo.py
+
+# --- test ---
+
+test: test-cpp test-sanitized test-python
+
+CONFIGURE = PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(CMAKE) -S . -G Ninja -DTFRKIT_BUILD_PYTHON=OFF --log-level=WARNING
+
+test-cpp: $(DEV)/.stamp-group-build
+	@tools/ensure.sh compiler
+	$(CONFIGURE) -B build/cpp -DCMAKE_BUILD_TYPE=Release -DTFRKIT_BUILD_TESTS=ON
+	$(CMAKE) --build build/cpp --parallel $(JOBS)
+	$(CTEST) --test-dir build/cpp --output-on-failure --no-tests=error --parallel $(JOBS)
+
+test-sanitized: $(DEV)/.stamp-group-build
+	@tools/ensure.sh compiler
+	$(CONFIGURE) -B build/cpp-sanitized -DCMAKE_BUILD_TYPE=Debug -DTFRKIT_BUILD_TESTS=ON -DTFRKIT_SANITIZE=ON
+	$(CMAKE) --build build/cpp-sanitized --parallel $(JOBS)
+	$(FIXED_ADDRESSES) $(CTEST) --test-dir build/cpp-sanitized --output-on-failure --no-tests=error --parallel $(JOBS)
+
+test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
+	$(DEV)/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+# --- lint ---
+
+lint: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-lint build/tidy/compile_commands.json
+	$(DEV)/bin/ruff check .
+	$(DEV)/bin/ruff format --check .
+	$(DEV)/bin/mypy
+	$(DEV)/bin/clang-format --dry-run --Werror $(CXX_FILES)
+	$(MAKE) --no-print-directory --jobs $(JOBS) $(CXX_UNITS:%=build/tidy/%.ok)
+	$(DEV)/bin/python docs/generate.py --check
+	$(DEV)/bin/python tools/check_tree.py
+
+build/tidy/compile_commands.json: $(DEV)/.stamp-tfrkit CMakeLists.txt
+	$(CONFIGURE) -B build/tidy -DTFRKIT_BUILD_PYTHON=ON -DTFRKIT_BUILD_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	    -DPython_EXECUTABLE=$(CURDIR)/$(DEV)/bin/python -DCMAKE_BUILD_TYPE=Release
+	@touch $@
+
+# Files for another instruction set are not in the list of commands, and so are left out.
+build/tidy/%.ok: % .clang-tidy $(CXX_HEADERS) build/tidy/compile_commands.json
+	@mkdir -p $(@D)
+	@if grep -q '$(CURDIR)/$<"' build/tidy/compile_commands.json; then \
+	    echo "clang-tidy $<"; $(DEV)/bin/clang-tidy --quiet -p build/tidy $<; fi
+	@touch $@
+
+# --- bench ---
+
+bench: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-bench
+	$(DEV)/bin/python -m benchmarks $(BENCH_ARGS)
+
+# --- fuzz: the corpus stays in build/corpus between runs, what fails is left in build/crashes ---
+
+fuzz: FUZZ_SECONDS ?= 20
+fuzz: fuzz-build
+	@for target in $(NATIVE_FUZZERS) $(PYTHON_FUZZERS); do \
+	    $(MAKE) --no-print-directory fuzz-run-$$target FUZZ_SECONDS=$(FUZZ_SECONDS) || exit 1; done
+
+soak: FUZZ_SECONDS ?= 600
+soak: fuzz-build
+	@$(MAKE) --no-print-directory --jobs $(JOBS) --output-sync=target --keep-going FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    $(NATIVE_FUZZERS:%=fuzz-run-%) $(PYTHON_FUZZERS:%=fuzz-run-%)
+
+.PHONY: fuzz-build
+fuzz-build: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-fuzz
+	@test -n "$(NATIVE_FUZZERS)" || { echo "error: no fuzz targets in fuzz/" >&2; exit 1; }
+	@tools/ensure.sh libfuzzer "$(CLANGXX)"
+	$(CONFIGURE) -B build/fuzz -DCMAKE_CXX_COMPILER="$(CLANGXX)" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTFRKIT_BUILD_FUZZERS=ON
+	$(CMAKE) --build build/fuzz --parallel $(JOBS) --target $(NATIVE_FUZZERS)
+	$(DEV)/bin/python fuzz/seeds.py build/corpus
+
+FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+    -verbosity=0 -artifact_prefix=build/crashes/$*-
+
+$(NATIVE_FUZZERS:%=fuzz-run-%): fuzz-run-%:
+	@mkdir -p build/corpus/$* build/crashes
+	@echo "fuzz $*: $(FUZZ_SECONDS) s"
+	@$(FIXED_ADDRESSES) "$$(find build/fuzz -type f -name $*)" $(FUZZ_OPTIONS) build/corpus/$* 2>&1
+
+$(PYTHON_FUZZERS:%=fuzz-run-%): fuzz-run-%:
+	@mkdir -p build/corpus/$* build/crashes
+	@echo "fuzz $*: $(FUZZ_SECONDS) s"
+	@$(DEV)/bin/python fuzz/$*.py $(FUZZ_OPTIONS) build/corpus/$* 2>&1
+
+# --- docs and wheels ---
+
+docs: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-docs
+	$(DEV)/bin/python docs/generate.py
+	$(DEV)/bin/python -m pytest -q tests/test_docs.py tests/test_doctests.py tests/test_rules.py
+
+wheels:
+	@tools/ensure.sh compiler
+	PYTHON="$(PYTHON)" tools/build_wheels.sh dist
+
+clean:
+	rm -rf build dist .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis src/tfrkit/_core.pyi
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

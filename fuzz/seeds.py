@@ -1,0 +1,101 @@
+"""Write the files that fuzzing starts from: small valid record files, and slightly damaged ones.
+
+    python fuzz/seeds.py FOLDER    fills FOLDER/<target>/ for every target
+
+The frames are made here, not by tfrkit, so that a fault in its writer cannot hide one in its reader. Without
+such files a fuzzer would spend its time on guessing checksums.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import struct
+import sys
+import zlib
+from pathlib import Path
+
+POLYNOMIAL = 0x82F63B78  # CRC-32C, bits reversed
+PAYLOADS: tuple[list[bytes], ...] = (
+    [],
+    [b""],
+    [b"hello"],
+    [b"hello", b"", b"xyz"],
+    [b"a" * 300, b"b" * 5],
+    [b"\0" * 40] * 3,
+)
+
+
+def masked_crc32c(data: bytes) -> int:
+    """Return the checksum that TFRecord files carry, bit by bit: slow and plain."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def frame(payload: bytes) -> bytes:
+    """Return a record as it is on disk."""
+    length = struct.pack("<Q", len(payload))
+    return b"".join(
+        [length, struct.pack("<I", masked_crc32c(length)), payload, struct.pack("<I", masked_crc32c(payload))]
+    )
+
+
+def plain_files() -> list[bytes]:
+    """Return uncompressed files: whole, cut, flipped, with garbage in the middle, with a lying length."""
+    whole = [b"".join(map(frame, payloads)) for payloads in PAYLOADS]
+    first = whole[3]
+    huge = struct.pack("<Q", 1 << 62)
+    return [
+        *whole,
+        first[:-3],
+        first[:30],
+        first[:13] + b"\xff" + first[14:],
+        frame(b"one") + b"garbage between" + frame(b"two"),
+        huge + struct.pack("<I", masked_crc32c(huge)) + frame(b"after"),
+        frame(frame(b"a frame inside a payload")),
+    ]
+
+
+def compressed_files() -> list[bytes]:
+    """Return the plain files in every container, also as several gzip members and cut short."""
+    files = []
+    for plain in plain_files():
+        half = len(plain) // 2
+        member = gzip.compress(plain, mtime=0)
+        files += [
+            member,
+            zlib.compress(plain),
+            gzip.compress(plain[:half], mtime=0) + gzip.compress(plain[half:], mtime=0),
+            member[: len(member) * 2 // 3],
+            member + b"tail",
+            lzma.compress(plain),
+        ]
+    return files
+
+
+def seeds_of(target: str) -> list[bytes]:
+    """Return the inputs that a target starts from."""
+    if target == "fuzz_read":  # its first byte chooses the options
+        files = plain_files() + compressed_files()
+        return [bytes([number % 8]) + data for number, data in enumerate(files)]
+    return plain_files()
+
+
+def main(folder: Path) -> None:
+    """Write the seeds of every target of this folder."""
+    here = Path(__file__).resolve().parent
+    targets = sorted({path.stem for path in here.glob("fuzz_*.*") if path.suffix in {".cc", ".py"}})
+    for target in targets:
+        place = folder / target
+        place.mkdir(parents=True, exist_ok=True)
+        for number, data in enumerate(seeds_of(target)):
+            (place / f"seed-{number:03}").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

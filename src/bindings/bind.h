@@ -1,0 +1,16 @@
+// The registration functions, one for each concept.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace tfrkit {
+
+void bind_buffer(nanobind::module_& module);
+void bind_crc32c(nanobind::module_& module);
+void bind_cut(nanobind::module_& module);
+void bind_frame(nanobind::module_& module);
+void bind_index(nanobind::module_& module);
+void bind_read(nanobind::module_& module);
+void bind_resync(nanobind::module_& module);
+
+}  // namespace tfrkit

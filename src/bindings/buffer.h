@@ -1,0 +1,28 @@
+// `Buffer`: pooled memory that Python sees through the buffer protocol.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace tfrkit {
+
+// Owns its memory. Once Python has seen a filled buffer nobody writes to it.
+class Buffer {
+ public:
+  // Throws std::bad_alloc if there is no memory.
+  explicit Buffer(std::size_t size);
+  Buffer(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&&) = delete;
+  ~Buffer();
+
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {memory_, size_}; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::byte* memory_;
+  std::size_t size_;
+};
+
+}  // namespace tfrkit

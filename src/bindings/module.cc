@@ -1,0 +1,13 @@
+// The module `tfrkit._core`: registration only.
+#include "bind.h"
+
+NB_MODULE(_core, module) {
+  module.doc() = "The kernels of tfrkit. Private: names and signatures may change at any time.";
+  tfrkit::bind_buffer(module);
+  tfrkit::bind_crc32c(module);
+  tfrkit::bind_frame(module);
+  tfrkit::bind_cut(module);
+  tfrkit::bind_read(module);
+  tfrkit::bind_resync(module);
+  tfrkit::bind_index(module);
+}

@@ -1,0 +1,46 @@
+// Loads and stores of little-endian integers at any address.
+//
+// The only place where bytes become integers; memcpy keeps it free of alignment and aliasing
+// trouble and compiles to one instruction.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace tfrkit {
+
+// What every kernel reads: bytes that somebody else owns and keeps alive.
+using Bytes = std::span<const std::byte>;
+
+// Returns `value` with its bytes reversed.
+template <std::unsigned_integral T>
+[[nodiscard]] constexpr T byte_swapped(T value) noexcept {
+  T swapped = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    swapped = static_cast<T>((swapped << 8) | (value & 0xff));
+    value = static_cast<T>(value >> 8);
+  }
+  return swapped;
+}
+
+// Returns the little-endian integer at `source`. Precondition: sizeof(T) bytes are readable.
+template <std::unsigned_integral T>
+[[nodiscard]] inline T load_le(const std::byte* source) noexcept {
+  T value;
+  std::memcpy(&value, source, sizeof(T));
+  if constexpr (std::endian::native == std::endian::big) value = byte_swapped(value);
+  return value;
+}
+
+// Writes `value` little-endian to `target`. Precondition: sizeof(T) bytes are writable.
+template <std::unsigned_integral T>
+inline void store_le(std::byte* target, T value) noexcept {
+  if constexpr (std::endian::native == std::endian::big) value = byte_swapped(value);
+  std::memcpy(target, &value, sizeof(T));
+}
+
+}  // namespace tfrkit

@@ -1,0 +1,252 @@
+"""Every exception and warning that tfrkit raises, and how an OSError becomes one.
+
+The classes carry TensorFlow's names, so that code which catches `tf.errors.DataLossError` by name or matches its
+text goes on working; each also derives from the built-in that a Python programmer would catch:
+
+    Exception
+    +-- OpError                          .message .node_def .op .error_code  .path .record .offset
+        +-- CancelledError               1
+        +-- UnknownError                 2   RuntimeError
+        +-- InvalidArgumentError         3   ValueError
+        +-- DeadlineExceededError        4   TimeoutError
+        +-- NotFoundError                5   FileNotFoundError
+        +-- AlreadyExistsError           6   FileExistsError
+        +-- PermissionDeniedError        7   PermissionError
+        +-- ResourceExhaustedError       8   OSError
+        +-- FailedPreconditionError      9   RuntimeError
+        +-- AbortedError                 10  RuntimeError
+        +-- OutOfRangeError              11  IndexError
+        +-- UnimplementedError           12  NotImplementedError
+        +-- InternalError                13  RuntimeError
+        +-- UnavailableError             14  ConnectionError
+        +-- DataLossError                15  ValueError
+        +-- UnauthenticatedError         16  PermissionError
+    ImportError
+    +-- MissingExtraError                an optional package is not installed
+    UserWarning
+    +-- DataLossWarning                  data was left out because the policy says so
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+__all__ = [
+    "AbortedError",
+    "AlreadyExistsError",
+    "CancelledError",
+    "DataLossError",
+    "DataLossWarning",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "MissingExtraError",
+    "NotFoundError",
+    "OpError",
+    "OutOfRangeError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
+    "from_os_error",
+]
+
+
+class OpError(Exception):
+    """Base of all errors about data and files.
+
+    Attributes:
+        message: the whole text; it begins with TensorFlow's text for the same case.
+        path: file the error is about, or None.
+        record: number of the record in that file, counted from 0, or None.
+        offset: byte offset in the uncompressed stream of that file, or None.
+        node_def: always None; TensorFlow has it.
+        op: always None; TensorFlow has it.
+        error_code: TensorFlow's number of the class.
+    """
+
+    error_code: int = 2
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.record = record
+        self.offset = offset
+        self.node_def = None
+        self.op = None
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.message, self.path, self.record, self.offset)
+
+
+def _rebuild(
+    cls: type[OpError], message: str, path: str | None, record: int | None, offset: int | None
+) -> OpError:
+    return cls(message, path=path, record=record, offset=offset)
+
+
+class CancelledError(OpError):
+    """The work was cancelled."""
+
+    error_code = 1
+
+
+class UnknownError(OpError, RuntimeError):
+    """Something failed for a reason that is not known here, such as a user's generator."""
+
+    error_code = 2
+
+
+class InvalidArgumentError(OpError, ValueError):
+    """An argument, or a value in the data, is not acceptable."""
+
+    error_code = 3
+
+
+class DeadlineExceededError(OpError, TimeoutError):
+    """The work did not end in time."""
+
+    error_code = 4
+
+
+class NotFoundError(OpError, FileNotFoundError):
+    """A file or folder does not exist."""
+
+    error_code = 5
+
+
+class AlreadyExistsError(OpError, FileExistsError):
+    """Something that was to be made exists already."""
+
+    error_code = 6
+
+
+class PermissionDeniedError(OpError, PermissionError):
+    """The file's permissions do not allow it."""
+
+    error_code = 7
+
+
+class ResourceExhaustedError(OpError, OSError):
+    """The disk is full, or another resource is used up."""
+
+    error_code = 8
+
+
+class FailedPreconditionError(OpError, RuntimeError):
+    """The object is not in a state that allows the call, such as a closed writer."""
+
+    error_code = 9
+
+
+class AbortedError(OpError, RuntimeError):
+    """The work was given up, usually because of a concurrent change."""
+
+    error_code = 10
+
+
+class OutOfRangeError(OpError, IndexError):
+    """Reading went past the end."""
+
+    error_code = 11
+
+
+class UnimplementedError(OpError, NotImplementedError):
+    """The operation does not exist for this kind of object."""
+
+    error_code = 12
+
+
+class InternalError(OpError, RuntimeError):
+    """A promise that tfrkit makes to itself was broken; please report it."""
+
+    error_code = 13
+
+
+class UnavailableError(OpError, ConnectionError):
+    """A service cannot be reached now."""
+
+    error_code = 14
+
+
+class DataLossError(OpError, ValueError):
+    """Data is damaged or incomplete."""
+
+    error_code = 15
+
+
+class UnauthenticatedError(OpError, PermissionError):
+    """The credentials were refused."""
+
+    error_code = 16
+
+
+class MissingExtraError(ImportError):
+    """An optional package is needed and not installed."""
+
+
+class DataLossWarning(UserWarning):
+    """Data was left out, as the policy in force says; the text tells where and how much."""
+
+
+_BY_ERRNO: dict[int, type[OpError]] = {
+    errno.ENOENT: NotFoundError,
+    errno.ENOTDIR: FailedPreconditionError,
+    errno.EEXIST: AlreadyExistsError,
+    errno.EACCES: PermissionDeniedError,
+    errno.EPERM: PermissionDeniedError,
+    errno.EROFS: PermissionDeniedError,
+    errno.EISDIR: FailedPreconditionError,
+    errno.ENOTEMPTY: FailedPreconditionError,
+    errno.EBADF: FailedPreconditionError,
+    errno.EPIPE: FailedPreconditionError,
+    errno.EINVAL: InvalidArgumentError,
+    errno.ENAMETOOLONG: InvalidArgumentError,
+    errno.ENOSPC: ResourceExhaustedError,
+    errno.EDQUOT: ResourceExhaustedError,
+    errno.EMFILE: ResourceExhaustedError,
+    errno.ENFILE: ResourceExhaustedError,
+    errno.EFBIG: OutOfRangeError,
+    errno.ETIMEDOUT: DeadlineExceededError,
+    errno.EAGAIN: UnavailableError,
+}
+
+
+def from_os_error(error: OSError, path: str, advice: str = "") -> OpError:
+    """Give the tfrkit error for an OSError about `path`, with TensorFlow's text `<path>; <reason>`.
+
+    Args:
+        error: what the operating system said.
+        path: the file as the user named it.
+        advice: a sentence on what to do, put behind the reason.
+
+    Returns:
+        The error, to be raised `from error`; `errno` and `filename` are kept where the class has them.
+
+    >>> from_os_error(FileNotFoundError(2, "No such file or directory"), "a.tfrecord").message
+    'a.tfrecord; No such file or directory'
+    """
+    number = error.errno if error.errno is not None else 0
+    reason = os.strerror(number) if number else str(error)
+    cls = _BY_ERRNO.get(number, UnknownError)
+    result = cls(f"{path}; {reason}" + (f". {advice}" if advice else ""), path=path)
+    if isinstance(result, OSError):
+        result.errno = number
+        result.strerror = reason
+        result.filename = path
+    return result

@@ -1,0 +1,1 @@
+"""What the data is: blocks of records (messages, features, specs and columns stand on them)."""

@@ -1,0 +1,129 @@
+"""Block: a run of whole frames in one buffer, and where each record lies in it.
+
+Does no I/O and checks no CRC: whoever makes a block has done that. A block is immutable and may be shared by threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+
+__all__ = ["Block"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Block:
+    """Many records in one buffer.
+
+    Attributes:
+        data: the buffer, a read-only uint8 array; frames with their headers and footers, not only payloads.
+        offsets: where each payload begins in `data`, int64.
+        lengths: bytes of each payload, int64.
+        path: the file it was read from, or None.
+        first_record: number of the first record in that file.
+        start: offset of `data[0]` in the file's uncompressed stream.
+
+    >>> block = Block.from_records([b"hello", b"", b"xyz"])
+    >>> len(block), block[0], block.lengths.tolist()
+    (3, b'hello', [5, 0, 3])
+    """
+
+    __slots__ = ("data", "first_record", "lengths", "offsets", "path", "start")
+
+    def __init__(
+        self,
+        data: Any,
+        offsets: IntArray,
+        lengths: IntArray,
+        *,
+        path: str | None = None,
+        first_record: int = 0,
+        start: int = 0,
+    ) -> None:
+        """Wrap a buffer without copying; it must not change any more."""
+        view = memoryview(data).toreadonly()
+        self.data: npt.NDArray[np.uint8] = np.frombuffer(view, np.uint8)
+        self.offsets = offsets
+        self.lengths = lengths
+        self.path = path
+        self.first_record = first_record
+        self.start = start
+
+    @classmethod
+    def from_records(cls, records: Sequence[bytes | bytearray | memoryview | str]) -> Block:
+        """Make a block of records that are in memory already; they are copied."""
+        items = records if isinstance(records, (list, tuple)) else list(records)
+        if not items:
+            empty = np.zeros(0, np.int64)
+            return cls(b"", empty, empty)
+        buffer, used, _ = _core.frame_records(items, 0, 2**62)
+        scan = _core.scan_frames(buffer, 0, used, False, 2**62)
+        return cls(memoryview(buffer)[:used], scan.offsets, scan.lengths)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Block: ...
+    def __getitem__(self, index: int | slice) -> bytes | Block:
+        """One record as bytes (a copy), or a block of some (a view on the same buffer)."""
+        if isinstance(index, slice):
+            start, _, step = index.indices(len(self))
+            # Record numbers run on within a step of 1 only; any other slice keeps the number of its first record.
+            first = self.first_record + (start if step == 1 else 0)
+            return self._with(self.offsets[index], self.lengths[index], first)
+        begin = int(self.offsets[index])
+        return self.data[begin : begin + int(self.lengths[index])].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.to_list())
+
+    def __eq__(self, other: object) -> bool:
+        """Blocks are equal if they hold the same records in the same order."""
+        if not isinstance(other, Block):
+            return NotImplemented
+        return np.array_equal(self.lengths, other.lengths) and self.to_list() == other.to_list()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        where = f" of {self.path!r} from record {self.first_record}" if self.path is not None else ""
+        return f"<Block: {len(self)} records, {self.nbytes} bytes{where}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        args = (self.data.tobytes(), self.offsets, self.lengths, self.path, self.first_record, self.start)
+        return _rebuild, args
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all payloads together."""
+        return int(self.lengths.sum())
+
+    def to_list(self) -> list[bytes]:
+        """All records as bytes objects, cut from the buffer in one native call."""
+        return _core.cut_records(self.data, self.offsets, self.lengths)
+
+    def take(self, indices: Sequence[int] | IntArray) -> Block:
+        """The records at these positions, in this order; a view on the same buffer."""
+        chosen = np.asarray(indices, np.int64)
+        return self._with(self.offsets[chosen], self.lengths[chosen], self.first_record)
+
+    def _with(self, offsets: IntArray, lengths: IntArray, first_record: int) -> Block:
+        offsets, lengths = np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
+        return Block(
+            self.data, offsets, lengths, path=self.path, first_record=first_record, start=self.start
+        )
+
+
+def _rebuild(
+    data: bytes, offsets: IntArray, lengths: IntArray, path: str | None, first_record: int, start: int
+) -> Block:
+    return Block(data, offsets, lengths, path=path, first_record=first_record, start=start)

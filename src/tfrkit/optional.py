@@ -1,0 +1,35 @@
+"""The one door for optional packages: import them late, and say what is missing and how to get it."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from tfrkit.errors import MissingExtraError
+
+__all__ = ["require"]
+
+# Import name of each optional package -> (name to install, the extra that brings it).
+_EXTRAS: dict[str, tuple[str, str]] = {
+    "zstandard": ("zstandard", "zstd"),
+}
+
+
+def require(module: str, feature: str) -> ModuleType:
+    """Import an optional package, or raise an error that names the command to install it.
+
+    Args:
+        module: import name, one of those known here.
+        feature: what the user asked for, to begin the message with.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+    """
+    package, extra = _EXTRAS[module]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{feature} needs the package {package}, which is not installed. "
+            f"Install it with: pip install 'tfrkit[{extra}]'"
+        ) from error

@@ -1,0 +1,1 @@
+"""Files of frames: reading, writing, random access, checking and mending."""

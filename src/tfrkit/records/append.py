@@ -1,0 +1,112 @@
+"""Going on with an existing file: where its intact part ends, and whether it can be continued in place."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Final
+
+from tfrkit.errors import DataLossWarning, FailedPreconditionError
+from tfrkit.model.block import Block
+from tfrkit.records.chain import Chain, open_chain
+from tfrkit.records.cut import check_block
+from tfrkit.records.damage import Damage
+from tfrkit.records.detect import HEAD_BYTES, detect
+from tfrkit.records.policy import TFRKIT
+from tfrkit.storage.source import ByteSource, open_source
+
+__all__ = ["AppendPlan", "plan_append"]
+
+_IN_PLACE: Final = ("", "GZIP", "XZ", "ZSTD")  # what may simply be followed by more of its kind; ZLIB may not
+
+
+@dataclass(frozen=True, slots=True)
+class AppendPlan:
+    """How to go on with a file.
+
+    Attributes:
+        end: size to cut the file to before going on in place.
+        records: how many there are already.
+        rewrite: it cannot go on in place; its records are copied into a new file first.
+    """
+
+    end: int
+    records: int
+    rewrite: bool
+
+
+def plan_append(path: str, compression: str) -> AppendPlan | None:
+    """Look at an existing file; None if there is none, or nothing in it.
+
+    Args:
+        path: the file.
+        compression: what the writer is about to use; the file's own must be the same.
+
+    Raises:
+        FailedPreconditionError: the file has another compression, or is damaged before its end.
+    """
+    if not os.path.lexists(path) or os.path.getsize(path) == 0:
+        return None
+    source = open_source(path)
+    found = detect(source.peek(HEAD_BYTES))
+    if found != compression:
+        raise FailedPreconditionError(
+            f"{path}; cannot append {compression or 'uncompressed'} records to a file that is "
+            f"{found or 'uncompressed'}. Pass compression={found or 'none'!r}.",
+            path=path,
+        )
+    chain = open_chain(source, TFRKIT.with_options(compression=compression, crc=False))
+    damage, end, records = _walk(chain)
+    size = source.size() or 0
+    if damage is not None:
+        _check_torn(source, path, damage, plain=not compression)
+        warnings.warn(
+            DataLossWarning(
+                f"{path}: a torn record at byte {damage.start} was cut off before appending ({damage.kind})."
+            ),
+            stacklevel=4,
+        )
+    in_place = compression in _IN_PLACE and (damage is None or not compression)
+    return AppendPlan(end if not compression else size, records, not in_place)
+
+
+def _walk(chain: Chain) -> tuple[Damage | None, int, int]:
+    """Go through the frames: the first damage, where the intact part ends in the stream, and the number of records.
+
+    Only the last record's data is checked: it is the one that a crash may have left half written.
+    """
+    last: Block | None = None
+    while (step := chain.plan()) is not None:
+        for event in chain.run(step):
+            if isinstance(event, Damage):
+                return event, event.start, event.record
+            last = event
+    if last is not None and isinstance(damage := check_block(last[-1:])[-1], Damage):
+        return damage, damage.start, chain.cutter.records - 1
+    return None, chain.cutter.position, chain.cutter.records
+
+
+def _check_torn(source: ByteSource, path: str, damage: Damage, *, plain: bool) -> None:
+    """Refuse damage that is not just the end of an interrupted write."""
+    if damage.kind == "truncated":
+        return
+    size = source.size() or 0
+    if damage.kind == "bad data CRC" and damage.end >= size:
+        return
+    if plain and damage.kind == "bad length CRC" and _only_zeros(source, damage.start, size):
+        return  # a crash of the machine can leave a file longer than what was written into it
+    error = damage.to_error(path)
+    raise FailedPreconditionError(
+        f"{path}; cannot append to a damaged file: {error.message} Mend it first with tfrkit.repair.",
+        path=path,
+        record=damage.record,
+        offset=damage.start,
+    )
+
+
+def _only_zeros(source: ByteSource, start: int, end: int) -> bool:
+    for at in range(start, end, 1 << 20):
+        if source.read_at(at, min(1 << 20, end - at)).strip(b"\0"):
+            return False
+    return True

@@ -1,0 +1,289 @@
+"""Chains: the work of reading one file, as steps that threads can share.
+
+A step has three parts: `prepare` reads (and inflates) the step's bytes, `cut` finds the frames in them, `check` tests
+the data CRCs. `cut` of step i needs the unfinished frame that step i-1 left over, so it runs in order, as does
+`prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once. In a plain
+file 2 % of the time is in `cut`.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from tfrkit import _core
+from tfrkit.errors import DataLossError, OpError
+from tfrkit.model.block import Block
+from tfrkit.records.cut import Event, FrameCutter, check_block
+from tfrkit.records.damage import Damage, Kind
+from tfrkit.records.detect import HEAD_BYTES, detect
+from tfrkit.records.policy import ReadPolicy
+from tfrkit.storage.inflate import WINDOW_BYTES, Decoder, open_decoder
+from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
+from tfrkit.storage.source import ByteSource
+
+__all__ = ["BLOCK_BYTES", "Chain", "Step", "open_chain"]
+
+# Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
+# (benchmarks/read_blocks.py).
+BLOCK_BYTES: Final = 1 << 20
+HEADROOM_BYTES: Final = 1 << 16  # an unfinished frame up to this size moves to the next block without an allocation
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of a chain: what to read, and the locks that hold back the next step."""
+
+    at: int  # where its bytes begin in the file, or -1 for the next ones of a decoder
+    size: int
+    prepared: threading.Lock = field(default_factory=threading.Lock)
+    cut: threading.Lock = field(default_factory=threading.Lock)
+    before: Step | None = None
+
+
+class Feed(Protocol):
+    """How a chain gets its bytes."""
+
+    in_order: bool  # steps must be prepared one after another
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        """Say what the next step reads: (position, bytes). With `ahead`, None where the file seems to end."""
+
+    def prepare(self, at: int, size: int) -> Any:
+        """Read it. Gives what `give` understands."""
+
+    def give(self, prepared: Any, cutter: FrameCutter) -> list[Event]:
+        """Hand what was prepared to the cutter, in order. Sets cutter.done at the end of the file."""
+
+
+class Chain:
+    """One open file on its way to events. Steps are planned by one thread and run by any."""
+
+    def __init__(self, source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> None:
+        self.path = source.name
+        self.source = source
+        self.compression = compression
+        resync = policy.on_corrupt == "skip"
+        self.cutter = FrameCutter(
+            source.name,
+            check=False,
+            resync=resync,
+            max_record_bytes=policy.max_record_bytes,
+            size=source.size if not compression else lambda: None,
+            short_text="EOF reached" if compression else "Read less bytes than requested",
+        )
+        self._crc = policy.crc and not resync
+        self._last: Step | None = None
+        self.feed = _choose_feed(source, compression, policy, block_bytes)
+
+    @property
+    def done(self) -> bool:
+        """Nothing more will come."""
+        return self.cutter.done
+
+    def plan(self, *, ahead: bool = False) -> Step | None:
+        """Make the next step, or None if no more are needed.
+
+        Args:
+            ahead: other steps are under way; plan only what will surely be needed.
+        """
+        if self.done:
+            return None
+        planned = self.feed.plan(ahead=ahead)
+        if planned is None:
+            return None
+        step = Step(*planned, before=self._last)
+        step.prepared.acquire()
+        step.cut.acquire()
+        self._last = step
+        return step
+
+    def run(self, step: Step) -> list[Event]:
+        """Do a planned step; the steps before it must have been started. Thread-safe."""
+        before, step.before = step.before, None
+        try:
+            try:
+                if self.feed.in_order and before is not None:
+                    with before.prepared:
+                        pass
+                prepared = self._prepare(step)
+            finally:
+                step.prepared.release()
+            if before is not None:
+                with before.cut:
+                    pass
+            if self.cutter.done:
+                return []
+            if isinstance(prepared, OpError):
+                self.cutter.done = True
+                raise prepared
+            events = self.feed.give(prepared, self.cutter)
+        finally:
+            step.cut.release()
+        return self._checked(events) if self._crc else events
+
+    def _prepare(self, step: Step) -> Any:
+        if self.cutter.done:
+            return None
+        try:
+            return self.feed.prepare(step.at, step.size)
+        except OpError as error:
+            return error
+
+    def _checked(self, events: list[Event]) -> list[Event]:
+        checked: list[Event] = []
+        for event in events:
+            found = check_block(event) if isinstance(event, Block) else [event]
+            checked += found
+            if isinstance(found[-1], Damage):
+                self.cutter.done = True
+                break
+        return checked
+
+
+class PlainFeed:
+    """A regular file without compression: fixed ranges, read at once by many threads."""
+
+    in_order = False
+
+    def __init__(self, source: ByteSource, block_bytes: int) -> None:
+        self._source = source
+        self._block_bytes = block_bytes
+        self._next = source.position
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        at = self._next
+        # The step that finds the end may be an empty one, at the very end; behind it none is needed.
+        if ahead and at > (self._source.size() or 0):
+            return None
+        self._next += self._block_bytes
+        return at, self._block_bytes
+
+    def prepare(self, at: int, size: int) -> tuple[Any, int]:
+        buffer = _core.Buffer(HEADROOM_BYTES + size)
+        return buffer, self._source.read_into(memoryview(buffer)[HEADROOM_BYTES:], at)
+
+    def give(self, prepared: Any, cutter: FrameCutter) -> list[Event]:
+        buffer, got = prepared
+        events = cutter.feed(buffer, HEADROOM_BYTES, HEADROOM_BYTES + got)
+        if got < len(buffer) - HEADROOM_BYTES:
+            events += cutter.finish()
+        return events
+
+
+class StreamFeed:
+    """What can only be had in order: one deflate stream, XZ, ZSTD, pipes and file objects."""
+
+    in_order = True
+
+    def __init__(self, decoder: Decoder, policy: ReadPolicy) -> None:
+        self._decoder = decoder
+        self._resync = policy.on_corrupt == "skip"
+        self._cut_is_error = policy.cut_tail == "error"
+        self._over = False
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        return -1, 0
+
+    def prepare(self, at: int, size: int) -> bytes | str:
+        """Give the next chunk, b"" at the end, or the text of an error in its place."""
+        if self._over:
+            return b""
+        try:
+            return self._decoder.read()
+        except DataLossError as error:
+            self._over = not (self._resync and self._decoder.recover())
+            return error.message
+
+    def give(self, prepared: bytes | str, cutter: FrameCutter) -> list[Event]:
+        if isinstance(prepared, str):
+            return cutter.gap(prepared)
+        if prepared:
+            return cutter.feed(prepared, 0, len(prepared))
+        return self._finish(cutter)
+
+    def _finish(self, cutter: FrameCutter) -> list[Event]:
+        events = cutter.finish()
+        damaged = bool(events) and isinstance(events[-1], Damage)
+        if self._decoder.lost:
+            text = f"data loss as in TensorFlow: {self._decoder.lost}"
+            events.append(_tail("garbage", cutter, text, ""))
+        elif self._decoder.cut and self._cut_is_error and not damaged:
+            text = f"truncated record at {cutter.position}' failed with {cutter.short_text}"
+            events.append(_tail("truncated", cutter, text, "the compressed container has no end"))
+        return events
+
+
+class MemberFeed:
+    """GZIP members that tell their own size: inflated at once by many threads.
+
+    From the first member on that is not of this kind, or not what it says, the rest of the file is read as a stream.
+    """
+
+    in_order = False
+
+    def __init__(self, source: ByteSource, policy: ReadPolicy) -> None:
+        self._source = source
+        self._policy = policy
+        self._next = source.position
+        self._stream: StreamFeed | None = None
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        at, end = self._next, self._source.size() or 0
+        if ahead and (self._stream is not None or at > end):
+            return None
+        head = parse_member_header(self._source.read_at(at, MEMBER_HEADER_BYTES))
+        # At the end, and where there is no member of ours, a step of no bytes makes the rest a stream.
+        size = head[1] if head is not None and head[1] <= end - at else 0
+        self._next = at + max(size, 1)
+        return at, size
+
+    def prepare(self, at: int, size: int) -> tuple[int, bytes | None]:
+        if self._stream is not None or not size or self._tensorflow_stumbles(at + size):
+            return at, None
+        return at, inflate_member(self._source.read_at(at, size))
+
+    def give(self, prepared: tuple[int, bytes | None], cutter: FrameCutter) -> list[Event]:
+        at, inflated = prepared
+        if self._stream is None:
+            if inflated is not None:
+                return cutter.feed(inflated, 0, len(inflated))
+            self._source.seek(at)
+            self._stream = _open_stream(self._source, "GZIP", self._policy)
+        return self._stream.give(self._stream.prepare(-1, 0), cutter)
+
+    def _tensorflow_stumbles(self, end: int) -> bool:
+        # See `pad_member`: files put together from several may hold such members; the stream knows what is lost.
+        return self._policy.tensorflow_containers and 0 < end % WINDOW_BYTES <= 8
+
+
+def open_chain(source: ByteSource, policy: ReadPolicy, block_bytes: int = BLOCK_BYTES) -> Chain:
+    """Start reading a file as the policy says.
+
+    Raises:
+        MissingExtraError: the file's compression needs a package that is not installed.
+    """
+    compression = policy.compression
+    if compression == "auto":
+        compression = detect(source.peek(HEAD_BYTES))
+    elif policy.tensorflow_containers and compression not in ("GZIP", "ZLIB"):
+        compression = ""
+    return Chain(source, compression, policy, block_bytes)
+
+
+def _choose_feed(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> Feed:
+    if source.regular and not compression:
+        return PlainFeed(source, block_bytes)
+    if source.regular and compression == "GZIP" and parse_member_header(source.peek(MEMBER_HEADER_BYTES)):
+        return MemberFeed(source, policy)
+    return _open_stream(source, compression, policy)
+
+
+def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy) -> StreamFeed:
+    decoder = open_decoder(source, compression, tensorflow=policy.tensorflow_containers)
+    return StreamFeed(decoder, policy)
+
+
+def _tail(kind: Kind, cutter: FrameCutter, text: str, detail: str) -> Damage:
+    return Damage(kind, cutter.position, cutter.position, cutter.records, text, detail, tail=True)

@@ -1,0 +1,47 @@
+"""Which compression a TFRecord file has, by its first bytes. Pure: no I/O."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+from tfrkit import _core
+
+__all__ = ["HEAD_BYTES", "detect"]
+
+HEAD_BYTES: Final = 512  # what `detect` wants to see of a file
+
+
+def detect(head: bytes) -> str:
+    """Tell the compression of a TFRecord file by its first HEAD_BYTES bytes. Pure: no I/O.
+
+    Plain is tested first: if the CRC of the first length field holds, the file is plain whatever its first bytes
+    look like. What is nothing known counts as plain, so that the reader can say what is wrong with it.
+    """
+    if _starts_with_frame(head):
+        return ""
+    if head.startswith(b"\x1f\x8b\x08"):
+        return "GZIP"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "XZ"
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return "ZSTD"
+    if _looks_like_zlib(head):
+        return "ZLIB"
+    return ""
+
+
+def _starts_with_frame(head: bytes) -> bool:
+    return len(head) >= 12 and _core.crc32c_masked(head[:8]) == int.from_bytes(head[8:12], "little")
+
+
+def _looks_like_zlib(head: bytes) -> bool:
+    # RFC 1950: method 8, window up to 32 kB, header a multiple of 31. That is weak (1 in 500 of all byte pairs), so
+    # the stream must also inflate to a frame's header, or to nothing yet.
+    if len(head) < 2 or head[0] & 0x8F != 0x08 or (head[0] << 8 | head[1]) % 31:
+        return False
+    try:
+        inner = zlib.decompressobj().decompress(head, 12)
+    except zlib.error:
+        return False
+    return len(inner) < 12 or _starts_with_frame(inner)

@@ -1,0 +1,111 @@
+"""TFRecordOptions and TFRecordCompressionType, with TensorFlow's names, rules and defaults."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, Final
+
+__all__ = ["DEFAULT_BUFFER_BYTES", "TFRecordCompressionType", "TFRecordOptions"]
+
+DEFAULT_BUFFER_BYTES: Final = 262144
+
+
+class TFRecordCompressionType:
+    """Numbers of the compressions that TensorFlow knows."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How a TFRecord file is written. What is None gets zlib's default, as in TensorFlow.
+
+    Args:
+        compression_type: "GZIP", "ZLIB", "" or None; a number of TFRecordCompressionType; other TFRecordOptions.
+        flush_mode: zlib's flush mode each time the input buffer is full; Z_NO_FLUSH by default.
+        input_buffer_size: bytes that are gathered before they are compressed; 262144 by default.
+        output_buffer_size: bytes that are gathered before they are written; 262144 by default.
+        window_bits: zlib's base two logarithm of the window, with the container's sign and offset.
+        compression_level: 0 to 9, or -1 for 6.
+        compression_method: only 8 (deflate) exists.
+        mem_level: 1 to 9; 9 by default.
+        compression_strategy: zlib's strategy; Z_DEFAULT_STRATEGY by default.
+
+    Raises:
+        ValueError: the compression type is none of the above.
+
+    >>> TFRecordOptions.get_compression_type_string(TFRecordOptions("GZIP"))
+    'GZIP'
+    """
+
+    compression_type_map: Final = {
+        TFRecordCompressionType.NONE: "",
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+    }
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """Give "", "ZLIB" or "GZIP" for anything that may stand for a compression.
+
+        Raises:
+            ValueError: it stands for none.
+        """
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return str(options)
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+    def zlib_arguments(self) -> tuple[int, int, int, int, int]:
+        """Give level, method, window bits, memory level and strategy as TensorFlow hands them to zlib."""
+        gzip = self.get_compression_type_string(self) == "GZIP"
+        return (
+            -1 if self.compression_level is None else self.compression_level,
+            zlib.DEFLATED if self.compression_method is None else self.compression_method,
+            (31 if gzip else 15) if self.window_bits is None else self.window_bits,
+            9 if self.mem_level is None else self.mem_level,
+            zlib.Z_DEFAULT_STRATEGY if self.compression_strategy is None else self.compression_strategy,
+        )
+
+    def tunes_zlib(self) -> bool:
+        """Tell whether any option is given that only one plain stream can honour."""
+        given = (
+            self.flush_mode,
+            self.input_buffer_size,
+            self.output_buffer_size,
+            self.window_bits,
+            self.compression_level,
+            self.compression_method,
+            self.mem_level,
+            self.compression_strategy,
+        )
+        return any(option is not None for option in given)

@@ -1,0 +1,67 @@
+"""ReadPolicy: everything in which tfrkit's own reading differs from TensorFlow's, as data.
+
+No other place asks which of the two is in force; code asks for the field that it needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+__all__ = ["TENSORFLOW", "TFRKIT", "OnCorrupt", "ReadPolicy"]
+
+OnCorrupt = Literal["raise", "skip", "stop"]
+_ON_CORRUPT: Final = ("raise", "skip", "stop")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPolicy:
+    """How files are read.
+
+    Attributes:
+        compression: "auto" finds out by the content; "" is none, else "GZIP", "ZLIB", "XZ", "ZSTD".
+        crc: check the CRC of the data; that of the length is always checked.
+        on_corrupt: "raise": the error comes in the record's place, the next record is the next file's first;
+            "skip": drop it, find the next intact record, count; "stop": leave this file, with a warning.
+        cut_tail: 1 to 11 bytes where a header should be are an "error" or just the "end" of the file; likewise a
+            compressed container without its end.
+        max_record_bytes: a record that claims more is damage.
+        globs: paths may be patterns, and "-" is standard input.
+        tensorflow_containers: what TensorFlow loses of GZIP and ZLIB files is lost too (with a warning), and an unknown
+            name of a compression means none.
+        missing_file_repeats: a file that is not there is the same error again on every call.
+        exact_options: writers give TensorFlow's bytes: one plain stream, no suffix is looked at, only bytes and str.
+    """
+
+    compression: str = "auto"
+    crc: bool = True
+    on_corrupt: OnCorrupt = "raise"
+    cut_tail: Literal["error", "end"] = "error"
+    max_record_bytes: int = 1 << 32
+    globs: bool = True
+    tensorflow_containers: bool = False
+    missing_file_repeats: bool = False
+    exact_options: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what a user may have given."""
+        if self.on_corrupt not in _ON_CORRUPT:
+            raise ValueError(f"expected on_corrupt to be one of {_ON_CORRUPT} but got {self.on_corrupt!r}")
+        if self.max_record_bytes < 1:
+            raise ValueError(f"expected max_record_bytes to be positive but got {self.max_record_bytes}")
+
+    def with_options(self, **options: Any) -> ReadPolicy:
+        """Give a policy with those options changed that are not None."""
+        return replace(self, **{name: value for name, value in options.items() if value is not None})
+
+
+TFRKIT: Final = ReadPolicy()
+TENSORFLOW: Final = ReadPolicy(
+    compression="",
+    cut_tail="end",
+    max_record_bytes=2**63 - 17,  # 16 more no longer count as a positive size
+    globs=False,
+    tensorflow_containers=True,
+    missing_file_repeats=True,
+    exact_options=True,
+)

@@ -1,0 +1,315 @@
+"""RecordFile: random access to the records of one file.
+
+Plain files are read by position. Of a GZIP file in members the few last used members are kept inflated. Any other
+compressed file is inflated once into a temporary file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Final, overload
+
+import numpy as np
+
+from tfrkit import _core
+from tfrkit.errors import DataLossError, FailedPreconditionError, ResourceExhaustedError
+from tfrkit.model.block import Block, IntArray
+from tfrkit.records.cut import HEADER_BYTES, check_block
+from tfrkit.records.damage import Damage
+from tfrkit.records.detect import HEAD_BYTES, detect
+from tfrkit.records.index import (
+    Index,
+    build_index,
+    load_index,
+    member_table,
+    read_text_index,
+    rewrite_advice,
+    save_index,
+    tail_checksum,
+)
+from tfrkit.records.pool import default_threads, thread_pool
+from tfrkit.storage.compression import canonical
+from tfrkit.storage.inflate import open_decoder
+from tfrkit.storage.member import inflate_member
+from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.storage.source import ByteSource, open_source
+
+__all__ = ["RecordFile"]
+
+_MEMBERS_KEPT: Final = 16
+_SPILL_BYTES: Final = 16 << 30
+_SPLIT_RECORDS: Final = 256  # fewer are not worth a second thread
+
+
+class RecordFile:
+    """The records of one file as a sequence. Reading is thread-safe; a fork may share it.
+
+    Args:
+        path: the file.
+        compression: "auto" finds out by the content.
+        crc: check the CRC of every record read.
+        index: "auto" uses an index kept beside the file if it is fresh, else builds one in memory; "save" also
+            keeps it there; "memory" looks at none; anything else is the path of an index file, binary or text.
+        spill_bytes: how large the temporary file may become for a compressed file that is not in members.
+
+    Raises:
+        DataLossError: the file is damaged; `repair` mends it.
+
+    >>> import tempfile, os, tfrkit
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.tfrecord")
+    >>> with tfrkit.TFRecordWriter(path) as writer:
+    ...     writer.write_many([b"zero", b"one", b"two", b"three"])
+    >>> file = RecordFile(path)
+    >>> len(file), file[-1], file[1:3].to_list(), file.take([2, 0]).to_list()
+    (4, b'three', [b'one', b'two'], [b'two', b'zero'])
+    """
+
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        compression: str = "auto",
+        crc: bool = True,
+        index: str = "auto",
+        spill_bytes: int = _SPILL_BYTES,
+    ) -> None:
+        self.path = path_text(path)
+        self._crc = crc
+        self._source: ByteSource | None = open_source(self.path)
+        if not self._source.regular:
+            raise FailedPreconditionError(
+                f"{self.path}; random access needs a regular file. Use read_records for pipes.", path=self.path
+            )
+        kind = detect(self._source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
+        self.compression = kind
+        if kind and (kind != "GZIP" or member_table(self._source) is None):
+            self._source = _spill(self._source, kind, spill_bytes)
+            self.index = build_index(self._source)
+        else:
+            self.index = _find_index(self.path, self._source, index)
+        self._starts = memoryview(self.index.frames)
+        self._count = len(self.index)
+        self._members: OrderedDict[int, bytes] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Block: ...
+    def __getitem__(self, index: int | slice) -> bytes | Block:
+        """One record as bytes, or some as a Block."""
+        if isinstance(index, slice):
+            return self.take(np.arange(self._count)[index])
+        number = index.__index__()
+        if number < 0:
+            number += self._count
+        if not 0 <= number < self._count:
+            raise IndexError(f"record {index} of {self.path!r}, which has {self._count} records")
+        start = self._starts[number]
+        length = self._starts[number + 1] - start - 16
+        if self.index.compression:
+            return self.take([number])[0]
+        record = _core.read_frame(self._fd(), start, length, self._crc)
+        if isinstance(record, bytes):
+            return record
+        raise self._error(number)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for first in range(0, self._count, 1024):
+            yield from self[first : first + 1024].to_list()
+
+    def __repr__(self) -> str:
+        kind = f", {self.compression}" if self.compression else ""
+        return f"<RecordFile {self.path!r}: {self._count} records{kind}>"
+
+    def take(self, indices: Sequence[int] | IntArray) -> Block:
+        """Give the records with these numbers, in this order, as one Block; on all cores if there are many.
+
+        Raises:
+            IndexError: a number is out of range; negative ones count from the end.
+            DataLossError: a record is damaged.
+        """
+        numbers = np.asarray(indices, np.int64).reshape(-1)
+        numbers = np.where(numbers < 0, numbers + self._count, numbers)
+        if len(numbers) and not (0 <= numbers.min() and numbers.max() < self._count):
+            bad = int(numbers[(numbers < 0) | (numbers >= self._count)][0])
+            raise IndexError(f"record {bad} of {self.path!r}, which has {self._count} records")
+        frames = self.index.frames
+        starts = frames[numbers]
+        sizes = frames[numbers + 1] - starts
+        outs = np.cumsum(sizes) - sizes
+        buffer = _core.Buffer(max(1, int(sizes.sum())))
+        first = int(numbers[0]) if len(numbers) else 0
+        block = Block(buffer, outs + HEADER_BYTES, sizes - 16, path=self.path, first_record=first)
+        if self.index.compression:
+            self._copy_from_members(memoryview(buffer), starts, sizes, outs)
+            self._check(block, numbers)
+        else:
+            self._read_frames(buffer, numbers, starts, sizes - 16, outs)
+        return block
+
+    def close(self) -> None:
+        """Let go of the file; using it afterwards is an error. It also closes by itself."""
+        self._source = None
+        self._members.clear()
+
+    def __enter__(self) -> RecordFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _reopen, (self.path, self._crc)
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _fd(self) -> int:
+        source = self._source
+        if source is None or source.fd is None:
+            raise FailedPreconditionError("RecordFile is closed.", path=self.path)
+        return source.fd
+
+    def _read_frames(
+        self, buffer: Any, numbers: IntArray, starts: IntArray, lengths: IntArray, outs: IntArray
+    ) -> None:
+        fd = self._fd()
+        parts = min(default_threads(), max(1, len(numbers) // _SPLIT_RECORDS))
+        cuts = [len(numbers) * part // parts for part in range(parts + 1)]
+
+        def read(part: int) -> int:
+            span = slice(cuts[part], cuts[part + 1])
+            bad, _ = _core.read_frames(fd, starts[span], lengths[span], buffer, outs[span], self._crc)
+            return bad if bad < 0 else bad + cuts[part]
+
+        others = [thread_pool().submit(read, part) for part in range(1, parts)]
+        found = [read(0), *(other.result() for other in others)]
+        bad = min((place for place in found if place >= 0), default=-1)
+        if bad >= 0:
+            raise self._error(int(numbers[bad]))
+
+    def _copy_from_members(self, view: memoryview, starts: IntArray, sizes: IntArray, outs: IntArray) -> None:
+        members = np.searchsorted(self.index.member_stream, starts, side="right") - 1
+        bases = self.index.member_stream[members]
+        for place in np.argsort(members, kind="stable").tolist():
+            content = self._member(int(members[place]))
+            begin, size, out = int(starts[place] - bases[place]), int(sizes[place]), int(outs[place])
+            if begin + size > len(content):
+                raise DataLossError(f"{self.path}; the index does not fit the file. Make it again.", path=self.path)
+            view[out : out + size] = memoryview(content)[begin : begin + size]
+
+    def _member(self, number: int) -> bytes:
+        """Give the content of a member, out of the few that are kept."""
+        found = self._members.get(number)
+        if found is not None:
+            return found
+        source = self._source
+        if source is None:
+            raise FailedPreconditionError("RecordFile is closed.", path=self.path)
+        table = self.index.member_file
+        begin = int(table[number])
+        end = int(table[number + 1]) if number + 1 < len(table) else self.index.shard_bytes
+        content = inflate_member(source.read_at(begin, end - begin))
+        if content is None:
+            raise DataLossError(
+                f"inflate() failed with error -3: damaged GZIP member at byte {begin} of {self.path!r}. "
+                "Copy the file again, or mend it with tfrkit.repair.",
+                path=self.path,
+                offset=int(self.index.member_stream[number]),
+            )
+        self._members[number] = content
+        while len(self._members) > _MEMBERS_KEPT:
+            self._members.popitem(last=False)
+        return content
+
+    def _check(self, block: Block, numbers: IntArray) -> None:
+        if self._crc and len(block):
+            damage = check_block(block)[-1]
+            if isinstance(damage, Damage):
+                raise self._error(int(numbers[damage.record - block.first_record]))
+
+    def _error(self, number: int) -> Exception:
+        start = self._starts[number]
+        return DataLossError(
+            f"corrupted record at {start + HEADER_BYTES}: the frame is not what the index or its checksums say, in "
+            f"record {number} (frame at byte {start}) of {self.path!r}. Has the file changed? Open it again, copy it "
+            "again, or mend it with tfrkit.repair.",
+            path=self.path,
+            record=number,
+            offset=start,
+        )
+
+
+def _reopen(path: str, crc: bool) -> RecordFile:
+    return RecordFile(path, crc=crc)
+
+
+def _find_index(path: str, source: ByteSource, wanted: str) -> Index:
+    if wanted in ("auto", "save"):
+        index = load_index(path, source) or _text_index_beside(path, source)
+        if index is not None:
+            return index
+    elif wanted != "memory":
+        return _index_from_file(wanted, source)
+    index = build_index(source)
+    if wanted == "save":
+        save_index(path, index)
+    return index
+
+
+def _index_from_file(path: str, source: ByteSource) -> Index:
+    with open(path, "rb") as file:
+        data = file.read()
+    if not data.startswith(b"TFRKIDX"):
+        return read_text_index(path, source)
+    index = Index.from_bytes(data)
+    if (index.shard_bytes, index.tail_crc) != tail_checksum(source):
+        raise FailedPreconditionError(
+            f"{path}; the index was made for another content of {source.name!r}. Make it again.", path=path
+        )
+    return index
+
+
+def _text_index_beside(path: str, source: ByteSource) -> Index | None:
+    """Find a text index under the names that other tools use; one that does not fit is left alone."""
+    stem = os.path.splitext(path)[0]
+    for name in (path + ".idx", path + ".index", stem + ".idx", stem + ".index"):
+        if os.path.isfile(name):
+            try:
+                return read_text_index(name, source)
+            except DataLossError:
+                continue
+    return None
+
+
+def _spill(source: ByteSource, kind: str, limit: int) -> ByteSource:
+    """Inflate a file into a temporary one that vanishes with its last reader."""
+    decoder = open_decoder(source, kind)
+    with tempfile.TemporaryFile(prefix="tfrkit-") as spilled:
+        size = 0
+        while chunk := decoder.read():
+            size += len(chunk)
+            if size > limit:
+                raise ResourceExhaustedError(
+                    f"{source.name}; inflating it for random access takes more than spill_bytes={limit}. "
+                    f"Pass a larger spill_bytes. {rewrite_advice(source.name)}",
+                    path=source.name,
+                )
+            spilled.write(chunk)
+        spilled.flush()
+        if decoder.cut:
+            raise DataLossError(
+                f"truncated record at {size}' failed with EOF reached: the {kind} container of {source.name!r} has no "
+                "end. Copy it again, or mend it with tfrkit.repair.",
+                path=source.name,
+                offset=size,
+            )
+        return ByteSource(source.name, os.dup(spilled.fileno()), None, owned=True)

@@ -1,0 +1,97 @@
+"""repair: write every intact record of a damaged file to a new one, and report what was lost."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.block import Block
+from tfrkit.records.chain import open_chain
+from tfrkit.records.damage import Damage
+from tfrkit.records.policy import TFRKIT
+from tfrkit.records.verify import walk_events
+from tfrkit.records.writer import TFRecordWriter
+from tfrkit.storage.compression import canonical
+from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.storage.source import open_source
+
+__all__ = ["RepairReport", "repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What was saved and what was lost.
+
+    Attributes:
+        source: the damaged file.
+        target: the mended one.
+        records: how many intact records were written.
+        data_bytes: bytes of their payloads.
+        lost: each damaged byte range of the source's uncompressed stream, in order.
+    """
+
+    source: str
+    target: str
+    records: int
+    data_bytes: int
+    lost: tuple[Damage, ...]
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes of the source that belong to no intact record."""
+        return sum(damage.bytes for damage in self.lost)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as a JSON-able dict."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "records": self.records,
+            "data_bytes": self.data_bytes,
+            "lost_bytes": self.lost_bytes,
+            "lost": [damage.to_dict() for damage in self.lost],
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.source} -> {self.target}: {self.records} records saved, "
+            f"{len(self.lost)} damages with {self.lost_bytes} bytes lost"
+        ]
+        lines += [f"  lost bytes {d.start}-{d.end} after record {d.record}: {d.kind}" for d in self.lost]
+        return "\n".join(lines)
+
+
+def repair(source: PathLike, target: PathLike, *, compression: str = "auto") -> RepairReport:
+    """Copy every intact record of `source` to `target`, finding the next one after each damage.
+
+    A frame counts as intact only if both its CRCs hold; nothing that was not written as a record gets through. The
+    target appears when it is whole; the source is left as it is.
+
+    Args:
+        source: the damaged file.
+        target: the file to make; its suffix says how it is compressed. It may not be the source.
+        compression: of the source; "auto" finds out by the content.
+
+    Returns:
+        What was saved and what was lost, byte range by byte range.
+    """
+    old, new = path_text(source), path_text(target)
+    if os.path.realpath(old) == os.path.realpath(new):
+        raise InvalidArgumentError(
+            f"cannot repair {old!r} onto itself. Name another target, and look at it before you replace the source.",
+            path=old,
+        )
+    kind = compression if compression == "auto" else canonical(compression)
+    chain = open_chain(open_source(old), TFRKIT.with_options(compression=kind, on_corrupt="skip"))
+    lost: list[Damage] = []
+    data_bytes = 0
+    with TFRecordWriter(new, atomic=True) as writer:
+        for event in walk_events(chain):
+            if isinstance(event, Block):
+                writer.write_many(event)
+                data_bytes += event.nbytes
+            else:
+                lost.append(event)
+    return RepairReport(old, new, writer.records, data_bytes, tuple(lost))

@@ -1,0 +1,156 @@
+"""verify: read everything and report every damage; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.errors import OpError
+from tfrkit.model.block import Block
+from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
+from tfrkit.records.cut import Event
+from tfrkit.records.damage import Damage
+from tfrkit.records.looks_like import looks_like
+from tfrkit.records.policy import TFRKIT, ReadPolicy
+from tfrkit.records.pool import default_threads, thread_pool
+from tfrkit.storage.compression import canonical
+from tfrkit.storage.paths import Paths, expand_paths
+from tfrkit.storage.source import open_source
+
+__all__ = ["FileReport", "VerifyReport", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What was found in one file.
+
+    Attributes:
+        path: the file.
+        records: number of intact records.
+        data_bytes: bytes of their payloads.
+        file_bytes: size of the file on disk, None for a pipe.
+        stream_bytes: bytes of the uncompressed stream.
+        compression: "" or the name.
+        damages: every damage, in order.
+        error: why the file could not be read at all, or "".
+        looks_like: what the file looks like, if there is no record in it.
+    """
+
+    path: str
+    records: int
+    data_bytes: int
+    file_bytes: int | None
+    stream_bytes: int
+    compression: str
+    damages: tuple[Damage, ...]
+    error: str = ""
+    looks_like: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every byte of the file belongs to an intact record."""
+        return not self.damages and not self.error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as a JSON-able dict."""
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "damages"}
+        return {**fields, "ok": self.ok, "damages": [damage.to_dict() for damage in self.damages]}
+
+    def __str__(self) -> str:
+        kind = self.compression or "plain"
+        lines = [f"{self.path}: {self.records} records, {self.data_bytes} bytes, {kind}: {'ok' if self.ok else 'DAMAGED'}"]
+        if self.error:
+            lines.append(f"  {self.error}")
+        if self.looks_like:
+            lines.append(f"  looks like {self.looks_like}")
+        lines += [f"  {d.kind} at bytes {d.start}-{d.end}, after {d.record} records: {d.text}" for d in self.damages]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """The reports of several files."""
+
+    files: tuple[FileReport, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all files are intact."""
+        return all(file.ok for file in self.files)
+
+    @property
+    def records(self) -> int:
+        """Number of intact records in all files."""
+        return sum(file.records for file in self.files)
+
+    @property
+    def damages(self) -> tuple[Damage, ...]:
+        """Every damage of every file."""
+        return tuple(damage for file in self.files for damage in file.damages)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as a JSON-able dict."""
+        return {"ok": self.ok, "records": self.records, "files": [file.to_dict() for file in self.files]}
+
+    def __str__(self) -> str:
+        return "\n".join(str(file) for file in self.files)
+
+
+def verify(paths: Paths, *, compression: str = "auto", threads: int | None = None) -> VerifyReport:
+    """Read files completely and report what is in them and what is wrong with them.
+
+    Args:
+        paths: as for `read_blocks`.
+        compression: "auto" finds out by the content.
+        threads: how many files to read at once; by default one for each core.
+
+    Returns:
+        A report for each file. Damage is no exception here: look at `.ok` and `.damages`.
+
+    Raises:
+        NotFoundError: a pattern matches nothing. A single file that cannot be read is reported.
+    """
+    kind = compression if compression == "auto" else canonical(compression)
+    policy = TFRKIT.with_options(compression=kind, on_corrupt="skip")
+    files = expand_paths(paths, globs=True)
+    if (threads or default_threads()) == 1 or len(files) == 1 or not all(isinstance(file, str) for file in files):
+        return VerifyReport(tuple(_verify_file(file, policy) for file in files))
+    return VerifyReport(tuple(thread_pool().map(lambda file: _verify_file(file, policy), files)))
+
+
+def walk_events(chain: Chain) -> Iterator[Event]:
+    """Run a chain to its end in this thread."""
+    while (step := chain.plan()) is not None:
+        yield from chain.run(step)
+
+
+def _verify_file(target: Any, policy: ReadPolicy) -> FileReport:
+    try:
+        source = open_source(target)
+        chain = open_chain(source, policy, BLOCK_BYTES)
+    except OpError as error:
+        return FileReport(str(target), 0, 0, None, 0, "", (), error=error.message)
+    data_bytes, damages, problem = 0, [], ""
+    try:
+        for event in walk_events(chain):
+            if isinstance(event, Block):
+                data_bytes += event.nbytes
+            else:
+                damages.append(event)
+    except OpError as error:
+        problem = error.message
+    hint = ""
+    if damages and not chain.cutter.records and source.regular:
+        hint = looks_like(source.read_at(0, 1024), chain.compression)
+    return FileReport(
+        source.name,
+        chain.cutter.records,
+        data_bytes,
+        source.size(),
+        chain.cutter.position,
+        chain.compression,
+        tuple(damages),
+        problem,
+        hint,
+    )

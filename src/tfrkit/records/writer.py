@@ -1,0 +1,336 @@
+"""TFRecordWriter: records into one file.
+
+Gathers records, frames a megabyte of them in one native call, and hands the run to a sink. Compression is the sink's,
+files are the output's, going on with an existing file is `append.py`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable
+from types import TracebackType
+from typing import IO, Any, Final
+
+import numpy as np
+
+from tfrkit import _core
+from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, OpError
+from tfrkit.model.block import Block, IntArray
+from tfrkit.records.append import plan_append
+from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
+from tfrkit.records.policy import TFRKIT, ReadPolicy
+from tfrkit.records.pool import default_threads
+from tfrkit.records.reader import read_blocks
+from tfrkit.records.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
+from tfrkit.storage.compression import canonical, from_suffix
+from tfrkit.storage.deflate import xz_encoder, zstd_encoder
+from tfrkit.storage.output import AtomicOutput, FileOutput, ObjectOutput, Output
+from tfrkit.storage.paths import PathLike, path_text
+
+__all__ = ["TFRecordWriter"]
+
+RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
+_LARGE_BYTES: Final = 1 << 22  # records from here on are not copied to be framed
+
+
+class TFRecordWriter:
+    """Writes records to a TFRecord file. Not for several threads at once.
+
+    Args:
+        path: the file; it is emptied first unless `append`. Or an open binary file, which is left open.
+        options: TFRecordOptions, or a compression by name or number, as in TensorFlow.
+        compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default what `options` or the path's suffix say.
+        level: of the compression; by default a good one.
+        members: write GZIP as many members, on all cores, seekable (default), or as one stream with TensorFlow's
+            bytes (False; also whenever `options` tune zlib).
+        append: go on with an existing file. A torn frame at its end is cut off, with a warning.
+        atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
+        threads: for GZIP members; by default all cores.
+        policy: TFRKIT, or TENSORFLOW to behave and write exactly as TensorFlow does.
+
+    Raises:
+        NotFoundError, FailedPreconditionError, PermissionDeniedError: the file cannot be made.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.tfrecord")
+    >>> with TFRecordWriter(path) as writer:
+    ...     writer.write(b"payload")
+    ...     writer.write_many([b"a", b"b"])
+    >>> os.path.getsize(path)
+    57
+    """
+
+    def __init__(
+        self,
+        path: PathLike | IO[bytes],
+        options: TFRecordOptions | str | int | None = None,
+        *,
+        compression: str | None = None,
+        level: int | None = None,
+        members: bool | None = None,
+        append: bool = False,
+        atomic: bool = False,
+        threads: int | None = None,
+        policy: ReadPolicy = TFRKIT,
+    ) -> None:
+        self._closed = True  # until everything below has worked
+        self._error: OpError | None = None
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+        self._strict = policy.exact_options
+        self._lengths: list[IntArray] | None = None
+        self.records = 0
+        name = _checked_path(path, self._strict)
+        kind, zlib_options = _resolve(name, options, compression, self._strict)
+        plan = plan_append(name, kind) if append and name is not None else None
+        self._output = _open_output(path, name, atomic or (plan is not None and plan.rewrite), plan)
+        try:
+            self._sink = _make_sink(self._output, kind, zlib_options, level, members, threads or default_threads())
+            self._closed = False
+            if plan is not None and plan.rewrite:
+                assert name is not None
+                for block in read_blocks(name, compression=kind, on_corrupt="skip"):
+                    self.write_many(block)
+            elif plan is not None:
+                self.records = plan.records
+        except BaseException:
+            self._closed = True
+            self._output.discard()
+            raise
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def write(self, record: bytes | bytearray | memoryview | str) -> None:
+        """Write one record; str is written as UTF-8.
+
+        It may stay in memory until flush() or close().
+
+        Raises:
+            FailedPreconditionError: the writer is closed.
+            ResourceExhaustedError: the disk is full; the text says which records are not in the file.
+        """
+        if type(record) is not bytes:
+            record = self._as_bytes(record)
+        if self._closed:
+            raise FailedPreconditionError("Writer is closed.", path=self._output.name)
+        self._pending.append(record)
+        self._pending_bytes += len(record) + 16
+        if self._pending_bytes >= RUN_BYTES:
+            self._drain()
+
+    def write_many(self, records: Iterable[bytes | bytearray | memoryview | str] | Block) -> None:
+        """Write many records, framed in native code: a list, a tuple, any iterable, or a Block.
+
+        Raises:
+            TypeError: an item is no record; those before it may have been written.
+        """
+        self._check_open()
+        self._drain()
+        if isinstance(records, Block):
+            self._write_block(records)
+        elif isinstance(records, (list, tuple)):
+            self._write_list(records)
+        else:
+            for record in records:
+                self.write(record)
+
+    def flush(self) -> None:
+        """Bring everything written so far into the file, so that any reader can read it."""
+        self._check_open()
+        self._drain()
+        self._guard(self._sink.flush)
+
+    def close(self) -> None:
+        """Write what is left and end the file; closing twice is fine."""
+        if self._closed:
+            return
+        try:
+            self._drain()
+            self._guard(self._sink.finish)
+        except BaseException:
+            self._closed = True
+            self._output.discard()
+            raise
+        self._closed = True
+        self._output.close()
+
+    def discard(self) -> None:
+        """End without the file: an atomic one never appears, any other keeps what has reached it."""
+        if not self._closed:
+            self._closed = True
+            self._output.discard()
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and isinstance(self._output, AtomicOutput):
+            self.discard()
+        elif self._error is not None:
+            self.discard()  # the error has been raised already
+        else:
+            self.close()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True):
+            self.__exit__(None, None, None)
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise FailedPreconditionError("Writer is closed.", path=self._output.name)
+        if self._error is not None:
+            raise self._error
+
+    def _as_bytes(self, record: Any) -> bytes:
+        if isinstance(record, str):
+            return record.encode()
+        if isinstance(record, (bytes, bytearray)) or (isinstance(record, memoryview) and not self._strict):
+            return bytes(record)
+        if self._strict:
+            raise TypeError(
+                "write(): incompatible function arguments. The following argument types are supported: "
+                f"(record: bytes | str). Invoked with: {type(record).__name__}"
+            )
+        raise TypeError(f"expected a record as bytes or str but got {type(record).__name__}")
+
+    def _drain(self) -> None:
+        if self._pending:
+            records, self._pending, self._pending_bytes = self._pending, [], 0
+            self._write_list(records)
+
+    def _write_list(self, records: list[Any] | tuple[Any, ...]) -> None:
+        first = 0
+        while first < len(records):
+            if _size(records[first]) >= _LARGE_BYTES:
+                self._write_large(self._as_bytes_like(records[first]))
+                first += 1
+                continue
+            buffer, used, after = _core.frame_records(records, first, RUN_BYTES)
+            self._put(memoryview(buffer)[:used], after - first)
+            first = after
+
+    def _write_block(self, block: Block) -> None:
+        for first in range(0, len(block), 4096):
+            part = block[first : first + 4096]
+            buffer = _core.frame_block(part.data, part.offsets, part.lengths)
+            self._put(memoryview(buffer), len(part))
+
+    def _write_large(self, record: Any) -> None:
+        """Write a large record without a copy of it, where the sink allows that."""
+        head = struct.pack("<Q", len(record))
+        head += struct.pack("<I", _core.crc32c_masked(head))
+        foot = struct.pack("<I", _core.crc32c_masked(record))
+        if not isinstance(self._sink, PlainSink):
+            self._put(memoryview(b"".join((head, record, foot))), 1)
+            return
+        start = self._output.position
+        for piece in (head, record, foot):
+            self._guard(lambda piece=piece: self._output.write(piece), start)
+        self._count(1, [len(record)])
+
+    def _as_bytes_like(self, record: Any) -> Any:
+        return record if isinstance(record, (bytes, bytearray)) else self._as_bytes(record)
+
+    def _put(self, frames: memoryview, count: int) -> None:
+        self._guard(lambda: self._sink.write(frames, count))
+        if self._lengths is not None:
+            lengths = _core.scan_frames(frames, 0, len(frames), False, 2**62).lengths
+            self._count(count, lengths)
+        else:
+            self.records += count
+
+    def _count(self, count: int, lengths: Any) -> None:
+        self.records += count
+        if self._lengths is not None:
+            self._lengths.append(np.asarray(lengths, np.int64))
+
+    def _guard(self, action: Any, start: int | None = None) -> None:
+        """Do it; if it fails, cut off what it wrote in part, and remember that the file is incomplete."""
+        start = self._output.position if start is None else start
+        try:
+            action()
+        except OpError as error:
+            self._output.rollback(start)
+            self._error = type(error)(
+                f"{error.message}. {self.records} records are in the file; those from number {self.records} on are "
+                "not. Make room and write them again, for example with append=True.",
+                path=self._output.name,
+                record=self.records,
+            )
+            raise self._error from error
+
+
+def _size(record: Any) -> int:
+    return len(record) if isinstance(record, (bytes, bytearray)) else 0
+
+
+def _checked_path(path: Any, strict: bool) -> str | None:
+    """Give the path as text, None for a file object."""
+    if strict and not isinstance(path, (str, bytes)):
+        raise TypeError(f"Expected binary or unicode string, got {path!r}")
+    if isinstance(path, (str, bytes, os.PathLike)):
+        return path_text(path)
+    if hasattr(path, "write"):
+        return None
+    raise TypeError(f"expected a path or an open binary file but got {type(path).__name__}")
+
+
+def _resolve(
+    name: str | None, options: TFRecordOptions | str | int | None, compression: str | None, strict: bool
+) -> tuple[str, TFRecordOptions | None]:
+    """Settle the compression, and the options that tune zlib if there are any."""
+    if isinstance(options, str) and not strict:
+        compression, options = compression if compression is not None else options, None
+    if options is not None and not isinstance(options, TFRecordOptions):
+        options = TFRecordOptions(options)
+    if compression is not None:
+        kind = canonical(compression)
+        if options is not None and (named := TFRecordOptions.get_compression_type_string(options)) not in ("", kind):
+            raise InvalidArgumentError(f"compression={compression!r} contradicts options of type {named}.")
+    elif options is not None:
+        kind = TFRecordOptions.get_compression_type_string(options)
+    else:
+        kind = from_suffix(name) if name is not None and not strict else ""
+    if strict or (options is not None and options.tunes_zlib()):
+        return kind, options or TFRecordOptions()
+    return kind, None
+
+
+def _open_output(path: Any, name: str | None, atomic: bool, plan: Any) -> Output:
+    if name is None:
+        return ObjectOutput(path)
+    if atomic:
+        return AtomicOutput(name)
+    return FileOutput(name, append_at=None if plan is None else plan.end)
+
+
+def _make_sink(
+    output: Output, kind: str, tuned: TFRecordOptions | None, level: int | None, members: bool | None, threads: int
+) -> Sink:
+    if kind == "":
+        return PlainSink(output)
+    if kind == "XZ":
+        return StreamSink(output, lambda: xz_encoder(level))
+    if kind == "ZSTD":
+        return StreamSink(output, lambda: zstd_encoder(level))
+    if kind == "GZIP" and members is not False and (tuned is None or members):
+        chosen = level if level is not None or tuned is None else tuned.compression_level
+        return MemberSink(output, MEMBER_LEVEL if chosen is None or chosen < 0 else chosen, threads)
+    given = tuned or TFRecordOptions(compression_level=level)
+    given = TFRecordOptions(
+        TFRecordCompressionType.GZIP if kind == "GZIP" else TFRecordCompressionType.ZLIB,
+        given.flush_mode,
+        given.input_buffer_size,
+        given.output_buffer_size,
+        given.window_bits,
+        given.compression_level,
+        given.compression_method,
+        given.mem_level,
+        given.compression_strategy,
+    )
+    return ZlibSink(output, given)

@@ -1,0 +1,208 @@
+"""Files to write to: in place, through a temporary file that is renamed when whole, or a user's file object.
+
+Knows nothing of records. Every byte handed over is in the file when `write` returns, or an error is raised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from typing import IO, Any, Protocol
+
+from tfrkit.errors import from_os_error
+
+__all__ = ["AtomicOutput", "FileOutput", "ObjectOutput", "Output", "sidecar_folder", "sync_folder"]
+
+SIDECAR_FOLDER = ".tfrkit"
+
+
+def sidecar_folder(path: str) -> str:
+    """Give the folder for index and temporary files that belong to `path`; it is not made."""
+    folder = os.path.dirname(path)
+    return folder if os.path.basename(folder) == SIDECAR_FOLDER else os.path.join(folder, SIDECAR_FOLDER)
+
+
+class Output(Protocol):
+    """Where a writer puts its bytes."""
+
+    name: str
+    position: int  # bytes in the file so far
+
+    def write(self, data: Any) -> None:
+        """Write all of a buffer."""
+
+    def flush(self) -> None:
+        """Let other processes see everything written so far."""
+
+    def rollback(self, position: int) -> None:
+        """After an error: cut the file back to `position` if that is possible."""
+
+    def close(self) -> None:
+        """End it; for an atomic output this is the moment at which the file appears."""
+
+    def discard(self) -> None:
+        """Give up: an atomic output leaves nothing, any other keeps what it has."""
+
+
+class FileOutput:
+    """A file that is written in place, as TensorFlow does."""
+
+    def __init__(self, name: str, *, append_at: int | None = None) -> None:
+        """Create or empty the file; with `append_at`, cut it there and go on instead."""
+        self.name = name
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if append_at is None else 0)
+        try:
+            self._fd = os.open(name, flags, 0o666)
+        except OSError as error:
+            raise from_os_error(error, name) from error
+        self._open = True
+        self.position = 0
+        if append_at is not None:
+            self.rollback(append_at)
+
+    def write(self, data: Any) -> None:
+        view = memoryview(data)
+        try:
+            while len(view):
+                done = os.write(self._fd, view)
+                self.position += done
+                view = view[done:]
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+
+    def flush(self) -> None:
+        pass  # written bytes are the kernel's already: every process sees them
+
+    def rollback(self, position: int) -> None:
+        # A pipe or /dev/full cannot be cut back.
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._fd, position)
+            os.lseek(self._fd, position, os.SEEK_SET)
+            self.position = position
+
+    def sync(self) -> None:
+        """Wait until the bytes are on the disk."""
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            try:
+                os.close(self._fd)
+            except OSError as error:
+                raise from_os_error(error, self.name) from error
+
+    def discard(self) -> None:
+        self.close()
+
+
+class AtomicOutput:
+    """A file that appears under its name whole or not at all: written in the sidecar folder, synced, renamed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        folder = sidecar_folder(name)
+        self.temporary = os.path.join(folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise from_os_error(error, name) from error
+        self._file = FileOutput(self.temporary)
+        self._done = False
+
+    @property
+    def position(self) -> int:
+        """Bytes in the file so far."""
+        return self._file.position
+
+    def write(self, data: Any) -> None:
+        self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def rollback(self, position: int) -> None:
+        self._file.rollback(position)
+
+    def finish(self) -> None:
+        """Make the temporary file whole and durable, without giving it its name yet."""
+        self._file.sync()
+        self._file.close()
+
+    def publish(self, name: str | None = None) -> None:
+        """Give the finished file its name."""
+        self._done = True
+        try:
+            os.replace(self.temporary, name or self.name)
+            sync_folder(os.path.dirname(name or self.name))
+        except OSError as error:
+            self.discard()
+            raise from_os_error(error, name or self.name) from error
+
+    def close(self) -> None:
+        if self._done:
+            return
+        try:
+            self.finish()
+        except BaseException:
+            self.discard()
+            raise
+        self.publish()
+
+    def discard(self) -> None:
+        self._done = True
+        self._file.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self.temporary)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(self.temporary))  # only if nothing else is there
+
+
+class ObjectOutput:
+    """A user's open binary file; it is flushed, but never closed."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        name = getattr(file, "name", None)
+        self.name = name if isinstance(name, str) else repr(file)
+        self.position = 0
+        self._file = file
+
+    def write(self, data: Any) -> None:
+        view = memoryview(data)
+        try:
+            while len(view):
+                # A raw file may take less than everything; others give the count, or None.
+                done = self._file.write(view)
+                done = len(view) if done is None else done
+                self.position += done
+                view = view[done:]
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+
+    def rollback(self, position: int) -> None:
+        pass  # it is the user's file
+
+    def close(self) -> None:
+        self.flush()
+
+    def discard(self) -> None:
+        pass
+
+
+def sync_folder(folder: str) -> None:
+    """Make a rename in `folder` durable."""
+    fd = os.open(folder or ".", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,65 @@
+"""What a user may give as paths -> a flat list of files to open.
+
+Opens nothing. Globs are expanded here; they skip dot files, folders and `manifest.json`, so that the files that
+tfrkit keeps beside shards never match.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Iterable
+from typing import IO, Any, TypeAlias
+
+from tfrkit.errors import NotFoundError
+
+__all__ = ["PathLike", "Paths", "expand_paths", "path_text"]
+
+PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+# Paths, open binary files, or any nesting of iterables of them.
+Paths: TypeAlias = PathLike | IO[bytes] | Iterable[Any]
+
+_MAGIC = frozenset("*?[")
+
+
+def path_text(path: PathLike) -> str:
+    """Give a path as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python."""
+    return os.fsdecode(path)
+
+
+def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
+    """Flatten `paths` into files, in order.
+
+    Args:
+        paths: one path, an open binary file, "-" for standard input (with `globs`), or an iterable of such.
+        globs: expand `*`, `?`, `[...]` and `**` (sorted), unless a file of exactly that name exists.
+
+    Raises:
+        NotFoundError: a pattern matches nothing.
+        TypeError: an item is none of the above.
+    """
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        text = path_text(paths)
+        return _expand_text(text) if globs else [text]
+    if hasattr(paths, "read"):
+        return [paths]
+    if isinstance(paths, Iterable):
+        return [file for item in paths for file in expand_paths(item, globs=globs)]
+    raise TypeError(f"expected a path, an open binary file or a list of them but got {type(paths).__name__}")
+
+
+def _expand_text(text: str) -> list[str | IO[bytes]]:
+    if text == "-":
+        return [sys.stdin.buffer]
+    if not _MAGIC.intersection(text) or os.path.lexists(text):
+        return [text]
+    found = [p for p in glob.glob(text, recursive=True) if os.path.basename(p) != "manifest.json"]
+    files: list[str | IO[bytes]] = [p for p in sorted(found) if not os.path.isdir(p)]
+    if not files:
+        raise NotFoundError(
+            f"No files matched pattern: {text}. Check the folder and the spelling; "
+            "dot files, folders and manifest.json never match.",
+            path=text,
+        )
+    return files

@@ -1,0 +1,133 @@
+"""ByteSource: the bytes of one file, pipe or file object, as they are stored.
+
+Decompression is in `inflate.py`. Regular files are read by position, so that threads can share one descriptor;
+everything else is read in order only. Nothing is memory-mapped: a file that shrinks would kill the process.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import IO, Any
+
+from tfrkit.errors import FailedPreconditionError, from_os_error
+
+__all__ = ["ByteSource", "open_source"]
+
+
+class ByteSource:
+    """An open file to read from. Reading by position is thread-safe, reading in order is not.
+
+    The descriptor is closed with the last reference: a thread that still reads keeps it open, so that its number
+    cannot be given to another file in the meantime.
+    """
+
+    __slots__ = ("_ahead", "_file", "_owned", "fd", "name", "position", "regular")
+
+    def __init__(self, name: str, fd: int | None, file: IO[bytes] | None, *, owned: bool) -> None:
+        """Use `open_source`."""
+        self.name = name
+        self.fd = fd
+        self._file = file
+        self._owned = owned
+        self.regular = fd is not None and stat.S_ISREG(os.fstat(fd).st_mode)
+        self.position = 0  # of the next byte that read() gives
+        self._ahead = b""  # peeked but not read; sources without positions only
+
+    def __del__(self) -> None:
+        if self._owned and self.fd is not None:
+            os.close(self.fd)
+            self.fd = None
+
+    def size(self) -> int | None:
+        """Bytes in the file now, or None where that cannot be known."""
+        return os.fstat(self.fd).st_size if self.regular and self.fd is not None else None
+
+    def read(self, count: int) -> bytes:
+        """Give the next bytes in order: at most `count`, b"" at the end only."""
+        if self._ahead:
+            data, self._ahead = self._ahead[:count], self._ahead[count:]
+        elif self.regular:
+            data = self.read_at(self.position, count)
+        else:
+            data = self._read_raw(count)
+        self.position += len(data)
+        return data
+
+    def peek(self, count: int) -> bytes:
+        """Give the next bytes without moving on: fewer than `count` only at the end."""
+        if self.regular:
+            return self.read_at(self.position, count)
+        while len(self._ahead) < count:
+            more = self._read_raw(count - len(self._ahead))
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:count]
+
+    def seek(self, position: int) -> None:
+        """Let read() go on at `position`; regular files only."""
+        if not self.regular:
+            raise FailedPreconditionError(f"{self.name}; cannot seek in a pipe or stream", path=self.name)
+        self.position = position
+
+    def read_at(self, position: int, count: int) -> bytes:
+        """Give up to `count` bytes from `position` on; regular files only."""
+        assert self.fd is not None
+        try:
+            return os.pread(self.fd, count, position)
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+
+    def read_into(self, view: memoryview, position: int) -> int:
+        """Fill `view` from `position` on and give the number of bytes; fewer only at the end of the file."""
+        assert self.fd is not None
+        done = 0
+        try:
+            while done < len(view):
+                got = os.preadv(self.fd, [view[done:]], position + done)
+                if got == 0:
+                    break
+                done += got
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+        return done
+
+    def _read_raw(self, count: int) -> bytes:
+        try:
+            if self._file is None:
+                assert self.fd is not None
+                return os.read(self.fd, count)
+            data = self._file.read(count)
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+        if data is None:
+            raise FailedPreconditionError(
+                f"{self.name}; the file object is in non-blocking mode. Open it in blocking mode.",
+                path=self.name,
+            )
+        if isinstance(data, str):
+            raise TypeError(f"expected a file opened in binary mode but {self.name} gives str; open it with 'rb'")
+        return bytes(data)
+
+
+def open_source(target: str | IO[bytes] | Any) -> ByteSource:
+    """Open a path, or take an open binary file as it is (read from where it stands; it is not closed).
+
+    Raises:
+        NotFoundError, FailedPreconditionError, PermissionDeniedError: as the operating system says.
+    """
+    if not isinstance(target, str):
+        name = getattr(target, "name", None)
+        return ByteSource(name if isinstance(name, str) else repr(target), None, target, owned=False)
+    try:
+        fd = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise from_os_error(error, target) from error
+    source = ByteSource(target, fd, None, owned=True)
+    if stat.S_ISDIR(os.fstat(fd).st_mode):
+        raise FailedPreconditionError(
+            f"{target}; Is a directory. Name the files in it, for example {os.path.join(target, '*.tfrecord')!r}.",
+            path=target,
+        )
+    return source

@@ -1,0 +1,1 @@
+"""The tests of tfrkit; laid out like `src/tfrkit`."""

@@ -1,0 +1,34 @@
+"""What every test gets: a current native module, quiet TensorFlow, and hypothesis without surprises."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NATIVE = ("*.cc", "*.h", "CMakeLists.txt", "*.cmake")
+
+# Before TensorFlow is imported: no banners, no looking for graphics cards.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+# On a shared machine a deadline fails for reasons that are not ours; in CI the same inputs every time.
+hypothesis.settings.register_profile("local", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def pytest_configure() -> None:
+    """Refuse to test a native module that is older than its source."""
+    stamp = Path(sys.prefix) / ".stamp-tfrkit"
+    if not stamp.exists():
+        return  # not the environment that make keeps
+    built = stamp.stat().st_mtime
+    sources = [ROOT / "CMakeLists.txt", *(path for glob in NATIVE for path in (ROOT / "src").rglob(glob))]
+    newer = [path for path in sources if path.exists() and path.stat().st_mtime > built]
+    if newer:
+        pytest.exit(f"{newer[0].relative_to(ROOT)} is newer than the installed tfrkit; run `make install`", 4)

@@ -1,0 +1,1 @@
+"""Statements about TensorFlow, and the tests that check each against the real one."""

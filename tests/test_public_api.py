@@ -1,0 +1,81 @@
+"""What `import tfrkit` gives, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import tfrkit
+
+REPEATS = 7
+BUDGET_SECONDS = 0.15  # over numpy alone
+OPTIONAL = {
+    "zstandard",
+    "tensorflow",
+    "torch",
+    "jax",
+    "pyarrow",
+    "pandas",
+    "polars",
+    "PIL",
+    "fsspec",
+    "obstore",
+}
+
+
+def _run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def _constants_classes_functions(name: str) -> tuple[int, str]:
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
+def test_all_is_sorted_and_without_repeats():
+    # The order that the linter makes.
+    assert list(tfrkit.__all__) == sorted(set(tfrkit.__all__), key=_constants_classes_functions)
+
+
+def test_all_is_what_is_exported():
+    exported = {
+        name
+        for name in dir(tfrkit)
+        if not name.startswith("_")
+        and name != "annotations"
+        and (name in tfrkit.__all__ or not isinstance(getattr(tfrkit, name), ModuleType))
+    }
+    assert exported == {name for name in tfrkit.__all__ if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", tfrkit.__all__)
+def test_exported_name_is_there_and_explained(name):
+    value = getattr(tfrkit, name)
+    if callable(value) or isinstance(value, ModuleType):
+        assert value.__doc__, f"tfrkit.{name} has no docstring"
+
+
+def test_import_takes_little_longer_than_numpy():
+    def seconds(packages: str) -> float:
+        start = "import time; start = time.perf_counter()"
+        return float(_run(f"{start}; import {packages}; print(time.perf_counter() - start)"))
+
+    # In turn, so that other load on the machine meets both; the best of each is the time without it.
+    times = [(seconds("numpy"), seconds("numpy, tfrkit")) for _ in range(REPEATS)]
+    numpy, both = (min(column) for column in zip(*times, strict=True))
+    assert both - numpy < BUDGET_SECONDS, f"numpy {numpy:.3f} s, with tfrkit {both:.3f} s"
+
+
+def test_import_pulls_in_no_optional_package():
+    loaded = set(json.loads(_run("import json, sys, tfrkit; print(json.dumps(sorted(sys.modules)))")))
+    assert not loaded & OPTIONAL
+
+
+def test_import_writes_nothing():
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import tfrkit"], capture_output=True, text=True
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
