@@ -152,15 +152,20 @@ fuzz-build: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-fuzz
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
     -verbosity=0 -artifact_prefix=build/crashes/$*-
 
-$(NATIVE_FUZZERS:%=fuzz-run-%): fuzz-run-%:
+# libFuzzer says much; all of it goes to a file, which is shown when something was found.
+define run-fuzzer
 	@mkdir -p build/corpus/$* build/crashes
-	@echo "fuzz $*: $(FUZZ_SECONDS) s"
-	@$(FIXED_ADDRESSES) "$$(find build/fuzz -type f -name $*)" $(FUZZ_OPTIONS) build/corpus/$* 2>&1
+	@if $(1) $(FUZZ_OPTIONS) build/corpus/$* > build/crashes/$*.log 2>&1; then \
+	    echo "$*: nothing found in $(FUZZ_SECONDS) s," \
+	        "$$(sed -n 's/^stat::number_of_executed_units: *//p' build/crashes/$*.log) inputs"; \
+	else cat build/crashes/$*.log; echo "error: $*: the input is in build/crashes/" >&2; exit 1; fi
+endef
+
+$(NATIVE_FUZZERS:%=fuzz-run-%): fuzz-run-%:
+	$(call run-fuzzer,$(FIXED_ADDRESSES) "$$(find build/fuzz -type f -name $*)")
 
 $(PYTHON_FUZZERS:%=fuzz-run-%): fuzz-run-%:
-	@mkdir -p build/corpus/$* build/crashes
-	@echo "fuzz $*: $(FUZZ_SECONDS) s"
-	@$(DEV)/bin/python fuzz/$*.py $(FUZZ_OPTIONS) build/corpus/$* 2>&1
+	$(call run-fuzzer,$(DEV)/bin/python fuzz/$*.py)
 
 # --- docs and wheels ---
 

@@ -33,13 +33,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
                            static_cast<Py_ssize_t>(buffer->size()), 0, flags);
 }
 
-PyType_Slot kSlots[] = {
+PyType_Slot slots[] = {
     {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
     {0, nullptr},
 };
 
 void make_buffer(Buffer* self, std::int64_t size) {
-  if (size < 0) throw nb::value_error("expected a size of at least 0 bytes but got a negative one");
+  if (size < 0) throw nb::value_error("expected a size of at least 0 bytes");
   new (self) Buffer(static_cast<std::size_t>(size));
 }
 
@@ -47,7 +47,7 @@ void make_buffer(Buffer* self, std::int64_t size) {
 
 void bind_buffer(nb::module_& module) {
   nb::class_<Buffer>(
-      module, "Buffer", nb::type_slots(kSlots), nb::is_final(),
+      module, "Buffer", nb::type_slots(slots), nb::is_final(),
       "Memory from a process-wide pool, 64-byte aligned and not zeroed.\n\n"
       "Supports the buffer protocol, writable. The memory goes back to the pool when\n"
       "the last view of it is gone.")

@@ -14,9 +14,9 @@ nb::typed<nb::list, nb::bytes> cut_records(const InputBytes& data, const Int64In
   const auto sizes = entries(lengths);
   check_same_size("offsets", starts.size(), "lengths", sizes.size());
   const Bytes bytes = data.bytes();
-  const auto* const text = static_cast<const char*>(static_cast<const void*>(bytes.data()));
+  const char* const text = as_chars(bytes);
   const auto limit = static_cast<std::int64_t>(bytes.size());
-  nb::list records = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(starts.size())));
+  auto records = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(starts.size())));
   if (!records.is_valid()) throw nb::python_error();
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (starts[i] < 0 || sizes[i] < 0 || starts[i] > limit || sizes[i] > limit - starts[i]) {

@@ -21,7 +21,7 @@ nb::bytes encode(std::uint32_t compression, std::uint64_t shard_bytes, std::uint
   check_same_size("member_file", files.size(), "member_stream", streams.size());
   const IndexHeader header{compression, tail_crc, shard_bytes, starts.size(), files.size()};
   const auto size = static_cast<std::size_t>(measure_index(header.frames, header.members));
-  nb::bytes encoded =
+  auto encoded =
       nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!encoded.is_valid()) throw nb::python_error();
   const std::span<char> text(PyBytes_AsString(encoded.ptr()), size);

@@ -43,6 +43,11 @@ class InputBytes {
   Py_buffer view_{};
 };
 
+// Returns the address of `bytes` in the type that Python's functions take.
+[[nodiscard]] inline const char* as_chars(Bytes bytes) noexcept {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
 using Int64Input = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Int64Array = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
@@ -83,6 +88,7 @@ inline Int64Batch::Int64Batch(std::size_t size) {
 
 template <>
 struct nanobind::detail::type_caster<tfrkit::InputBytes> {
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that nanobind asks for
   static constexpr auto Name = const_name("typing_extensions.Buffer");
   template <typename T>
   using Cast = tfrkit::InputBytes&;

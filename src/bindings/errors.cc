@@ -78,7 +78,7 @@ void check_same_size(const char* name, std::size_t size, const char* other,
 }
 
 void raise_item_type(const char* expected, nb::handle item, std::size_t index) {
-  const nb::str name = nb::steal<nb::str>(PyType_GetName(Py_TYPE(item.ptr())));
+  const auto name = nb::steal<nb::str>(PyType_GetName(Py_TYPE(item.ptr())));
   throw nb::type_error((std::string("expected ") + expected + " but got " + name.c_str() +
                         " at index " + std::to_string(index))
                            .c_str());

@@ -11,14 +11,15 @@
 namespace tfrkit {
 namespace {
 
-constexpr std::size_t kMinPooledBytes = std::size_t{1} << 12;  // smaller ones malloc does as well
+constexpr std::size_t kMinOctave = 12;
+constexpr std::size_t kMinPooledBytes = std::size_t{1} << kMinOctave;  // malloc does smaller ones
 constexpr std::size_t kMaxPooledBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
 constexpr std::size_t kStepsPerOctave = 4;  // at most a quarter of a block is waste
 constexpr std::size_t kOctaves = 12;        // from kMinPooledBytes to kMaxPooledBytes
 constexpr std::size_t kClasses = kOctaves * kStepsPerOctave + 1;
 
-static_assert(kMinPooledBytes << kOctaves == kMaxPooledBytes);
+static_assert(kMinPooledBytes << kOctaves == kMaxPooledBytes && kStepsPerOctave == 1 << 2);
 
 struct SizeClass {
   std::size_t index;
@@ -28,11 +29,12 @@ struct SizeClass {
 // Returns the smallest class that holds `size`. Precondition: size <= kMaxPooledBytes.
 SizeClass class_of(std::size_t size) noexcept {
   if (size <= kMinPooledBytes) return {0, kMinPooledBytes};
-  const std::size_t octave_bytes = std::bit_floor(size - 1);  // size is in (octave, 2 * octave]
+  const auto octave = static_cast<std::size_t>(std::bit_width(size - 1)) - 1;  // 2^octave < size
+  const std::size_t octave_bytes = std::size_t{1} << octave;
   const std::size_t step_bytes = octave_bytes / kStepsPerOctave;
-  const std::size_t steps = (size - octave_bytes + step_bytes - 1) / step_bytes;
-  const auto octave = static_cast<std::size_t>(std::countr_zero(octave_bytes / kMinPooledBytes));
-  return {octave * kStepsPerOctave + steps, octave_bytes + steps * step_bytes};
+  // Rounded up; a shift since step_bytes is 2^(octave - 2).
+  const std::size_t steps = (size - octave_bytes + step_bytes - 1) >> (octave - 2);
+  return {(octave - kMinOctave) * kStepsPerOctave + steps, octave_bytes + steps * step_bytes};
 }
 
 bool is_pooled(std::size_t size) noexcept {
@@ -67,7 +69,7 @@ class Pool {
     if (busy_.test_and_set(std::memory_order_acquire)) return false;
     const bool fits = size_class.bytes <= kMaxKeptBytes - kept_bytes_;
     if (fits) {
-      std::byte* const head = std::exchange(heads_[size_class.index], block);
+      const std::byte* const head = std::exchange(heads_[size_class.index], block);
       std::memcpy(block, static_cast<const void*>(&head), sizeof(head));
       kept_bytes_ += size_class.bytes;
     }

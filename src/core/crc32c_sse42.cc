@@ -99,7 +99,7 @@ std::size_t find_header(Bytes data) noexcept {
   const std::byte* const bytes = data.data();
   for (std::size_t at = 0; data.size() - at >= kHeaderBytes; ++at) {
     const auto state = _mm_crc32_u64(0xffffffffU, load_le<std::uint64_t>(bytes + at));
-    const std::uint32_t stored = load_le<std::uint32_t>(bytes + at + kWordBytes);
+    const auto stored = load_le<std::uint32_t>(bytes + at + kWordBytes);
     if (crc32c_mask(~static_cast<std::uint32_t>(state)) == stored) return at;
   }
   return data.size();

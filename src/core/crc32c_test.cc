@@ -21,8 +21,8 @@ std::vector<std::byte> random_bytes(std::size_t size, unsigned seed) {
 }
 
 TEST(published_vectors) {
-  std::vector<std::byte> ascending;
-  for (int i = 0; i < 32; ++i) ascending.push_back(static_cast<std::byte>(i));
+  std::vector<std::byte> ascending(32);
+  for (std::size_t i = 0; i < 32; ++i) ascending[i] = static_cast<std::byte>(i);
   const std::vector<std::byte> descending(ascending.rbegin(), ascending.rend());
   // RFC 3720, appendix B.4.
   const std::array<std::byte, 48> scsi_read{

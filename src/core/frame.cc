@@ -39,7 +39,7 @@ FrameScan scan_frames(Bytes data, std::size_t start, const FrameChecks& checks,
     }
     const std::byte* const frame = data.data() + scan.end;
     scan.length = load_le<std::uint64_t>(frame);
-    const std::uint32_t stored = load_le<std::uint32_t>(frame + kLengthBytes);
+    const auto stored = load_le<std::uint32_t>(frame + kLengthBytes);
     const std::uint32_t computed = crc32c_mask(extend(0, Bytes(frame, kLengthBytes)));
     if (stored != computed) {
       scan.code = Code::kBadLength;
@@ -63,7 +63,7 @@ FrameScan scan_frames(Bytes data, std::size_t start, const FrameChecks& checks,
     const auto length = static_cast<std::size_t>(scan.length);
     if (checks.data_crc) {
       const std::byte* const payload = frame + kHeaderBytes;
-      const std::uint32_t footer = load_le<std::uint32_t>(payload + length);
+      const auto footer = load_le<std::uint32_t>(payload + length);
       const std::uint32_t sum = crc32c_mask(extend(0, Bytes(payload, length)));
       if (footer != sum) {
         scan.code = Code::kBadData;
@@ -94,7 +94,7 @@ FrameCheck check_frames(Bytes data, std::span<const std::int64_t> offsets,
     }
     const Bytes payload =
         data.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length));
-    const std::uint32_t stored = load_le<std::uint32_t>(payload.data() + payload.size());
+    const auto stored = load_le<std::uint32_t>(payload.data() + payload.size());
     const std::uint32_t computed = crc32c_mask(crc32c(payload));
     if (stored != computed) {
       check.code = Code::kBadData;
@@ -115,7 +115,7 @@ Code check_frame(Bytes frame, bool data_crc) noexcept {
 }
 
 Code check_frame_parts(Bytes header, Bytes payload, Bytes footer, bool data_crc) noexcept {
-  const std::uint32_t length_crc = load_le<std::uint32_t>(header.data() + kLengthBytes);
+  const auto length_crc = load_le<std::uint32_t>(header.data() + kLengthBytes);
   if (load_le<std::uint64_t>(header.data()) != payload.size() ||
       length_crc != crc32c_mask(crc32c(header.first(kLengthBytes)))) {
     return Code::kBadLength;

@@ -18,7 +18,7 @@ constexpr std::uint32_t kGzip = 2;
 
 IndexStatus check_frame_starts(const std::byte* entries, const IndexHeader& header,
                                std::uint64_t& stream_end) noexcept {
-  std::uint64_t before = load_le<std::uint64_t>(entries);
+  auto before = load_le<std::uint64_t>(entries);
   if (before != 0) return {IndexCode::kFirstFrame, 0};
   for (std::uint64_t i = 1; i <= header.frames; ++i) {
     const auto start = load_le<std::uint64_t>(entries + i * kEntryBytes);

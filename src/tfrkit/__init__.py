@@ -2,24 +2,35 @@
 
 from tfrkit import errors
 from tfrkit.model.block import Block
+from tfrkit.records.damage import Damage
 from tfrkit.records.index import Index
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.policy import TENSORFLOW, TFRKIT, ReadPolicy
 from tfrkit.records.reader import read_blocks, read_records
 from tfrkit.records.record_file import RecordFile
+from tfrkit.records.repair import RepairReport, repair
+from tfrkit.records.shards import ShardWriter
+from tfrkit.records.verify import FileReport, VerifyReport, verify
 from tfrkit.records.writer import TFRecordWriter
 
 __all__ = [
     "TENSORFLOW",
     "TFRKIT",
     "Block",
+    "Damage",
+    "FileReport",
     "Index",
     "ReadPolicy",
     "RecordFile",
+    "RepairReport",
+    "ShardWriter",
     "TFRecordCompressionType",
     "TFRecordOptions",
     "TFRecordWriter",
+    "VerifyReport",
     "errors",
     "read_blocks",
     "read_records",
+    "repair",
+    "verify",
 ]

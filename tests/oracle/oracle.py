@@ -127,7 +127,7 @@ def our_results(
     Args:
         paths: one file or several.
         compression: TensorFlow's type string.
-        skip: records to skip first. As in TensorFlow, a failing skip starts afresh in the next file.
+        skip: records to skip first. As in TensorFlow, a skip that fails starts afresh in the next file: all of it.
         quiet: let DataLossWarning pass; otherwise whoever calls must expect it.
         options: for `read_records`.
     """
@@ -148,7 +148,9 @@ def our_block_results(paths: Path | Sequence[Path], compression: str = "", **opt
     """Read with `read_blocks` under TensorFlow's policy; the blocks are cut into records."""
     outcomes: list[Outcome] = []
     with _quietly(True):
-        blocks = iter(tfr.read_blocks(_names(paths), policy=tfr.TENSORFLOW, compression=compression, **options))
+        blocks = iter(
+            tfr.read_blocks(_names(paths), policy=tfr.TENSORFLOW, compression=compression, **options)
+        )
         for outcome in drain(lambda: next(blocks)):
             outcomes += [outcome] if isinstance(outcome, Failure) else outcome.to_list()
     return outcomes

@@ -98,7 +98,13 @@ def test_default_bytes_of_larger_files(tmp_path: Path, compression: str, size: i
     rng = random.Random(size)
     words = [rng.randbytes(rng.randrange(2, 9)) for _ in range(200)]
     text = b"".join(rng.choice(words) for _ in range(size // 5 + 9))
-    records = [text[: size // 3], rng.randbytes(size // 4), text[size // 3 : size], b"", *make_records(rng, 20, 500)]
+    records = [
+        text[: size // 3],
+        rng.randbytes(size // 4),
+        text[size // 3 : size],
+        b"",
+        *make_records(rng, 20, 500),
+    ]
     ours, theirs = _written(tmp_path, records, compression)
     assert ours == theirs == compress(frames(records), compression)
 
@@ -165,7 +171,9 @@ def test_small_writes_stay_in_memory(tmp_path: Path, compression: str) -> None:
         ("GZIP", -15, False),
     ],
 )
-def test_window_bits_of_another_container(tmp_path: Path, compression: str, bits: int, readable: bool) -> None:
+def test_window_bits_of_another_container(
+    tmp_path: Path, compression: str, bits: int, readable: bool
+) -> None:
     ours, theirs = _written(tmp_path, RECORDS, compression, window_bits=bits)
     assert ours == theirs
     _check(put(tmp_path / "a", theirs), compression, RECORDS if readable else [BAD_HEADER])
@@ -173,7 +181,13 @@ def test_window_bits_of_another_container(tmp_path: Path, compression: str, bits
 
 @tf_rule("1.3 options without compression")
 def test_options_without_compression_have_no_effect(tmp_path: Path) -> None:
-    odd = {"window_bits": 99, "mem_level": 77, "compression_level": -50, "input_buffer_size": 0, "flush_mode": 9}
+    odd = {
+        "window_bits": 99,
+        "mem_level": 77,
+        "compression_level": -50,
+        "input_buffer_size": 0,
+        "flush_mode": 9,
+    }
     ours, theirs = _written(tmp_path, RECORDS, "", **odd)
     assert ours == theirs == PLAIN
 
@@ -211,7 +225,20 @@ def test_garbage_behind_zlib(tmp_path: Path, garbage: bytes) -> None:
 
 
 @tf_rule("1.3 garbage behind gzip")
-@pytest.mark.parametrize("garbage", [b"\0", b"\x1f", b"\x1f\x8b", b"\0\0", b"\xff" * 100, b"\x1f\x8b\x08\xff" + bytes(20)])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\0",
+        b"\x1f",
+        b"\x1f\x8b",
+        b"\0\0",
+        b"\0" * 9,
+        b"\xff" * 100,
+        b"\x1f\x8b\x08\xff" + bytes(20),
+        b"\x1f\x8b\x07",
+    ],
+    ids=bytes.hex,
+)
 def test_garbage_behind_gzip(tmp_path: Path, garbage: bytes) -> None:
     path = put(tmp_path / "a", compress(PLAIN, "GZIP") + garbage)
     theirs = tf_results(path, "GZIP")
@@ -260,9 +287,8 @@ def test_preset_dictionary(tmp_path: Path) -> None:
 @tf_rule("1.3 truncated container")
 @BOTH
 def test_every_cut_of_a_container(tmp_path: Path, compression: str) -> None:
-    """Cuts that fall on the boundary of a record give records only; all others end as in plain files."""
     whole = compress(PLAIN, compression, level=0)
-    kinds = set()
+    kinds: set[str] = set()
     paths = [put(tmp_path / f"{cut}", whole[:cut]) for cut in range(len(whole))]
     for path, theirs in zip(paths, _separately(paths, compression), strict=True):
         assert_same(our_results(path, compression), theirs, path.name)
@@ -313,7 +339,9 @@ def test_wrong_container_checksum(tmp_path: Path, compression: str, position: in
 @BOTH
 def test_wrong_checksum_loses_one_window(tmp_path: Path, compression: str, count: int, noise: bool) -> None:
     rng = random.Random(count)
-    records = [rng.randbytes(992) if noise else bytes([i & 0xFF]) * 992 for i in range(count)]  # frames of 1008 bytes
+    records = [
+        rng.randbytes(992) if noise else bytes([i & 0xFF]) * 992 for i in range(count)
+    ]  # frames of 1008 bytes
     path = put(tmp_path / "a", flip(compress(frames(records), compression), -1))
     theirs = tf_results(path, compression)
     assert len(theirs) <= count
@@ -323,7 +351,9 @@ def test_wrong_checksum_loses_one_window(tmp_path: Path, compression: str, count
 
 
 @tf_rule("1.3 wrong type")
-@pytest.mark.parametrize(("written", "read"), [("ZLIB", "GZIP"), ("GZIP", "ZLIB"), ("", "GZIP"), ("", "ZLIB")])
+@pytest.mark.parametrize(
+    ("written", "read"), [("ZLIB", "GZIP"), ("GZIP", "ZLIB"), ("", "GZIP"), ("", "ZLIB")]
+)
 def test_wrong_type(tmp_path: Path, written: str, read: str) -> None:
     _check(put(tmp_path / "a", compress(PLAIN, written)), read, [BAD_HEADER])
 
@@ -347,7 +377,9 @@ def test_offsets_count_uncompressed_bytes(tmp_path: Path, compression: str) -> N
 
 
 @tf_rule("1.3 huge lengths")
-@pytest.mark.parametrize("length", [1 << 40, (1 << 63) - 5, (1 << 63) - 4, (1 << 63) - 2, 1 << 63, (1 << 64) - 6])
+@pytest.mark.parametrize(
+    "length", [1 << 40, (1 << 63) - 5, (1 << 63) - 4, (1 << 63) - 2, 1 << 63, (1 << 64) - 6]
+)
 @BOTH
 def test_huge_lengths(tmp_path: Path, compression: str, length: int) -> None:
     paths = [

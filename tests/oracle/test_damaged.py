@@ -134,7 +134,10 @@ def test_negative_length_unbuffered(tmp_path: Path, length: int) -> None:
     theirs = tf_results(path, buffer_size=0)
     assert theirs == [b"one", Failure("InvalidArgumentError", "Cannot read negative number of bytes")]
     ours = our_results(path)
-    assert [item.name if isinstance(item, Failure) else item for item in ours] == [b"one", "InvalidArgumentError"]
+    assert [item.name if isinstance(item, Failure) else item for item in ours] == [
+        b"one",
+        "InvalidArgumentError",
+    ]
 
 
 @tf_rule("1.2 missing file")
@@ -187,7 +190,9 @@ GOOD = [b"g1", b"g2", b"g3"]
 NEXT = frames(GOOD)
 
 
-def _check_skip(tmp_path: Path, data: bytes, compression: str, counts: tuple[int, ...]) -> dict[int, list[Outcome]]:
+def _check_skip(
+    tmp_path: Path, data: bytes, compression: str, counts: tuple[int, ...]
+) -> dict[int, list[Outcome]]:
     """Skip in this and the next file, through both; gives TensorFlow's outcomes by count."""
     first = put(tmp_path / "a", compress(data, compression))
     second = put(tmp_path / "b", compress(NEXT, compression))
@@ -208,7 +213,9 @@ class TestSkip:
 
     @tf_rule("1.2 skip checks length")
     @pytest.mark.parametrize("position", [0, 7, 8, 11])
-    def test_length_of_skipped_records_is_checked(self, tmp_path: Path, compression: str, position: int) -> None:
+    def test_length_of_skipped_records_is_checked(
+        self, tmp_path: Path, compression: str, position: int
+    ) -> None:
         given = _check_skip(tmp_path, ONE + flip(TWO, position) + ONE, compression, (1, 2, 3, 9))
         assert given[2] == [_lost("corrupted record at 19"), b"g3"]
         assert given[9] == [_lost("corrupted record at 19")]

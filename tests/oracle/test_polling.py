@@ -33,7 +33,9 @@ def _waiting_is_no_loss() -> Iterator[None]:
 def _both(scenario: Callable[[Open, Path], list[Any]], folder: Path, *, random: bool = False) -> list[Any]:
     """Run a scenario on a new file with each library; give what TensorFlow gave."""
     given = []
-    ours, theirs = (tf_record_random_reader, tf_random_reader) if random else (tf_record_iterator, tf_iterator)
+    ours, theirs = (
+        (tf_record_random_reader, tf_random_reader) if random else (tf_record_iterator, tf_iterator)
+    )
     for opens in (ours, theirs):
         path = folder / "file"
         path.unlink(missing_ok=True)
@@ -66,7 +68,9 @@ def test_iterator_gives_bytes(tmp_path: Path, compression: str) -> None:
 def test_iterator_takes_options(tmp_path: Path) -> None:
     path = put(tmp_path / "a", compress(ONE, "GZIP"))
     assert list(tf_record_iterator(str(path), tfr.TFRecordOptions("GZIP"))) == [b"one"]
-    assert list(tf_record_iterator(str(path), options=tfr.TFRecordOptions(tfr.TFRecordOptions(2)))) == [b"one"]
+    assert list(tf_record_iterator(str(path), options=tfr.TFRecordOptions(tfr.TFRecordOptions(2)))) == [
+        b"one"
+    ]
 
 
 @tf_rule("1.4 iterator")
@@ -99,7 +103,19 @@ def test_end_is_not_final(tmp_path: Path) -> None:
             given += _next(records, 3)
         return given
 
-    assert _both(scenario, tmp_path) == [STOP, STOP, b"one", STOP, STOP, b"two2", b"one", STOP, b"two2", STOP, STOP]
+    assert _both(scenario, tmp_path) == [
+        STOP,
+        STOP,
+        b"one",
+        STOP,
+        STOP,
+        b"two2",
+        b"one",
+        STOP,
+        b"two2",
+        STOP,
+        STOP,
+    ]
 
 
 @tf_rule("1.4 iterator waits for a cut record")
@@ -225,7 +241,16 @@ def test_reopen_goes_on_at_the_offset(tmp_path: Path, compression: str) -> None:
         return given
 
     refused = Failure("FailedPreconditionError", "Reader is not closed.")
-    assert _both(scenario, tmp_path) == [refused, b"one", None, b"two2", None, b"one", None, *2 * [STOP, None]]
+    assert _both(scenario, tmp_path) == [
+        refused,
+        b"one",
+        None,
+        b"two2",
+        None,
+        b"one",
+        None,
+        *2 * [STOP, None],
+    ]
 
 
 @tf_rule("1.4 iterator reopen")
@@ -324,7 +349,12 @@ def test_random_reader_that_cannot_be_opened(tmp_path: Path) -> None:
     def scenario(opens: Open, path: Path) -> list[Any]:
         put(path, ONE)
         folder = _read(opens(str(tmp_path)), 0)
-        return [attempt(lambda: opens(missing)), *folder, *_read(opens(bytes(path)), 0), attempt(lambda: opens(path)).name]
+        return [
+            attempt(lambda: opens(missing)),
+            *folder,
+            *_read(opens(bytes(path)), 0),
+            attempt(lambda: opens(path)).name,
+        ]
 
     assert _both(scenario, tmp_path, random=True) == [
         Failure("NotFoundError", f"{missing}; No such file or directory"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import warnings
 from collections.abc import Sequence
@@ -41,7 +42,7 @@ def _pack(rng: random.Random, records: Sequence[bytes], kind: str) -> bytes:
     plain = frames(records)
     cuts = sorted(rng.randrange(len(plain) + 1) for _ in range(rng.randrange(1, 6)))
     edges = [0, *cuts, len(plain)]
-    parts = [plain[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    parts = [plain[start:end] for start, end in itertools.pairwise(edges)]
     return b"".join(member(part) for part in parts if part or rng.random() < 0.3)
 
 
@@ -124,6 +125,26 @@ def test_skip_in_damaged_files(tmp_path: Path, compression: str) -> None:
         assert_same(our_results(path, compression, skip=skip), theirs, f"skip({skip}), {what}: {file.hex()}")
 
 
+def _poll(records: Any, again: int) -> list[Any]:
+    """Take records until there are none, and ask again a few times; nothing behind a damaged container.
+
+    TensorFlow notices that a file grew only after it has reported the end once; tfrkit does so at once. And asked
+    again, TensorFlow gives records from the very buffer whose inflating failed.
+    """
+    outcomes = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tfr.errors.DataLossWarning)
+        while not outcomes or isinstance(outcomes[-1], bytes):
+            outcomes.append(attempt(lambda: next(records)))
+        if _is_broken(outcomes):
+            return outcomes
+        return outcomes + [attempt(lambda: next(records)) for _ in range(again)]
+
+
+def _is_broken(outcomes: list[Any]) -> bool:
+    return outcomes[-1].message.startswith("inflate()")
+
+
 @tf_rule("1.4 iterator polls")
 @pytest.mark.parametrize("kind", KINDS)
 def test_iterators_on_growing_damaged_files(tmp_path: Path, kind: str) -> None:
@@ -131,26 +152,24 @@ def test_iterators_on_growing_damaged_files(tmp_path: Path, kind: str) -> None:
     rng = random.Random(f"grow {kind}")
     path = tmp_path / "a"
     for _ in range(80):
-        file = _pack(rng, make_records(rng, rng.randrange(1, 6), 200), kind)
+        file, what = _pack(rng, make_records(rng, rng.randrange(1, 6), 200), kind), "whole"
         if rng.random() < 0.4:
-            file, _what = damage(rng, file)
+            file, what = damage(rng, file)
         path.write_bytes(b"")
         pair = tf_record_iterator(str(path), _type(kind)), tf_iterator(str(path), _type(kind))
-        seen: tuple[list[Any], list[Any]] = ([], [])
-        written = 0
+        written, sizes = 0, []
         while written < len(file):
             written += rng.choice((1, 5, 40, 200))
+            sizes.append(written)
             path.write_bytes(file[:written])
-            calls = rng.randrange(1, 5)
-            reopen = rng.random() < 0.1
-            for records, outcomes in zip(pair, seen, strict=True):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", tfr.errors.DataLossWarning)
-                    outcomes += [attempt(lambda records=records: next(records)) for _ in range(calls)]
-                if reopen:
-                    records.close()
-                    outcomes.append(attempt(records.reopen))
-        assert_same(*seen, what=f"{file.hex()}")
+            again, reopen = rng.randrange(3), rng.random() < 0.1
+            ours, theirs = (_poll(records, again) for records in pair)
+            assert_same(ours, theirs, f"{what}, grown to {sizes}: {file.hex()}")
+            if _is_broken(theirs):
+                break
+            for records in pair if reopen else ():
+                records.close()
+                records.reopen()
 
 
 def _random_options(rng: random.Random, compression: str) -> dict[str, int]:
@@ -184,11 +203,15 @@ def _write(make: Any, path: Path, options: Any, records: Sequence[bytes], flushe
 def _compare_writers(tmp_path: Path, rng: random.Random, compression: str, options: dict[str, int]) -> None:
     records = make_records(rng, rng.randrange(0, 30), rng.choice((50, 3000, 90_000)))
     flushes = {number for number in range(len(records)) if rng.random() < 0.1}
-    ours = _write(our_writer, tmp_path / "ours", tfr.TFRecordOptions(compression, **options), records, flushes)
+    ours = _write(
+        our_writer, tmp_path / "ours", tfr.TFRecordOptions(compression, **options), records, flushes
+    )
     original = tensorflow().io.TFRecordOptions(compression, **options)
     theirs = _write(tf_writer, tmp_path / "theirs", original, records, flushes)
     sizes = [len(record) for record in records]
-    assert_same(ours, theirs, f"{compression} {options}, records of {sizes} bytes, flush after {sorted(flushes)}")
+    assert_same(
+        ours, theirs, f"{compression} {options}, records of {sizes} bytes, flush after {sorted(flushes)}"
+    )
 
 
 @tf_rule("1.4 every option")

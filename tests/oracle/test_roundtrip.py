@@ -6,11 +6,20 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tfrkit as tfr
 from tests.oracle.frames import frames, make_records
-from tests.oracle.oracle import COMPRESSIONS, assert_same, our_results, tensorflow, tf_iterator, tf_results, tf_writer
+from tests.oracle.oracle import (
+    COMPRESSIONS,
+    assert_same,
+    our_results,
+    tensorflow,
+    tf_iterator,
+    tf_results,
+    tf_writer,
+)
 from tests.rules import tf_rule
 
 RECORDS = make_records(random.Random("round trip"), 60, 3000)
@@ -27,7 +36,9 @@ OPTIONS: list[dict[str, int]] = [
 ]
 ZLIB_BITS = [{"window_bits": bits} for bits in range(9, 16)]
 GZIP_BITS = [{"window_bits": bits} for bits in range(25, 32)]
-CASES = [("ZLIB", options) for options in OPTIONS + ZLIB_BITS] + [("GZIP", options) for options in OPTIONS + GZIP_BITS]
+CASES = [("ZLIB", options) for options in OPTIONS + ZLIB_BITS] + [
+    ("GZIP", options) for options in OPTIONS + GZIP_BITS
+]
 
 
 def _read_by_tensorflow(path: Path, compression: str) -> list[bytes]:
@@ -54,10 +65,14 @@ def test_every_option(tmp_path: Path, compression: str, options: dict[str, int])
 
 
 @tf_rule("1.1 layout")
-@pytest.mark.parametrize("records", [[], [b""], [b""] * 5, [b"x"], RECORDS], ids=["none", "empty", "empties", "one", "many"])
+@pytest.mark.parametrize(
+    "records", [[], [b""], [b""] * 5, [b"x"], RECORDS], ids=["none", "empty", "empties", "one", "many"]
+)
 @pytest.mark.parametrize("how", [{}, {"members": True}, {"members": False}, {"atomic": True}], ids=str)
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_ways_of_writing(tmp_path: Path, compression: str, how: dict[str, bool], records: list[bytes]) -> None:
+def test_ways_of_writing(
+    tmp_path: Path, compression: str, how: dict[str, bool], records: list[bytes]
+) -> None:
     if how.get("members") and compression != "GZIP":
         how = {}
     path = tmp_path / "file"
@@ -90,7 +105,10 @@ def test_appended(tmp_path: Path, compression: str, first: str) -> None:
     if first == "TensorFlow":
         _write(tf_writer(str(path), compression), RECORDS[:20])
     else:
-        _write(tfr.TFRecordWriter(path, compression, members=False if first == "plain stream" else None), RECORDS[:20])
+        _write(
+            tfr.TFRecordWriter(path, compression, members=False if first == "plain stream" else None),
+            RECORDS[:20],
+        )
     for start, end in ((20, 21), (21, 21), (21, 60)):
         _write(tfr.TFRecordWriter(path, compression, append=True), RECORDS[start:end])
     assert _read_by_tensorflow(path, compression) == RECORDS
@@ -114,7 +132,8 @@ def test_appended_to_a_torn_file(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "file"
     records = [b"a" * 100, b"b" * 100, b"c" * 100]
     path.write_bytes(frames(records)[:-cut])
-    _write(tfr.TFRecordWriter(path, "", append=True), [b"new"])
+    with pytest.warns(tfr.errors.DataLossWarning):
+        _write(tfr.TFRecordWriter(path, "", append=True), [b"new"])
     assert _read_by_tensorflow(path, "") == [*records[:2], b"new"]
 
 
@@ -126,7 +145,9 @@ def test_shards(tmp_path: Path, compression: str, count: int) -> None:
         for record in RECORDS[:count]:
             writer.write(record)
     paths = sorted((tmp_path / "out").glob("train-*"))
-    assert [path.name.split(".")[0] for path in paths] == [f"train-{number:05}-of-00004" for number in range(4)]
+    assert [path.name.split(".")[0] for path in paths] == [
+        f"train-{number:05}-of-00004" for number in range(4)
+    ]
     given = [_read_by_tensorflow(path, compression) for path in paths]
     assert given == [RECORDS[number:count:4] for number in range(4)]
     assert sorted(tfr.read_records(paths)) == sorted(RECORDS[:count])
@@ -154,7 +175,8 @@ def test_record_over_2_gb(tmp_path: Path) -> None:
             assert path.stat().st_size == size + 32 + 6
             reader = tf_iterator(str(path)) if make is tfr.TFRecordWriter else tfr.read_records(str(path))
             read = next(reader)
-            assert (len(read), read[0], read[-1], read.count(0)) == (size, 1, 2, size - 2)
+            assert (len(read), read[0], read[-1]) == (size, 1, 2)
+            assert np.count_nonzero(np.frombuffer(read, np.uint8)) == 2
             del read
             assert list(reader) == [b"behind"]
             del reader

@@ -84,7 +84,9 @@ def test_member_that_ends_behind_a_window(tmp_path: Path, behind: int) -> None:
 def test_second_window(tmp_path: Path, behind: int) -> None:
     path = put(tmp_path / "a", _long(2 * WINDOW + behind) + member(frames(SMALL)))
     theirs = tf_results(path, "GZIP")
-    lost = 1 <= behind <= 9  # 9 too: the byte before this trailer holds nothing but the code that ends the block
+    lost = (
+        1 <= behind <= 9
+    )  # 9 too: the byte before this trailer holds nothing but the code that ends the block
     assert (theirs[-2:] == SMALL) == (not lost)
     _check(path, theirs, lost=lost)
 
@@ -119,7 +121,9 @@ def test_members_of_tfrkit_end_elsewhere(tmp_path: Path, wanted: int) -> None:
     noise = random.Random(3).randbytes(WINDOW)
     records = [noise[: WINDOW - 400], b"last"]
     low, high = 0, 2000
-    for _ in range(12):  # the file grows with the first record, byte by byte: find the length that ends as wanted
+    for _ in range(
+        12
+    ):  # the file grows with the first record, byte by byte: find the length that ends as wanted
         size = (low + high) // 2
         records[0] = noise[: WINDOW - 1000 + size]
         _append_twice(path, records[:1], [])

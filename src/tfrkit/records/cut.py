@@ -58,7 +58,7 @@ class FrameCutter:
         self._max = max_record_bytes
         self._parts: list[memoryview] = []  # the carry: what came and is not yet cut
         self._carry = 0
-        self._need = HEADER_BYTES
+        self.need = HEADER_BYTES  # bytes of the carry that it takes to go on
         self._damage: tuple[Kind, int, str, str] | None = None  # while looking for the next frame: kind, start, ...
 
     def feed(self, data: Any, start: int, stop: int) -> list[Event]:
@@ -72,7 +72,7 @@ class FrameCutter:
         """
         if self.done or start == stop:
             return []
-        if self._carry + stop - start < self._need:
+        if self._carry + stop - start < self.need:
             self._parts.append(memoryview(data)[start:stop])
             self._carry += stop - start
             return []
@@ -167,7 +167,7 @@ class FrameCutter:
     def _keep(self, data: Any, at: int, stop: int, base: int, need: int) -> None:
         """Make data[at:stop] the carry."""
         self.position = base + at
-        self._need = need
+        self.need = need
         self._parts = [memoryview(data)[at:stop]] if at < stop else []
         self._carry = stop - at
 

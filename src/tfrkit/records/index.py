@@ -21,7 +21,7 @@ from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.policy import TFRKIT
 from tfrkit.records.reader import BlockReader
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, parse_member_header
-from tfrkit.storage.output import AtomicOutput, sidecar_folder
+from tfrkit.storage.output import sidecar_folder, write_atomically
 from tfrkit.storage.source import ByteSource, open_source
 
 __all__ = [
@@ -210,7 +210,7 @@ def member_table(source: ByteSource) -> tuple[IntArray, IntArray] | None:
 def save_index(shard: str, index: Index) -> str:
     """Keep an index beside its shard, atomically; gives the path."""
     path = index_path(shard)
-    _write_atomically(path, index.to_bytes())
+    write_atomically(path, index.to_bytes())
     return path
 
 
@@ -263,14 +263,4 @@ def write_text_index(path: str, index: Index) -> None:
     if index.compression:
         raise FailedPreconditionError(f"{path}; a text index can only describe a plain shard.", path=path)
     lines = np.stack([index.frames[:-1], np.diff(index.frames)], axis=1)
-    _write_atomically(path, "".join(f"{start} {size}\n" for start, size in lines.tolist()).encode())
-
-
-def _write_atomically(path: str, data: bytes) -> None:
-    output = AtomicOutput(path)
-    try:
-        output.write(data)
-        output.close()
-    except BaseException:
-        output.discard()
-        raise
+    write_atomically(path, "".join(f"{start} {size}\n" for start, size in lines.tolist()).encode())

@@ -5,16 +5,173 @@ They read one record at a time and keep their offset; `read_records` is the fast
 
 from __future__ import annotations
 
-from typing import Any
-
-from tfrkit import _core
-from tfrkit.errors import DataLossError, FailedPreconditionError, OpError
+from tfrkit.errors import DataLossError, FailedPreconditionError
+from tfrkit.model.block import Block
 from tfrkit.records.cut import HEADER_BYTES, FrameCutter
 from tfrkit.records.damage import Damage
 from tfrkit.records.options import TFRecordOptions
 from tfrkit.records.policy import TENSORFLOW
 from tfrkit.storage.inflate import Decoder, open_decoder
 from tfrkit.storage.paths import path_text
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.storage.source import open_source
 
 __all__ = ["tf_record_iterator", "tf_record_random_reader"]
+
+_READ_BYTES = 1 << 18
+
+
+class tf_record_iterator:  # noqa: N801 - TensorFlow's name
+    """Iterate over the records of one file; the end is not final if the file grows.
+
+    A record that is cut raises DataLossError on every call until it is complete. `read_records` is the fast way.
+
+    Args:
+        path: the file.
+        options: TFRecordOptions, or a compression by name or number.
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+
+    def __init__(self, path: str | bytes, options: TFRecordOptions | str | int | None = None) -> None:
+        self._path = path_text(path)
+        self._compression = TFRecordOptions.get_compression_type_string(options)
+        self._offset = 0  # of the next record, in the uncompressed stream
+        self._ready: list[bytes] = []  # read but not given yet, last first
+        self._stream: _Stream | None = _Stream(self._path, self._compression)
+
+    def __iter__(self) -> tf_record_iterator:
+        return self
+
+    def __next__(self) -> bytes:
+        if self._stream is None:
+            raise StopIteration
+        if not self._ready:
+            self._ready = self._read(self._stream)
+            self._ready.reverse()
+        record = self._ready.pop()
+        self._offset += len(record) + 16
+        return record
+
+    def close(self) -> None:
+        """Let go of the file; the iterator is then at its end, until reopen()."""
+        self._stream = None
+        self._ready.clear()
+
+    def reopen(self) -> None:
+        """Open the path again and go on behind the last record that was given.
+
+        Raises:
+            FailedPreconditionError: it is not closed.
+        """
+        if self._stream is not None:
+            raise FailedPreconditionError("Reader is not closed.", path=self._path)
+        self._stream = _Stream(self._path, self._compression)
+
+    def _read(self, stream: _Stream) -> list[bytes]:
+        found = _first_frames(stream, self._path, self._offset)
+        if found is None or (isinstance(found, Damage) and found.tail):
+            raise StopIteration
+        if isinstance(found, Damage):
+            raise found.to_error(self._path)
+        return found.to_list()
+
+
+class tf_record_random_reader:  # noqa: N801 - TensorFlow's name
+    """Read single records of an uncompressed file by the offset of their frames.
+
+    Args:
+        path: the file.
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+
+    def __init__(self, path: str | bytes) -> None:
+        self._path = path_text(path)
+        self._stream: _Stream | None = _Stream(self._path, "")
+
+    def read(self, offset: int) -> tuple[bytes, int]:
+        """Give the record whose frame begins at `offset`, and the offset behind it.
+
+        Raises:
+            IndexError: the file ends before.
+            DataLossError: no intact frame begins there.
+        """
+        if self._stream is None:
+            raise FailedPreconditionError("Random TFRecord Reader is closed.", path=self._path)
+        found = _first_frames(self._stream, self._path, offset, want=HEADER_BYTES)
+        if found is None or (isinstance(found, Damage) and found.tail):
+            raise IndexError(f"Out of range at reading offset {offset}")
+        if isinstance(found, Damage):
+            raise found.to_error(self._path)
+        return found[0], offset + int(found.lengths[0]) + 16
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stream = None
+
+
+def _first_frames(stream: _Stream, path: str, offset: int, want: int = _READ_BYTES) -> Block | Damage | None:
+    """Give the frames at `offset` that one read brings, the damage that stands there, or None at the end."""
+    while True:
+        data = stream.read_at(offset, want)
+        cutter = FrameCutter(
+            path,
+            check=True,
+            resync=False,
+            max_record_bytes=TENSORFLOW.max_record_bytes,
+            size=stream.size,
+            short_text=stream.short_text,
+        )
+        cutter.position = offset
+        events = cutter.feed(data, 0, len(data))
+        if events:
+            return events[0]
+        if len(data) < want:
+            events = cutter.gap(stream.error.message) if stream.error is not None else cutter.finish()
+            return events[0] if events else None
+        want = max(2 * want, cutter.need)  # the frame is longer than what was read
+
+
+class _Stream:
+    """The uncompressed stream of a file, read at rising offsets while the file may grow."""
+
+    def __init__(self, path: str, compression: str) -> None:
+        self._path = path
+        self._compression = compression
+        self._source = open_source(path)
+        self.short_text = "EOF reached" if compression else "Read less bytes than requested"
+        self.error: DataLossError | None = None
+        self._restart()
+
+    def size(self) -> int | None:
+        """Give the stream's length if it can be known."""
+        return None if self._compression else self._source.size()
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Give up to `count` bytes from `offset` on; fewer only at the present end."""
+        if not self._compression:
+            return self._source.read_at(offset, count)
+        if self._file_bytes != self._source.size() or offset < self._start:
+            self._restart()  # the file has grown: inflate from its start, past what was given
+        while self._start + len(self._buffer) < offset + count and (chunk := self._next_chunk()):
+            drop = min(len(self._buffer), max(0, offset - self._start))
+            self._buffer = self._buffer[drop:] + chunk
+            self._start += drop
+        return self._buffer[offset - self._start :][:count]
+
+    def _restart(self) -> None:
+        self._file_bytes = self._source.size()
+        self._buffer = b""
+        self._start = 0
+        self.error = None
+        self._source.seek(0)
+        self._decoder: Decoder = open_decoder(self._source, self._compression, tensorflow=True)
+
+    def _next_chunk(self) -> bytes:
+        try:
+            return self._decoder.read()
+        except DataLossError as error:
+            self.error = error
+            return b""

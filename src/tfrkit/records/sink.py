@@ -163,23 +163,26 @@ class MemberSink:
         self._output = output
         self._level = level
         self._threads = threads
-        self._pending: deque[Future[bytes]] = deque()
-        self.members: list[int] = []  # where each begins in the file
+        self._pending: deque[tuple[Future[bytes], int]] = deque()  # with the uncompressed size
+        self._stream = 0  # uncompressed bytes of the members written so far
+        self.member_file: list[int] = []  # where each member begins in the file
+        self.member_stream: list[int] = []  # and in the uncompressed stream
 
     def write(self, data: memoryview, frames: int) -> None:
         if len(data) > MAX_MEMBER_BYTES:
             self._drain(0)
             self._write_huge(data)
         elif self._threads == 1:
-            self._put(deflate_member(data, frames, self._level))
+            self._put(deflate_member(data, frames, self._level), len(data))
         else:
-            self._pending.append(thread_pool().submit(deflate_member, data, frames, self._level))
+            future = thread_pool().submit(deflate_member, data, frames, self._level)
+            self._pending.append((future, len(data)))
             self._drain(2 * self._threads)
 
     def _write_huge(self, data: memoryview) -> None:
         """Write an ordinary gzip member: sizes beyond 32 bits do not fit into ours."""
         start = self._output.position
-        self.members.append(start)
+        self._begin_member(len(data))
         for padded in (False, True):
             for piece in deflate_huge(data, self._level, padded=padded):
                 self._output.write(piece)
@@ -188,11 +191,17 @@ class MemberSink:
             self._output.rollback(start)
 
     def _drain(self, keep: int) -> None:
-        while len(self._pending) > keep or (self._pending and self._pending[0].done()):
-            self._put(self._pending.popleft().result())
+        while len(self._pending) > keep or (self._pending and self._pending[0][0].done()):
+            future, size = self._pending.popleft()
+            self._put(future.result(), size)
 
-    def _put(self, member: bytes) -> None:
-        self.members.append(self._output.position)
+    def _begin_member(self, size: int) -> None:
+        self.member_file.append(self._output.position)
+        self.member_stream.append(self._stream)
+        self._stream += size
+
+    def _put(self, member: bytes, size: int) -> None:
+        self._begin_member(size)
         self._output.write(pad_member(member, self._output.position))
 
     def flush(self) -> None:

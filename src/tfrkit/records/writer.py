@@ -18,6 +18,7 @@ from tfrkit import _core
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.model.block import Block, IntArray
 from tfrkit.records.append import plan_append
+from tfrkit.records.index import Index, build_index, save_index, tail_checksum
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.policy import TFRKIT, ReadPolicy
 from tfrkit.records.pool import default_threads
@@ -27,6 +28,7 @@ from tfrkit.storage.compression import canonical, from_suffix
 from tfrkit.storage.deflate import xz_encoder, zstd_encoder
 from tfrkit.storage.output import AtomicOutput, FileOutput, ObjectOutput, Output
 from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.storage.source import ByteSource, open_source
 
 __all__ = ["TFRecordWriter"]
 
@@ -46,6 +48,7 @@ class TFRecordWriter:
             bytes (False; also whenever `options` tune zlib).
         append: go on with an existing file. A torn frame at its end is cut off, with a warning.
         atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
+        index: keep an index of the frames beside the file, for random access; plain and member-GZIP files only.
         threads: for GZIP members; by default all cores.
         policy: TFRKIT, or TENSORFLOW to behave and write exactly as TensorFlow does.
 
@@ -71,6 +74,7 @@ class TFRecordWriter:
         members: bool | None = None,
         append: bool = False,
         atomic: bool = False,
+        index: bool = False,
         threads: int | None = None,
         policy: ReadPolicy = TFRKIT,
     ) -> None:
@@ -79,11 +83,14 @@ class TFRecordWriter:
         self._pending: list[bytes] = []
         self._pending_bytes = 0
         self._strict = policy.exact_options
-        self._lengths: list[IntArray] | None = None
+        self._lengths: list[IntArray] | None = [] if index else None
+        self._run_bytes = RUN_BYTES
         self.records = 0
         name = _checked_path(path, self._strict)
         kind, zlib_options = _resolve(name, options, compression, self._strict)
+        self._name = name
         plan = plan_append(name, kind) if append and name is not None else None
+        self._extends = plan is not None
         self._output = _open_output(path, name, atomic or (plan is not None and plan.rewrite), plan)
         try:
             self._sink = _make_sink(self._output, kind, zlib_options, level, members, threads or default_threads())
@@ -116,7 +123,7 @@ class TFRecordWriter:
             raise FailedPreconditionError("Writer is closed.", path=self._output.name)
         self._pending.append(record)
         self._pending_bytes += len(record) + 16
-        if self._pending_bytes >= RUN_BYTES:
+        if self._pending_bytes >= self._run_bytes:
             self._drain()
 
     def write_many(self, records: Iterable[bytes | bytearray | memoryview | str] | Block) -> None:
@@ -154,6 +161,30 @@ class TFRecordWriter:
             raise
         self._closed = True
         self._output.close()
+        if self._lengths is not None and self._name is not None:
+            source = open_source(self._name)
+            made = build_index(source) if self._extends else self.make_index(source)
+            save_index(self._name, made)
+
+    def make_index(self, source: ByteSource) -> Index:
+        """Give the index of the closed file; it was made with `index=True`.
+
+        Args:
+            source: the file as it is now, for its size and tail checksum.
+
+        Raises:
+            FailedPreconditionError: the file has no places to start at.
+        """
+        if self._lengths is None or not isinstance(self._sink, (PlainSink, MemberSink)):
+            raise FailedPreconditionError(
+                f"{self._output.name}; there is no index of one compressed stream. Write it plain or in members.",
+                path=self._output.name,
+            )
+        members = ([], []) if isinstance(self._sink, PlainSink) else (self._sink.member_file, self._sink.member_stream)
+        sizes = np.concatenate([np.zeros(1, np.int64), *(lengths + 16 for lengths in self._lengths)])
+        compression = "" if isinstance(self._sink, PlainSink) else "GZIP"
+        files, streams = (np.array(column, np.int64) for column in members)
+        return Index(compression, np.cumsum(sizes), *tail_checksum(source), files, streams)
 
     def discard(self) -> None:
         """End without the file: an atomic one never appears, any other keeps what has reached it."""
@@ -177,6 +208,10 @@ class TFRecordWriter:
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):
             self.__exit__(None, None, None)
+
+    def set_run_bytes(self, run_bytes: int) -> None:
+        """Say how many bytes of records are gathered before they are framed and written."""
+        self._run_bytes = run_bytes
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
@@ -210,7 +245,7 @@ class TFRecordWriter:
                 self._write_large(self._as_bytes_like(records[first]))
                 first += 1
                 continue
-            buffer, used, after = _core.frame_records(records, first, RUN_BYTES)
+            buffer, used, after = _core.frame_records(records, first, self._run_bytes)
             self._put(memoryview(buffer)[:used], after - first)
             first = after
 

@@ -8,13 +8,22 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from typing import IO, Any, Protocol
+from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import from_os_error
 
-__all__ = ["AtomicOutput", "FileOutput", "ObjectOutput", "Output", "sidecar_folder", "sync_folder"]
+__all__ = [
+    "SIDECAR_FOLDER",
+    "AtomicOutput",
+    "FileOutput",
+    "ObjectOutput",
+    "Output",
+    "sidecar_folder",
+    "sync_folder",
+    "write_atomically",
+]
 
-SIDECAR_FOLDER = ".tfrkit"
+SIDECAR_FOLDER: Final = ".tfrkit"
 
 
 def sidecar_folder(path: str) -> str:
@@ -135,9 +144,9 @@ class AtomicOutput:
 
     def publish(self, name: str | None = None) -> None:
         """Give the finished file its name."""
-        self._done = True
         try:
             os.replace(self.temporary, name or self.name)
+            self._done = True
             sync_folder(os.path.dirname(name or self.name))
         except OSError as error:
             self.discard()
@@ -154,6 +163,8 @@ class AtomicOutput:
         self.publish()
 
     def discard(self) -> None:
+        if self._done:
+            return
         self._done = True
         self._file.close()
         with contextlib.suppress(OSError):
@@ -206,3 +217,14 @@ def sync_folder(folder: str) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Write a small file that appears whole or not at all."""
+    output = AtomicOutput(path)
+    try:
+        output.write(data)
+        output.close()
+    except BaseException:
+        output.discard()
+        raise
