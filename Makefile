@@ -35,7 +35,7 @@ PYTHON_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.py)))
 # Sanitizers place their shadow memory at fixed addresses, which strong address randomisation can collide with.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test test-cpp test-sanitized test-python lint bench fuzz soak docs wheels install clean FORCE
+.PHONY: help demo test test-cpp test-sanitized test-python lint lint-python lint-types lint-cpp lint-tree bench fuzz soak docs wheels install clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -103,12 +103,21 @@ test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
 
 # --- lint ---
 
-lint: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-lint build/tidy/compile_commands.json
+lint: lint-python lint-types lint-cpp lint-tree
+
+lint-python: $(DEV)/.stamp-group-lint
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
+
+# The stub of the native module is made by its build.
+lint-types: $(DEV)/.stamp-group-lint $(DEV)/.stamp-tfrkit
 	$(DEV)/bin/mypy
+
+lint-cpp: $(DEV)/.stamp-group-lint build/tidy/compile_commands.json
 	$(DEV)/bin/clang-format --dry-run --Werror $(CXX_FILES)
-	$(MAKE) --no-print-directory --jobs $(JOBS) $(CXX_UNITS:%=build/tidy/%.ok)
+	@$(MAKE) --no-print-directory --jobs $(JOBS) $(CXX_UNITS:%=build/tidy/%.ok)
+
+lint-tree: $(DEV)/.stamp-group-lint
 	$(DEV)/bin/python docs/generate.py --check
 	$(DEV)/bin/python tools/check_tree.py
 

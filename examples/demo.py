@@ -88,6 +88,13 @@ def count_one_by_one(path: str) -> int:
     return sum(1 for _ in tfr.read_records(path))
 
 
+def head(report: object, lines: int = 6) -> str:
+    """Return the first lines of a report."""
+    text = str(report).splitlines()
+    more = [f"  ... and {len(text) - lines} lines more"] if len(text) > lines else []
+    return "\n".join(text[:lines] + more)
+
+
 def main(count: int) -> None:
     """Run the tour and print what happened."""
     records = make_records(count)
@@ -116,8 +123,8 @@ def main(count: int) -> None:
 
         print("\n".join(map(str, rows)))
         print(f"\nGZIP takes {ratio:.0%} of the plain size.")
-        print(f"\n{DAMAGES} places of a copy were damaged. verify says:\n{report}")
-        print(f"\nrepair says:\n{repaired}")
+        print(f"\n{DAMAGES} places of a copy were damaged. verify says:\n{head(report)}")
+        print(f"\nrepair says:\n{head(repaired)}")
         print(f"\n{len(saved):,} of {count:,} records were saved, all of them as they had been written.")
     finally:
         shutil.rmtree(folder)

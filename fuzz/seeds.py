@@ -2,8 +2,8 @@
 
     python fuzz/seeds.py FOLDER    fills FOLDER/<target>/ for every target
 
-The frames are made here, not by tfrkit, so that a fault in its writer cannot hide one in its reader. Without
-such files a fuzzer would spend its time on guessing checksums.
+The frames are made here, not by tfrkit, so that a fault in its writer cannot hide one in its reader; only the
+indexes are its own work. Without such files a fuzzer would spend its time on guessing checksums.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ import gzip
 import lzma
 import struct
 import sys
+import tempfile
 import zlib
 from pathlib import Path
+
+import tfrkit
+from tfrkit.records.index import build_index
 
 POLYNOMIAL = 0x82F63B78  # CRC-32C, bits reversed
 PAYLOADS: tuple[list[bytes], ...] = (
@@ -78,12 +82,29 @@ def compressed_files() -> list[bytes]:
     return files
 
 
+def index_files() -> list[bytes]:
+    """Return indexes of whole files, plain and as GZIP members."""
+    indexes = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, payloads in enumerate(PAYLOADS):
+            for suffix in ("tfrecord", "tfrecord.gz"):
+                shard = str(Path(folder, f"{number}.{suffix}"))
+                for payload in payloads:  # each opening for append is a member of its own
+                    with tfrkit.TFRecordWriter(shard, append=True) as writer:
+                        writer.write(payload)
+                if payloads:
+                    indexes.append(build_index(shard).to_bytes())
+    return indexes
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
+    if target == "fuzz_index":
+        return index_files()
     if target == "fuzz_read":  # its first byte chooses the options
         files = plain_files() + compressed_files()
         return [bytes([number % 8]) + data for number, data in enumerate(files)]
-    return plain_files()
+    return [b"\0\0" + data for data in plain_files()]  # options, then data
 
 
 def main(folder: Path) -> None:

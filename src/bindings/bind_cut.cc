@@ -20,7 +20,7 @@ nb::typed<nb::list, nb::bytes> cut_records(const InputBytes& data, const Int64In
   if (!records.is_valid()) throw nb::python_error();
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (starts[i] < 0 || sizes[i] < 0 || starts[i] > limit || sizes[i] > limit - starts[i]) {
-      raise_out_of_range(i, bytes.size());
+      raise_out_of_range("offsets and lengths", i, bytes.size());
     }
     PyObject* const record = PyBytes_FromStringAndSize(text + starts[i], sizes[i]);
     if (record == nullptr) throw nb::python_error();

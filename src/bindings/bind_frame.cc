@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -92,7 +93,9 @@ std::tuple<std::int64_t, std::uint32_t, std::uint32_t> check(const InputBytes& d
     const nb::gil_scoped_release released;
     result = check_frames(data.bytes(), starts, sizes);
   }
-  if (result.code == Code::kOutOfRange) raise_out_of_range(result.index, data.bytes().size());
+  if (result.code == Code::kOutOfRange) {
+    raise_out_of_range("offsets and lengths", result.index, data.bytes().size());
+  }
   if (result.code == Code::kOk) return {-1, 0, 0};
   return {static_cast<std::int64_t>(result.index), result.stored, result.computed};
 }
@@ -160,7 +163,11 @@ std::tuple<Buffer, std::size_t, std::size_t> frame_records(nb::handle records, s
     throw nb::type_error("expected a list or a tuple of records");
   }
   const Py_ssize_t count = is_list ? PyList_Size(records.ptr()) : PyTuple_Size(records.ptr());
-  check_range(first, count, static_cast<std::size_t>(count));
+  if (first < 0 || first > count) {
+    throw nb::value_error(
+        ("expected first from 0 to " + std::to_string(count) + " but got " + std::to_string(first))
+            .c_str());
+  }
   const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0));
   Payloads gathered(accept_str);
   std::size_t used = 0;
@@ -189,7 +196,7 @@ Buffer frame_block(const InputBytes& data, const Int64Input& offsets, const Int6
   check_same_size("offsets", starts.size(), "lengths", sizes.size());
   std::size_t size = 0;
   const std::size_t good = measure_block(data.bytes(), starts, sizes, size);
-  if (good != starts.size()) raise_out_of_range(good, data.bytes().size());
+  if (good != starts.size()) raise_out_of_range("offsets and lengths", good, data.bytes().size());
   Buffer buffer(size);
   Code code = Code::kOk;
   {

@@ -181,7 +181,8 @@ std::tuple<std::int64_t, int> read_frames(int fd, const Int64Input& frames,
   }
   if (failure.error_number != 0) raise_os_error(failure.error_number);
   if (failure.code == Code::kOutOfRange) {
-    raise_out_of_range(static_cast<std::size_t>(failure.index), buffer.size());
+    raise_out_of_range("frames, lengths and outs", static_cast<std::size_t>(failure.index),
+                       buffer.size());
   }
   return {failure.index, static_cast<int>(failure.code)};
 }

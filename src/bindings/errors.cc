@@ -53,10 +53,9 @@ void raise_index_error(const IndexStatus& status, const IndexHeader& header, std
   throw nb::value_error(("bad index: " + describe(status, header, size)).c_str());
 }
 
-void raise_out_of_range(std::size_t index, std::size_t size) {
-  throw nb::index_error(("entry " + std::to_string(index) +
-                         " of offsets and lengths lies outside the " + std::to_string(size) +
-                         " bytes of data")
+void raise_out_of_range(const char* arrays, std::size_t index, std::size_t size) {
+  throw nb::index_error(("entry " + std::to_string(index) + " of " + arrays + " lies outside the " +
+                         std::to_string(size) + " bytes of the buffer")
                             .c_str());
 }
 

@@ -14,8 +14,8 @@ namespace tfrkit {
 [[noreturn]] void raise_index_error(const IndexStatus& status, const IndexHeader& header,
                                     std::size_t size);
 
-// Raises IndexError: entry `index` of the arrays `offsets` and `lengths` lies outside `size` bytes.
-[[noreturn]] void raise_out_of_range(std::size_t index, std::size_t size);
+// Raises IndexError: entry `index` of the arrays named by `arrays` lies outside `size` bytes.
+[[noreturn]] void raise_out_of_range(const char* arrays, std::size_t index, std::size_t size);
 
 // Raises ValueError unless 0 <= start <= stop <= size.
 void check_range(std::int64_t start, std::int64_t stop, std::size_t size);

@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_frame(module);
   tfrkit::bind_cut(module);
   tfrkit::bind_read(module);
+  tfrkit::bind_records(module);
   tfrkit::bind_resync(module);
   tfrkit::bind_index(module);
 }

@@ -9,3 +9,9 @@ _core.Buffer.__buffer__:
 
 _core.Buffer.__release_buffer__:
 
+_core.RecordCursor.__iter__:
+    def __iter__(self) -> RecordCursor: ...
+
+_core.RecordCursor.__next__:
+    def __next__(self) -> bytes: ...
+

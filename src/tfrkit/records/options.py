@@ -5,9 +5,22 @@ from __future__ import annotations
 import zlib
 from typing import Any, Final
 
+from tfrkit.errors import InvalidArgumentError
+
 __all__ = ["DEFAULT_BUFFER_BYTES", "TFRecordCompressionType", "TFRecordOptions"]
 
 DEFAULT_BUFFER_BYTES: Final = 262144
+# The options that tune zlib, and the width that TensorFlow gives to each.
+_BITS: Final = {
+    "flush_mode": 8,
+    "input_buffer_size": 64,
+    "output_buffer_size": 64,
+    "window_bits": 8,
+    "compression_level": 8,
+    "compression_method": 8,
+    "mem_level": 8,
+    "compression_strategy": 8,
+}
 
 
 class TFRecordCompressionType:
@@ -96,16 +109,31 @@ class TFRecordOptions:
             zlib.Z_DEFAULT_STRATEGY if self.compression_strategy is None else self.compression_strategy,
         )
 
+    def check(self) -> None:
+        """Check the options that tune zlib, before a file is touched.
+
+        Raises:
+            TypeError: an option is no integer, or too large for its place in TensorFlow's options.
+            InvalidArgumentError: zlib refuses them. TensorFlow ends the process instead.
+        """
+        for name, bits in _BITS.items():
+            value = getattr(self, name)
+            if value is not None and not _fits(value, bits):
+                raise TypeError(f"incompatible function arguments: expected {name} to be an int{bits} but got {value!r}")
+        if self.output_buffer_size is not None and self.output_buffer_size <= 1:
+            raise ValueError(f"output_buffer_size should be greater than 1, got {self.output_buffer_size}")
+        try:
+            zlib.compressobj(*self.zlib_arguments())
+        except (ValueError, zlib.error) as error:
+            raise InvalidArgumentError(
+                f"zlib refuses these options: {error}. Level, method, window bits, memory level and strategy "
+                f"were {self.zlib_arguments()}."
+            ) from error
+
     def tunes_zlib(self) -> bool:
         """Tell whether any option is given that only one plain stream can honour."""
-        given = (
-            self.flush_mode,
-            self.input_buffer_size,
-            self.output_buffer_size,
-            self.window_bits,
-            self.compression_level,
-            self.compression_method,
-            self.mem_level,
-            self.compression_strategy,
-        )
-        return any(option is not None for option in given)
+        return any(getattr(self, name) is not None for name in _BITS)
+
+
+def _fits(value: Any, bits: int) -> bool:
+    return hasattr(value, "__index__") and -(1 << bits - 1) <= value.__index__() < 1 << bits - 1

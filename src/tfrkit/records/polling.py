@@ -5,6 +5,8 @@ They read one record at a time and keep their offset; `read_records` is the fast
 
 from __future__ import annotations
 
+import operator
+
 from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.block import Block
 from tfrkit.records.cut import HEADER_BYTES, FrameCutter
@@ -100,6 +102,8 @@ class tf_record_random_reader:  # noqa: N801 - TensorFlow's name
         """
         if self._stream is None:
             raise FailedPreconditionError("Random TFRecord Reader is closed.", path=self._path)
+        if operator.index(offset) < 0:
+            raise TypeError(f"read(): incompatible function arguments. Expected an offset but got {offset}")
         found = _first_frames(self._stream, self._path, offset, want=HEADER_BYTES)
         if found is None or (isinstance(found, Damage) and found.tail):
             raise IndexError(f"Out of range at reading offset {offset}")
@@ -140,7 +144,7 @@ class _Stream:
     def __init__(self, path: str, compression: str) -> None:
         self._path = path
         self._compression = compression
-        self._source = open_source(path)
+        self._source = open_source(path, folders=True)
         self.short_text = "EOF reached" if compression else "Read less bytes than requested"
         self.error: DataLossError | None = None
         self._restart()
@@ -166,7 +170,7 @@ class _Stream:
         self._buffer = b""
         self._start = 0
         self.error = None
-        self._source.seek(0)
+        self._source.position = 0
         self._decoder: Decoder = open_decoder(self._source, self._compression, tensorflow=True)
 
     def _next_chunk(self) -> bytes:

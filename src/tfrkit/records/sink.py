@@ -11,10 +11,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final, Protocol
 
-from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.errors import DataLossError
 from tfrkit.records.options import DEFAULT_BUFFER_BYTES, TFRecordOptions
 from tfrkit.records.pool import thread_pool
 from tfrkit.storage.deflate import Encoder, zlib_encoder
+from tfrkit.storage.inflate import zlib_text
 from tfrkit.storage.member import (
     EMPTY_MEMBER,
     MAX_MEMBER_BYTES,
@@ -89,23 +90,21 @@ class ZlibSink:
 
     def __init__(self, output: Output, options: TFRecordOptions) -> None:
         self._output = output
-        try:
-            self._encoder: Any = zlib_encoder(*options.zlib_arguments())
-        except (ValueError, zlib.error) as error:
-            raise InvalidArgumentError(
-                f"zlib refuses these options: {error}. Level, method, window bits, memory level and strategy "
-                f"were {options.zlib_arguments()}.",
-                path=output.name,
-            ) from error
+        self._encoder: Any = zlib_encoder(*options.zlib_arguments())
         self._flush_mode = options.flush_mode or zlib.Z_NO_FLUSH
-        self._size = _buffer_size(options.input_buffer_size, "input_buffer_size")
-        self._out_size = _buffer_size(options.output_buffer_size, "output_buffer_size")
+        sizes = options.input_buffer_size, options.output_buffer_size
+        self._size, self._out_size = (DEFAULT_BUFFER_BYTES if size is None else size for size in sizes)
         self._input = bytearray()
         self._compressed: list[bytes] = []
         self._compressed_bytes = 0
 
+    @property
+    def flushes_by_itself(self) -> bool:
+        """Whether flushes come whenever the input buffer is full."""
+        return self._flush_mode != zlib.Z_NO_FLUSH
+
     def write(self, data: memoryview, frames: int) -> None:
-        if self._flush_mode == zlib.Z_NO_FLUSH:
+        if not self.flushes_by_itself:
             self._deflate(data)  # the bytes do not depend on how the input is cut
             return
         at = 0
@@ -128,11 +127,13 @@ class ZlibSink:
 
     def _deflate(self, data: Any, flush_mode: int = zlib.Z_NO_FLUSH) -> None:
         try:
-            self._put(self._encoder.compress(data))
+            if len(data):  # a call without input would make zlib forget that it has just flushed
+                self._put(self._encoder.compress(data))
             if flush_mode != zlib.Z_NO_FLUSH:
                 self._put(self._encoder.flush(flush_mode))
         except zlib.error as error:
-            raise DataLossError(f"deflate() failed with error {error}", path=self._output.name) from error
+            text = zlib_text(error, "deflate")
+            raise DataLossError(text, path=self._output.name) from error
 
     def _put(self, compressed: bytes) -> None:
         self._compressed.append(compressed)
@@ -212,9 +213,3 @@ class MemberSink:
         self._drain(0)
         if self._output.position == 0:
             self._output.write(EMPTY_MEMBER)
-
-
-def _buffer_size(size: int | None, name: str) -> int:
-    if size is not None and size < 1:
-        raise InvalidArgumentError(f"Expected {name} to be at least 1 but got {size}.")
-    return DEFAULT_BUFFER_BYTES if size is None else size

@@ -95,6 +95,8 @@ class TFRecordWriter:
         try:
             self._sink = _make_sink(self._output, kind, zlib_options, level, members, threads or default_threads())
             self._closed = False
+            if isinstance(self._sink, ZlibSink) and self._sink.flushes_by_itself:
+                self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
             if plan is not None and plan.rewrite:
                 assert name is not None
                 for block in read_blocks(name, compression=kind, on_corrupt="skip"):
@@ -223,7 +225,10 @@ class TFRecordWriter:
 
     def _as_bytes(self, record: Any) -> bytes:
         if isinstance(record, str):
-            return record.encode()
+            try:
+                return record.encode()
+            except UnicodeEncodeError as error:
+                raise TypeError(f"write(): incompatible function arguments. str that is no Unicode: {error}") from error
         if isinstance(record, (bytes, bytearray)) or (isinstance(record, memoryview) and not self._strict):
             return bytes(record)
         if self._strict:
@@ -331,6 +336,8 @@ def _resolve(
         kind = TFRecordOptions.get_compression_type_string(options)
     else:
         kind = from_suffix(name) if name is not None and not strict else ""
+    if kind in ("GZIP", "ZLIB") and options is not None:
+        options.check()
     if strict or (options is not None and options.tunes_zlib()):
         return kind, options or TFRecordOptions()
     return kind, None

@@ -25,10 +25,11 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _fast = zlib  # type: ignore[assignment]
 
-__all__ = ["Decoder", "DeflateDecoder", "RawDecoder", "XzDecoder", "ZstdDecoder", "checksum", "inflate_raw", "open_decoder"]
+__all__ = ["Decoder", "DeflateDecoder", "RawDecoder", "XzDecoder", "ZstdDecoder", "checksum", "inflate_raw", "open_decoder", "zlib_text"]
 
 WINDOW_BYTES: Final = 262144  # TensorFlow's input and output buffers
 CHUNK_BYTES: Final = 1 << 20  # ours: 5 % faster than 256 kB windows (benchmarks/gzip_read.py)
+_HEAD_BYTES: Final = 64  # enough for any usual gzip header
 _ENGINE_ERRORS: Final = (zlib.error, _fast.error)
 
 
@@ -116,11 +117,20 @@ class DeflateDecoder:
         return bool(self._window)
 
     def _begin_member(self) -> None:
-        self._engine = (zlib if self._careful else _fast).decompressobj(self._wbits)
         if not self._careful:
             self._member_start = self._source.position - len(self._window)
             self._member_fill = len(self._window)
             self._member_out = 0
+            self._careful = not self._header_is_fine()
+        self._engine = (zlib if self._careful else _fast).decompressobj(self._wbits)
+
+    def _header_is_fine(self) -> bool:
+        # isal passes over flags and short headers that zlib refuses.
+        try:
+            zlib.decompressobj(self._wbits).decompress(self._window[:_HEAD_BYTES], 1)
+        except zlib.error:
+            return False
+        return True
 
     def _step(self) -> bytes:
         """Inflate once. Gives what came out, perhaps nothing."""
@@ -132,9 +142,15 @@ class DeflateDecoder:
             return self._on_error(error, saved)
         if engine.eof:
             self._end_member(engine.unused_data, produced=bool(chunk))
+        elif self._tensorflow and self._is_cut_short(engine):
+            return self._restart()
         else:
             self._window = engine.unconsumed_tail
         return self._without_discarded(chunk)
+
+    def _is_cut_short(self, engine: Any) -> bool:
+        # zlib may see damage in half a trailer that isal waits for the rest of; the file's end settles it.
+        return not (self._careful or engine.unconsumed_tail or self._source.peek(1)) and self._source.regular
 
     def _without_discarded(self, chunk: bytes) -> bytes:
         if self._discard:
@@ -170,16 +186,18 @@ class DeflateDecoder:
 
     def _on_error(self, error: Exception, saved: Any) -> bytes:
         if not self._careful and self._source.regular:
-            # Start the member again with zlib, in the same windows.
-            self._source.seek(self._member_start)
-            self._window, self._fill = b"", self._member_fill
-            self._engine, self._careful, self._discard = None, True, self._member_out
-            self._member_out = 0
-            if self._refill():
-                self._begin_member()
-            return b""
-        self._failed = self._error(_zlib_text(error))
+            return self._restart()
+        self._failed = self._error(zlib_text(error))
         return self._without_discarded(_salvage(saved, self._window)) if saved is not None else b""
+
+    def _restart(self) -> bytes:
+        """Begin the member again with zlib, in the same windows, past what was given of it already."""
+        self._source.seek(self._member_start)
+        self._careful, self._discard, self._member_out = True, self._member_out, 0
+        self._fill = self._member_fill
+        self._refill()
+        self._begin_member()
+        return b""
 
     def _error(self, text: str) -> DataLossError:
         return DataLossError(text, path=self._source.name)
@@ -292,7 +310,7 @@ def inflate_raw(deflated: bytes | memoryview, size: int) -> bytes:
         if not engine.eof and len(inflated) == size:
             inflated += engine.decompress(engine.unconsumed_tail, 1)
     except _ENGINE_ERRORS as error:
-        raise ValueError(_zlib_text(error)) from error
+        raise ValueError(zlib_text(error)) from error
     if not engine.eof or engine.unused_data or len(inflated) != size:
         raise ValueError(f"expected {size} bytes but got {len(inflated)}")
     return inflated
@@ -307,10 +325,11 @@ def _starts_zlib(head: bytes) -> bool:
     return len(head) >= 2 and head[0] & 0x8F == 0x08 and (head[0] << 8 | head[1]) % 31 == 0
 
 
-def _zlib_text(error: Exception) -> str:
+def zlib_text(error: Exception, function: str = "inflate") -> str:
+    """Give TensorFlow's text for an error of zlib or isal."""
     found = re.match(r"Error (-?\d+) while .*?(?:: (.*))?$", str(error), re.DOTALL)
     number, text = (found.group(1), found.group(2)) if found else ("-3", str(error))
-    return f"inflate() failed with error {number}" + (f": {text}" if text else "")
+    return f"{function}() failed with error {number}" + (f": {text}" if text else "")
 
 
 def _salvage(engine: Any, data: bytes) -> bytes:

@@ -111,8 +111,12 @@ class ByteSource:
         return bytes(data)
 
 
-def open_source(target: str | IO[bytes] | Any) -> ByteSource:
+def open_source(target: str | IO[bytes] | Any, *, folders: bool = False) -> ByteSource:
     """Open a path, or take an open binary file as it is (read from where it stands; it is not closed).
+
+    Args:
+        target: what to open.
+        folders: a folder is an error on the first read only, as in TensorFlow's old readers.
 
     Raises:
         NotFoundError, FailedPreconditionError, PermissionDeniedError: as the operating system says.
@@ -125,7 +129,7 @@ def open_source(target: str | IO[bytes] | Any) -> ByteSource:
     except OSError as error:
         raise from_os_error(error, target) from error
     source = ByteSource(target, fd, None, owned=True)
-    if stat.S_ISDIR(os.fstat(fd).st_mode):
+    if not folders and stat.S_ISDIR(os.fstat(fd).st_mode):
         raise FailedPreconditionError(
             f"{target}; Is a directory. Name the files in it, for example {os.path.join(target, '*.tfrecord')!r}.",
             path=target,
