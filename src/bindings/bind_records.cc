@@ -10,8 +10,9 @@
 namespace tfrkit {
 namespace {
 
-// The records of blocks, one by one: a block's bytes objects are made only when they are asked for, without running
-// Python code in between. An error of the source passes through; the next call asks the source again.
+// The records of blocks, one by one: a block's bytes objects are made only when they are asked for,
+// without running Python code in between. An error of the source passes through; the next call asks
+// the source again.
 struct RecordCursor {
   explicit RecordCursor(nb::object source) : blocks(std::move(source)) {}
 
@@ -22,6 +23,7 @@ struct RecordCursor {
   Int64Input lengths;
   std::size_t at = 0;
   std::size_t count = 0;
+  bool asking = false;  // the source is running: it must not come back here
 };
 
 void leave_block(RecordCursor& cursor) {
@@ -35,19 +37,23 @@ void leave_block(RecordCursor& cursor) {
 // Returns false at the end of the source. Throws what the source raised.
 bool enter_next_block(RecordCursor& cursor) {
   leave_block(cursor);  // so that the source may use the buffer again
+  if (cursor.asking) throw nb::value_error("the record iterator is already executing");
+  cursor.asking = true;
   PyObject* const next = PyIter_Next(cursor.blocks.ptr());
+  cursor.asking = false;
   if (next == nullptr) {
     if (PyErr_Occurred() != nullptr) throw nb::python_error();
     return false;
   }
-  nb::object block = nb::steal(next);
+  const nb::object block = nb::steal(next);
   auto data = std::make_unique<InputBytes>();
   if (!data->hold(block.attr("data"))) throw nb::type_error("expected an iterator of blocks");
   auto offsets = nb::cast<Int64Input>(block.attr("offsets"));
   auto lengths = nb::cast<Int64Input>(block.attr("lengths"));
   check_same_size("offsets", offsets.shape(0), "lengths", lengths.shape(0));
+  cursor.at = 0;
   cursor.count = offsets.shape(0);
-  cursor.block = std::move(block);
+  cursor.block = block;
   cursor.data = std::move(data);
   cursor.offsets = std::move(offsets);
   cursor.lengths = std::move(lengths);
@@ -70,17 +76,24 @@ PyObject* next_record(RecordCursor& cursor) {
   return PyBytes_FromStringAndSize(as_chars(bytes) + start, size);
 }
 
-PyObject* iterate(PyObject* self) { return nb::inst_ready(self) ? (Py_INCREF(self), self) : nullptr; }
+PyObject* iterate(PyObject* self) {
+  Py_INCREF(self);
+  return self;
+}
 
 PyObject* iterate_next(PyObject* self) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "RecordCursor.__init__ was not called");
+    return nullptr;
+  }
   try {
     return next_record(*nb::inst_ptr<RecordCursor>(self));
   } catch (nb::python_error& error) {
     error.restore();
-  } catch (nb::builtin_exception& error) {
-    PyErr_SetString(error.type() == nb::exception_type::type_error ? PyExc_TypeError
-                                                                   : PyExc_ValueError,
-                    error.what());
+  } catch (const nb::builtin_exception& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
   }
@@ -97,6 +110,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;
   RecordCursor& cursor = *nb::inst_ptr<RecordCursor>(self);
   leave_block(cursor);
   cursor.blocks.reset();

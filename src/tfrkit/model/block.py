@@ -118,9 +118,7 @@ class Block:
 
     def _with(self, offsets: IntArray, lengths: IntArray, first_record: int) -> Block:
         offsets, lengths = np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
-        return Block(
-            self.data, offsets, lengths, path=self.path, first_record=first_record, start=self.start
-        )
+        return Block(self.data, offsets, lengths, path=self.path, first_record=first_record, start=self.start)
 
 
 def _rebuild(

@@ -108,7 +108,5 @@ def _check_torn(source: ByteSource, path: str, damage: Damage, *, plain: bool) -
 
 
 def _only_zeros(source: ByteSource, start: int, end: int) -> bool:
-    for at in range(start, end, 1 << 20):
-        if source.read_at(at, min(1 << 20, end - at)).strip(b"\0"):
-            return False
-    return True
+    pieces = (source.read_at(at, min(1 << 20, end - at)) for at in range(start, end, 1 << 20))
+    return not any(piece.strip(b"\0") for piece in pieces)

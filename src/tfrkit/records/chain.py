@@ -28,7 +28,9 @@ __all__ = ["BLOCK_BYTES", "Chain", "Step", "open_chain"]
 # Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
 # (benchmarks/read_blocks.py).
 BLOCK_BYTES: Final = 1 << 20
-HEADROOM_BYTES: Final = 1 << 16  # an unfinished frame up to this size moves to the next block without an allocation
+HEADROOM_BYTES: Final = (
+    1 << 16
+)  # an unfinished frame up to this size moves to the next block without an allocation
 
 
 @dataclass(slots=True)

@@ -59,7 +59,9 @@ class FrameCutter:
         self._parts: list[memoryview] = []  # the carry: what came and is not yet cut
         self._carry = 0
         self.need = HEADER_BYTES  # bytes of the carry that it takes to go on
-        self._damage: tuple[Kind, int, str, str] | None = None  # while looking for the next frame: kind, start, ...
+        self._damage: tuple[Kind, int, str, str] | None = (
+            None  # while looking for the next frame: kind, start, ...
+        )
 
     def feed(self, data: Any, start: int, stop: int) -> list[Event]:
         """Take data[start:stop] as the next piece of the stream.
@@ -140,7 +142,14 @@ class FrameCutter:
             at = scan.end
             if len(scan.offsets):
                 events.append(
-                    Block(data, scan.offsets, scan.lengths, path=self.path, first_record=self.records, start=base)
+                    Block(
+                        data,
+                        scan.offsets,
+                        scan.lengths,
+                        path=self.path,
+                        first_record=self.records,
+                        start=base,
+                    )
                 )
                 self.records += len(scan.offsets)
             if scan.code == _core.OK:
@@ -227,7 +236,11 @@ class FrameCutter:
         left = (length + _FOOTER_BYTES - unread + 2**63) % 2**64 - 2**63
         if left > 0:
             return f"truncated record at {start}' failed with {self.short_text}"
-        return f"truncated record at {start}' failed with eof" if unread == 0 else f"truncated record at {start + 12}"
+        return (
+            f"truncated record at {start}' failed with eof"
+            if unread == 0
+            else f"truncated record at {start + 12}"
+        )
 
     def _search(self, data: Any, at: int, stop: int, base: int, at_eof: bool) -> int | None:
         """Find the next frame whose two CRCs hold; None if more data is needed (or there is no more)."""

@@ -155,7 +155,9 @@ def _plain_frames(source: ByteSource) -> IntArray:
                 continue
             parts.append(np.array([stopped], np.int64))
             at, want = stopped + scan.need, HEADER_BYTES  # the next one is probably large as well
-        elif scan.code == _core.OK or (scan.code == _core.NEED_MORE and got == want and stopped + HEADER_BYTES <= size):
+        elif scan.code == _core.OK or (
+            scan.code == _core.NEED_MORE and got == want and stopped + HEADER_BYTES <= size
+        ):
             at, want = stopped, _READ_BYTES
         else:
             _raise_damage(cutter, source, stopped)
@@ -247,7 +249,8 @@ def read_text_index(path: str, source: ByteSource) -> Index:
     frames = np.append(numbers[:, 0], numbers[-1:].sum() if len(numbers) else 0)
     if not np.array_equal(np.diff(frames), numbers[:, 1]) or frames[0] != 0 or frames[-1] != size:
         raise DataLossError(
-            f"{path}; the lines do not cover the {size} bytes of {source.name!r}. Make the index again.", path=path
+            f"{path}; the lines do not cover the {size} bytes of {source.name!r}. Make the index again.",
+            path=path,
         )
     if len(numbers) and numbers[:, 1].min() < 16:
         raise DataLossError(f"{path}; a frame has at least 16 bytes. Make the index again.", path=path)

@@ -7,7 +7,11 @@ from typing import Final
 __all__ = ["looks_like"]
 
 _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
-    (0, b"version https://git-lfs.github.com/spec", "a git-LFS pointer. Fetch the file itself with `git lfs pull`"),
+    (
+        0,
+        b"version https://git-lfs.github.com/spec",
+        "a git-LFS pointer. Fetch the file itself with `git lfs pull`",
+    ),
     (0, b"\x1f\x8b", 'a GZIP file. Pass compression="GZIP"'),
     (0, b"\xfd7zXZ\x00", 'an XZ file. Pass compression="XZ"'),
     (0, b"\x28\xb5\x2f\xfd", 'a Zstandard file. Pass compression="ZSTD"'),
@@ -52,9 +56,10 @@ def looks_like(head: bytes, compression: str = "") -> str:
         return "an XML document. A download probably gave an error message; fetch the file again"
     if _is_text(head):
         return "text. TFRecord files are binary; is this the right file?"
+    zlib_header = len(head) >= 2 and head[0] & 0x8F == 0x08 and (head[0] << 8 | head[1]) % 31 == 0
     if compression == "":
-        if len(head) >= 2 and head[0] & 0x8F == 0x08 and (head[0] << 8 | head[1]) % 31 == 0:
-            return 'perhaps a ZLIB stream. Pass compression="ZLIB"'
+        return 'perhaps a ZLIB stream. Pass compression="ZLIB"' if zlib_header else ""
+    if compression == "ZLIB" and zlib_header:
         return ""
     return f"no {compression} data. Leave compression out, so that it is found by the content"
 

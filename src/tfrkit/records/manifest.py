@@ -53,12 +53,17 @@ def read_manifest(folder: str) -> dict[str, Any]:
     except OSError as error:
         raise from_os_error(error, path) from error
     except ValueError as error:
-        raise DataLossError(f"{path}; expected JSON but got: {error}. Delete or restore it.", path=path) from error
+        raise DataLossError(
+            f"{path}; expected JSON but got: {error}. Delete or restore it.", path=path
+        ) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise DataLossError(f"{path}; expected a tfrkit manifest but got something else. Move it away.", path=path)
+        raise DataLossError(
+            f"{path}; expected a tfrkit manifest but got something else. Move it away.", path=path
+        )
     if content.get("version") != _VERSION:
         raise DataLossError(
-            f"{path}; expected version {_VERSION} but got {content.get('version')}. Use a newer tfrkit.", path=path
+            f"{path}; expected version {_VERSION} but got {content.get('version')}. Use a newer tfrkit.",
+            path=path,
         )
     return content
 

@@ -119,7 +119,9 @@ class TFRecordOptions:
         for name, bits in _BITS.items():
             value = getattr(self, name)
             if value is not None and not _fits(value, bits):
-                raise TypeError(f"incompatible function arguments: expected {name} to be an int{bits} but got {value!r}")
+                raise TypeError(
+                    f"incompatible function arguments: expected {name} to be an int{bits} but got {value!r}"
+                )
         if self.output_buffer_size is not None and self.output_buffer_size <= 1:
             raise ValueError(f"output_buffer_size should be greater than 1, got {self.output_buffer_size}")
         try:

@@ -36,7 +36,7 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
     """
 
     def __init__(self, path: str | bytes, options: TFRecordOptions | str | int | None = None) -> None:
-        self._path = path_text(path)
+        self._path = _text(path)
         self._compression = TFRecordOptions.get_compression_type_string(options)
         self._offset = 0  # of the next record, in the uncompressed stream
         self._ready: list[bytes] = []  # read but not given yet, last first
@@ -90,7 +90,7 @@ class tf_record_random_reader:  # noqa: N801 - TensorFlow's name
     """
 
     def __init__(self, path: str | bytes) -> None:
-        self._path = path_text(path)
+        self._path = _text(path)
         self._stream: _Stream | None = _Stream(self._path, "")
 
     def read(self, offset: int) -> tuple[bytes, int]:
@@ -114,6 +114,12 @@ class tf_record_random_reader:  # noqa: N801 - TensorFlow's name
     def close(self) -> None:
         """Let go of the file."""
         self._stream = None
+
+
+def _text(path: str | bytes) -> str:
+    if not isinstance(path, (str, bytes)):
+        raise TypeError(f"Expected binary or unicode string, got {path!r}")
+    return path_text(path)
 
 
 def _first_frames(stream: _Stream, path: str, offset: int, want: int = _READ_BYTES) -> Block | Damage | None:
@@ -147,6 +153,8 @@ class _Stream:
         self._source = open_source(path, folders=True)
         self.short_text = "EOF reached" if compression else "Read less bytes than requested"
         self.error: DataLossError | None = None
+        self._buffer = b""  # inflated and not yet used
+        self._start = 0  # stream offset of its first byte
         self._restart()
 
     def size(self) -> int | None:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from tfrkit import _core
 from tfrkit.errors import DataLossWarning, NotFoundError, OpError
@@ -170,7 +170,9 @@ class BlockReader:
                 return  # nothing is read beyond a file that cannot be opened, nor ahead from a pipe
             room -= len(lane.pending)
             ahead = _STREAM_AHEAD if lane.chain.feed.in_order else room
-            while room > 0 and len(lane.pending) < ahead and (step := lane.chain.plan(ahead=True)) is not None:
+            while (
+                room > 0 and len(lane.pending) < ahead and (step := lane.chain.plan(ahead=True)) is not None
+            ):
                 lane.pending.append(pool.submit(lane.chain.run, step))
                 room -= 1
             if room <= 0:
@@ -207,7 +209,9 @@ class BlockReader:
         assert isinstance(lane, _Lane)
         path = lane.chain.path
         if self._to_skip and damage.kind == "truncated" and not damage.tail and not lane.chain.compression:
-            damage = replace(damage, text=f"truncated record at {damage.start}' failed with reached end of file")
+            damage = replace(
+                damage, text=f"truncated record at {damage.start}' failed with reached end of file"
+            )
         if damage.tail and self._policy.cut_tail == "end":
             error = damage.to_error(path)
             self._leave(lane)

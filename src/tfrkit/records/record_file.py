@@ -11,7 +11,7 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Final, overload
+from typing import Any, Final, Self, overload
 
 import numpy as np
 
@@ -82,7 +82,8 @@ class RecordFile:
         self._source: ByteSource | None = open_source(self.path)
         if not self._source.regular:
             raise FailedPreconditionError(
-                f"{self.path}; random access needs a regular file. Use read_records for pipes.", path=self.path
+                f"{self.path}; random access needs a regular file. Use read_records for pipes.",
+                path=self.path,
             )
         kind = detect(self._source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
         self.compression = kind
@@ -137,7 +138,7 @@ class RecordFile:
         """
         numbers = np.asarray(indices, np.int64).reshape(-1)
         numbers = np.where(numbers < 0, numbers + self._count, numbers)
-        if len(numbers) and not (0 <= numbers.min() and numbers.max() < self._count):
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self._count):
             bad = int(numbers[(numbers < 0) | (numbers >= self._count)][0])
             raise IndexError(f"record {bad} of {self.path!r}, which has {self._count} records")
         frames = self.index.frames
@@ -159,7 +160,7 @@ class RecordFile:
         self._source = None
         self._members.clear()
 
-    def __enter__(self) -> RecordFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -203,7 +204,9 @@ class RecordFile:
             content = self._member(int(members[place]))
             begin, size, out = int(starts[place] - bases[place]), int(sizes[place]), int(outs[place])
             if begin + size > len(content):
-                raise DataLossError(f"{self.path}; the index does not fit the file. Make it again.", path=self.path)
+                raise DataLossError(
+                    f"{self.path}; the index does not fit the file. Make it again.", path=self.path
+                )
             view[out : out + size] = memoryview(content)[begin : begin + size]
 
     def _member(self, number: int) -> bytes:

@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, from_os_error
 from tfrkit.model.block import Block
@@ -30,7 +30,7 @@ def shard_of(key: bytes | str, shards: int) -> int:
     """Give the shard that a key belongs to: the same on every machine. Pure: no I/O.
 
     >>> shard_of("user-7", 16)
-    13
+    14
     """
     data = key.encode() if isinstance(key, str) else key
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") % shards
@@ -84,7 +84,9 @@ class ShardWriter:
         self._level = level
         self._index = index and self._kind in ("", "GZIP")
         self._shard_bytes = shard_bytes
-        self._run_bytes = max(1 << 14, min(RUN_BYTES, _BUFFER_BYTES // (shards or 1), shard_bytes or RUN_BYTES))
+        self._run_bytes = max(
+            1 << 14, min(RUN_BYTES, _BUFFER_BYTES // (shards or 1), shard_bytes or RUN_BYTES)
+        )
         self._next = 0
         self.records = 0
         self.paths: list[str] = []  # of the finished shards, after close()
@@ -147,7 +149,7 @@ class ShardWriter:
         for shard in self._shards:
             shard.discard()
 
-    def __enter__(self) -> ShardWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -169,12 +171,16 @@ class ShardWriter:
             raise FailedPreconditionError("Writer is closed.", path=self._prefix)
 
     def _existing(self) -> list[str]:
-        pattern = glob.escape(self._prefix) + "-[0-9][0-9][0-9][0-9][0-9]*-of-[0-9][0-9][0-9][0-9][0-9]*.tfrecord*"
+        pattern = (
+            glob.escape(self._prefix) + "-[0-9][0-9][0-9][0-9][0-9]*-of-[0-9][0-9][0-9][0-9][0-9]*.tfrecord*"
+        )
         return sorted(glob.glob(pattern))
 
     def _begin_shard(self) -> None:
         name = f"{self._prefix}-{len(self._shards):05d}"
-        threads = default_threads() if self._shard_bytes is not None else 1 if len(self._shards) > 64 else None
+        threads = (
+            default_threads() if self._shard_bytes is not None else 1 if len(self._shards) > 64 else None
+        )
         self._shards.append(_Shard(name, self._kind, self._level, self._index, self._run_bytes, threads))
 
     def _choose(self, key: bytes | str | None) -> _Shard:
@@ -185,7 +191,9 @@ class ShardWriter:
             self._next = (self._next + 1) % len(self._shards)
             return shard
         if key is not None:
-            raise InvalidArgumentError("A key needs a fixed number of shards. Pass shards= instead of shard_bytes=.")
+            raise InvalidArgumentError(
+                "A key needs a fixed number of shards. Pass shards= instead of shard_bytes=."
+            )
         if self._shards[-1].output.position >= self._shard_bytes:
             self._shards[-1].finish()
             self._begin_shard()

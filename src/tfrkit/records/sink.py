@@ -28,7 +28,9 @@ from tfrkit.storage.output import Output
 
 __all__ = ["MEMBER_LEVEL", "MemberSink", "PlainSink", "Sink", "StreamSink", "ZlibSink"]
 
-MEMBER_LEVEL: Final = 5  # zlib-ng's: 5 % larger than zlib's 6 at 2.7 times the speed (benchmarks/gzip_write.py)
+MEMBER_LEVEL: Final = (
+    5  # zlib-ng's: 5 % larger than zlib's 6 at 2.7 times the speed (benchmarks/gzip_write.py)
+)
 
 
 class Sink(Protocol):

@@ -59,12 +59,16 @@ class FileReport:
 
     def __str__(self) -> str:
         kind = self.compression or "plain"
-        lines = [f"{self.path}: {self.records} records, {self.data_bytes} bytes, {kind}: {'ok' if self.ok else 'DAMAGED'}"]
+        lines = [
+            f"{self.path}: {self.records} records, {self.data_bytes} bytes, {kind}: {'ok' if self.ok else 'DAMAGED'}"
+        ]
         if self.error:
             lines.append(f"  {self.error}")
         if self.looks_like:
             lines.append(f"  looks like {self.looks_like}")
-        lines += [f"  {d.kind} at bytes {d.start}-{d.end}, after {d.record} records: {d.text}" for d in self.damages]
+        lines += [
+            f"  {d.kind} at bytes {d.start}-{d.end}, after {d.record} records: {d.text}" for d in self.damages
+        ]
         return "\n".join(lines)
 
 
@@ -114,7 +118,11 @@ def verify(paths: Paths, *, compression: str = "auto", threads: int | None = Non
     kind = compression if compression == "auto" else canonical(compression)
     policy = TFRKIT.with_options(compression=kind, on_corrupt="skip")
     files = expand_paths(paths, globs=True)
-    if (threads or default_threads()) == 1 or len(files) == 1 or not all(isinstance(file, str) for file in files):
+    if (
+        (threads or default_threads()) == 1
+        or len(files) == 1
+        or not all(isinstance(file, str) for file in files)
+    ):
         return VerifyReport(tuple(_verify_file(file, policy) for file in files))
     return VerifyReport(tuple(thread_pool().map(lambda file: _verify_file(file, policy), files)))
 

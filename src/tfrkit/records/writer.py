@@ -10,7 +10,7 @@ import os
 import struct
 from collections.abc import Iterable
 from types import TracebackType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Self
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class TFRecordWriter:
 
     def __init__(
         self,
-        path: PathLike | IO[bytes],
+        path: PathLike | IO[bytes] | Output,
         options: TFRecordOptions | str | int | None = None,
         *,
         compression: str | None = None,
@@ -93,7 +93,9 @@ class TFRecordWriter:
         self._extends = plan is not None
         self._output = _open_output(path, name, atomic or (plan is not None and plan.rewrite), plan)
         try:
-            self._sink = _make_sink(self._output, kind, zlib_options, level, members, threads or default_threads())
+            self._sink = _make_sink(
+                self._output, kind, zlib_options, level, members, threads or default_threads()
+            )
             self._closed = False
             if isinstance(self._sink, ZlibSink) and self._sink.flushes_by_itself:
                 self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
@@ -182,7 +184,11 @@ class TFRecordWriter:
                 f"{self._output.name}; there is no index of one compressed stream. Write it plain or in members.",
                 path=self._output.name,
             )
-        members = ([], []) if isinstance(self._sink, PlainSink) else (self._sink.member_file, self._sink.member_stream)
+        members = (
+            ([], [])
+            if isinstance(self._sink, PlainSink)
+            else (self._sink.member_file, self._sink.member_stream)
+        )
         sizes = np.concatenate([np.zeros(1, np.int64), *(lengths + 16 for lengths in self._lengths)])
         compression = "" if isinstance(self._sink, PlainSink) else "GZIP"
         files, streams = (np.array(column, np.int64) for column in members)
@@ -194,7 +200,7 @@ class TFRecordWriter:
             self._closed = True
             self._output.discard()
 
-    def __enter__(self) -> TFRecordWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -228,7 +234,9 @@ class TFRecordWriter:
             try:
                 return record.encode()
             except UnicodeEncodeError as error:
-                raise TypeError(f"write(): incompatible function arguments. str that is no Unicode: {error}") from error
+                raise TypeError(
+                    f"write(): incompatible function arguments. str that is no Unicode: {error}"
+                ) from error
         if isinstance(record, (bytes, bytearray)) or (isinstance(record, memoryview) and not self._strict):
             return bytes(record)
         if self._strict:
@@ -330,7 +338,10 @@ def _resolve(
         options = TFRecordOptions(options)
     if compression is not None:
         kind = canonical(compression)
-        if options is not None and (named := TFRecordOptions.get_compression_type_string(options)) not in ("", kind):
+        if options is not None and (named := TFRecordOptions.get_compression_type_string(options)) not in (
+            "",
+            kind,
+        ):
             raise InvalidArgumentError(f"compression={compression!r} contradicts options of type {named}.")
     elif options is not None:
         kind = TFRecordOptions.get_compression_type_string(options)
@@ -352,7 +363,12 @@ def _open_output(path: Any, name: str | None, atomic: bool, plan: Any) -> Output
 
 
 def _make_sink(
-    output: Output, kind: str, tuned: TFRecordOptions | None, level: int | None, members: bool | None, threads: int
+    output: Output,
+    kind: str,
+    tuned: TFRecordOptions | None,
+    level: int | None,
+    members: bool | None,
+    threads: int,
 ) -> Sink:
     if kind == "":
         return PlainSink(output)

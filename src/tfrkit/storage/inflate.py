@@ -20,17 +20,28 @@ from tfrkit.errors import DataLossError
 from tfrkit.optional import require
 from tfrkit.storage.source import ByteSource
 
+_fast: Any
 try:
     from isal import isal_zlib as _fast
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
-    _fast = zlib  # type: ignore[assignment]
+    _fast = zlib
 
-__all__ = ["Decoder", "DeflateDecoder", "RawDecoder", "XzDecoder", "ZstdDecoder", "checksum", "inflate_raw", "open_decoder", "zlib_text"]
+__all__ = [
+    "Decoder",
+    "DeflateDecoder",
+    "RawDecoder",
+    "XzDecoder",
+    "ZstdDecoder",
+    "checksum",
+    "inflate_raw",
+    "open_decoder",
+    "zlib_text",
+]
 
 WINDOW_BYTES: Final = 262144  # TensorFlow's input and output buffers
 CHUNK_BYTES: Final = 1 << 20  # ours: 5 % faster than 256 kB windows (benchmarks/gzip_read.py)
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
-_ENGINE_ERRORS: Final = (zlib.error, _fast.error)
+_ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
 
 
 class Decoder(Protocol):

@@ -8,14 +8,15 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from tfrkit.storage.inflate import WINDOW_BYTES, checksum, inflate_raw
 
+_fast: Any
 try:
     from zlib_ng import zlib_ng as _fast
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
-    _fast = zlib  # type: ignore[assignment]
+    _fast = zlib
 
 __all__ = [
     "EMPTY_MEMBER",

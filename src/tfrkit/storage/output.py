@@ -36,7 +36,10 @@ class Output(Protocol):
     """Where a writer puts its bytes."""
 
     name: str
-    position: int  # bytes in the file so far
+
+    @property
+    def position(self) -> int:
+        """Bytes in the file so far."""
 
     def write(self, data: Any) -> None:
         """Write all of a buffer."""
@@ -115,7 +118,9 @@ class AtomicOutput:
     def __init__(self, name: str) -> None:
         self.name = name
         folder = sidecar_folder(name)
-        self.temporary = os.path.join(folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        self.temporary = os.path.join(
+            folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        )
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:

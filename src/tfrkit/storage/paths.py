@@ -10,7 +10,7 @@ import glob
 import os
 import sys
 from collections.abc import Iterable
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, cast
 
 from tfrkit.errors import NotFoundError
 
@@ -43,9 +43,10 @@ def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
         text = path_text(paths)
         return _expand_text(text) if globs else [text]
     if hasattr(paths, "read"):
-        return [paths]
+        return [cast("IO[bytes]", paths)]
     if isinstance(paths, Iterable):
-        return [file for item in paths for file in expand_paths(item, globs=globs)]
+        items: Iterable[Any] = paths
+        return [file for item in items for file in expand_paths(item, globs=globs)]
     raise TypeError(f"expected a path, an open binary file or a list of them but got {type(paths).__name__}")
 
 

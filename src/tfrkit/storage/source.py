@@ -107,7 +107,9 @@ class ByteSource:
                 path=self.name,
             )
         if isinstance(data, str):
-            raise TypeError(f"expected a file opened in binary mode but {self.name} gives str; open it with 'rb'")
+            raise TypeError(
+                f"expected a file opened in binary mode but {self.name} gives str; open it with 'rb'"
+            )
         return bytes(data)
 
 
