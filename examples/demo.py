@@ -2,7 +2,7 @@
 
     python examples/demo.py [RECORDS]
 
-Works in a temporary folder, and removes it.
+Works in a temporary folder (it needs 2 GB for a million records), and removes it.
 """
 
 from __future__ import annotations
@@ -13,121 +13,178 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import tfrkit as tfr
 
 T = TypeVar("T")
 DAMAGES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table."""
-
-    what: str
-    records: int
-    size_bytes: int
-    seconds: float
-
-    def __str__(self) -> str:
-        rate = f"{self.records / self.seconds / 1e6:8.2f} M/s"
-        return f"{self.what:42}{self.seconds:8.2f} s {rate} {self.size_bytes / self.seconds / 1e9:8.2f} GB/s"
-
-
-def timed(rows: list[Row], what: str, records: int, size_bytes: int, run: Callable[[], T]) -> T:
-    """Run something once, and keep how long it took."""
-    start = time.perf_counter()
-    result = run()
-    rows.append(Row(what, records, size_bytes, time.perf_counter() - start))
-    return result
+LOOKUPS = 10_000
+BYTES_PER_RECORD = 2000  # of disk: the plain file, its damaged copy, the mended one, and GZIP
 
 
 def make_records(count: int) -> list[bytes]:
-    """Make records of some 600 bytes that compress like real ones."""
+    """Make events of a web shop as JSON, some 460 bytes each; bytes 8 to 16 are its number."""
     rng = random.Random(1)
-    words = [rng.randbytes(rng.randint(4, 12)) for _ in range(4000)]
-    parts = [b" ".join(rng.choices(words, k=65)) for _ in range(2000)]
-    return [b"%08d " % number + parts[number * 7 % len(parts)] for number in range(count)]
+    cities = ["Aarhus", "Bilbao", "Cork", "Dresden", "Evora", "Firenze", "Gdansk", "Haarlem"]
+    words = [
+        "red",
+        "light",
+        "wool",
+        "garden",
+        "small",
+        "steel",
+        "kids",
+        "summer",
+        "bath",
+        "oak",
+        "travel",
+        "soft",
+    ]
+    tails = []
+    for _ in range(5000):
+        items = [
+            f'{{"sku": {rng.randrange(10**7)}, "price": {rng.randrange(100, 9999) / 100}}}' for _ in range(3)
+        ]
+        scores = ", ".join(f"{rng.gauss(0, 1):.4f}" for _ in range(24))
+        tails.append(
+            f', "user": "{rng.getrandbits(64):016x}", "city": "{rng.choice(cities)}", '
+            f'"query": "{" ".join(rng.choices(words, k=4))}", "seconds": {rng.randrange(1, 600)}, '
+            f'"basket": [{", ".join(items)}], "scores": [{scores}]}}'.encode()
+        )
+    return [b'{"id": "%08d"' % number + tails[number * 7 % len(tails)] for number in range(count)]
 
 
-def write(path: str, records: list[bytes]) -> None:
+class Table:
+    """Rates, printed line by line while the work goes on."""
+
+    def __init__(self, count: int, size_bytes: int) -> None:
+        self._count = count
+        self._size_bytes = size_bytes
+        print(f"{'':38}{'seconds':>10}{'M records/s':>14}{'GB/s':>8}")
+
+    def time(self, what: str, run: Callable[[], T], records: int | None = None) -> T:
+        """Run something once, and print how long it took."""
+        start = time.perf_counter()
+        result = run()
+        seconds = time.perf_counter() - start
+        count = self._count if records is None else records
+        rate = self._size_bytes * count / self._count / seconds / 1e9
+        print(f"{what:38}{seconds:10.2f}{count / seconds / 1e6:14.2f}{rate:8.2f}", flush=True)
+        return result
+
+
+def write(path: Path, records: list[bytes]) -> None:
     """Write all records into one file."""
     with tfr.TFRecordWriter(path) as writer:
         writer.write_many(records)
 
 
-def damage(path: str, copy: str) -> None:
-    """Copy a file and spoil it: flipped, overwritten and missing bytes in many places."""
-    with open(path, "rb") as file:
-        data = bytearray(file.read())
-    rng = random.Random(2)
-    for _ in range(DAMAGES):
-        place = rng.randrange(len(data))
-        match rng.randrange(3):
-            case 0:
-                data[place] ^= 1 << rng.randrange(8)
-            case 1:
-                data[place : place + 50] = rng.randbytes(50)
-            case _:
-                del data[place : place + rng.randrange(1, 30)]
-    with open(copy, "wb") as file:
-        file.write(data)
-
-
-def count_records(path: str) -> int:
+def count_blocks(path: Path) -> int:
     """Read block by block, all checksums checked; return the number of records."""
     return sum(len(block) for block in tfr.read_blocks(path))
 
 
-def count_one_by_one(path: str) -> int:
+def count_records(path: Path) -> int:
     """Read every record as bytes; return their number."""
     return sum(1 for _ in tfr.read_records(path))
 
 
-def head(report: object, lines: int = 6) -> str:
+def count_lookups(file: tfr.RecordFile, numbers: list[int]) -> int:
+    """Take records from all over a file; return their number."""
+    return len(file.take(numbers))
+
+
+def damage(path: Path, copy: Path) -> None:
+    """Copy a file and spoil it: flipped, overwritten, missing and additional bytes in many places."""
+    rng = random.Random(2)
+    places = sorted(rng.sample(range(path.stat().st_size - 64), DAMAGES))
+    with path.open("rb") as old, copy.open("wb") as new:
+        for place in places:
+            while (missing := place - old.tell()) > 0:
+                new.write(old.read(min(missing, 1 << 20)))
+            match rng.randrange(4):
+                case 0:
+                    new.write(bytes([old.read(1)[0] ^ 1 << rng.randrange(8)]))
+                case 1:
+                    new.write(rng.randbytes(len(old.read(50))))
+                case 2:
+                    old.read(rng.randrange(1, 30))
+                case _:
+                    new.write(rng.randbytes(rng.randrange(1, 30)))
+        shutil.copyfileobj(old, new, 1 << 20)
+
+
+def count_true(path: Path, records: list[bytes]) -> int:
+    """Read a file; return how many of its records are exactly as they were written, and refuse all others."""
+    count = 0
+    for record in tfr.read_records(path):
+        if record != records[int(record[8:16])]:
+            raise AssertionError(f"a record that was never written came out: {record[:40]!r}")
+        count += 1
+    return count
+
+
+def head(report: object, lines: int = 4) -> str:
     """Return the first lines of a report."""
     text = str(report).splitlines()
     more = [f"  ... and {len(text) - lines} lines more"] if len(text) > lines else []
     return "\n".join(text[:lines] + more)
 
 
+@contextmanager
+def work_folder(count: int) -> Iterator[None]:
+    """Work in an empty folder that goes away, after a look at the free space."""
+    with tempfile.TemporaryDirectory(prefix="tfrkit-demo-") as folder:
+        free, needed = shutil.disk_usage(folder).free, count * BYTES_PER_RECORD
+        if free < needed:
+            fits = free // BYTES_PER_RECORD
+            sys.exit(
+                f"error: {folder} has {free / 1e9:.1f} GB, {needed / 1e9:.1f} are needed\n\n"
+                f"hint: set TMPDIR to a folder with more room, or run: python examples/demo.py {fits}"
+            )
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
 def main(count: int) -> None:
     """Run the tour and print what happened."""
     records = make_records(count)
     size = sum(map(len, records)) + 16 * count
-    rows: list[Row] = []
-    folder = tempfile.mkdtemp(prefix="tfrkit-demo-")
-    try:
-        plain, packed, broken, mended = (
-            os.path.join(folder, name)
-            for name in ("plain.tfrecord", "packed.tfrecord.gz", "broken.tfrecord", "mended.tfrecord")
+    plain, packed = Path("plain.tfrecord"), Path("packed.tfrecord.gz")
+    broken, mended = Path("broken.tfrecord"), Path("mended.tfrecord")
+    with work_folder(count):
+        print(
+            f"{count:,} records of about {size // count} bytes, {size / 1e6:,.0f} MB, {os.cpu_count()} cores\n"
         )
-        print(f"{count:,} records, {size / 1e6:,.0f} MB, on {os.cpu_count()} cores\n")
-        timed(rows, "write, plain", count, size, partial(write, plain, records))
-        timed(rows, "write, GZIP", count, size, partial(write, packed, records))
-        ratio = os.path.getsize(packed) / os.path.getsize(plain)
+        table = Table(count, size)
         for what, path in (("plain", plain), ("GZIP", packed)):
-            found = timed(rows, f"read {what}, block-wise", count, size, partial(count_records, path))
-            again = timed(rows, f"read {what}, one by one", count, size, partial(count_one_by_one, path))
+            table.time(f"write {what}", partial(write, path, records))
+            found = table.time(f"read {what}, block by block", partial(count_blocks, path))
+            again = table.time(f"read {what}, record by record", partial(count_records, path))
             assert found == again == count
+        numbers = random.Random(3).choices(range(count), k=LOOKUPS)
+        file = table.time("index the plain file", partial(tfr.RecordFile, plain))
+        table.time(f"take {LOOKUPS:,} random records of it", partial(count_lookups, file, numbers), LOOKUPS)
+        share = packed.stat().st_size / plain.stat().st_size
 
         damage(plain, broken)
-        report = timed(rows, "verify a damaged copy", count, size, partial(tfr.verify, broken))
-        repaired = timed(rows, "repair it", count, size, partial(tfr.repair, broken, mended))
-        saved = timed(rows, "read what was saved", count, size, lambda: list(tfr.read_records(mended)))
-        assert set(saved) <= set(records), "a record that was never written came out"
+        report = table.time("verify a copy with damages", partial(tfr.verify, broken))
+        repaired = table.time("repair it", partial(tfr.repair, broken, mended))
+        saved = table.time("read and compare what was saved", partial(count_true, mended, records))
 
-        print("\n".join(map(str, rows)))
-        print(f"\nGZIP takes {ratio:.0%} of the plain size.")
-        print(f"\n{DAMAGES} places of a copy were damaged. verify says:\n{head(report)}")
-        print(f"\nrepair says:\n{head(repaired)}")
-        print(f"\n{len(saved):,} of {count:,} records were saved, all of them as they had been written.")
-    finally:
-        shutil.rmtree(folder)
+        print(f"\nThe GZIP file has {share:.0%} of the plain one's size.")
+        print(f"\nA copy was damaged in {DAMAGES} places. verify says:\n\n{head(report)}")
+        print(f"\nrepair says:\n\n{head(repaired)}")
+        print(f"\n{saved:,} of {count:,} records were saved; every one is as it was written.")
 
 
 if __name__ == "__main__":

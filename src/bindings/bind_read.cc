@@ -64,8 +64,31 @@ void check_position(std::int64_t offset, std::int64_t length) {
                             .c_str());
 }
 
-nb::object read_frame(int fd, std::int64_t offset, std::int64_t length, bool check) {
-  check_position(offset, length);
+constexpr std::size_t kScratchBytes = 65536;
+
+// Reads a frame of up to kScratchBytes that is in the page cache, without waiting and hence without
+// giving up the GIL: 1.4 times as fast as read_slowly (benchmarks/random_access.py). Returns an
+// invalid object where that cannot be done.
+nb::object read_at_once(int fd, std::int64_t offset, std::size_t size, bool check) {
+#ifdef RWF_NOWAIT
+  static thread_local std::array<std::byte, kScratchBytes> scratch;
+  iovec part{scratch.data(), size};
+  if (preadv2(fd, &part, 1, offset, RWF_NOWAIT) != static_cast<ssize_t>(size)) return {};
+  const Bytes frame = Bytes(scratch).first(size);
+  const Code code = check_frame(frame, check);
+  if (code != Code::kOk) return nb::int_(static_cast<int>(code));
+  const Bytes payload = frame.subspan(kHeaderBytes, size - kFrameOverheadBytes);
+  nb::object record = nb::steal(
+      PyBytes_FromStringAndSize(as_chars(payload), static_cast<Py_ssize_t>(payload.size())));
+  if (!record.is_valid()) throw nb::python_error();
+  return record;
+#else
+  (void)fd, (void)offset, (void)size, (void)check;
+  return {};
+#endif
+}
+
+nb::object read_slowly(int fd, std::int64_t offset, std::int64_t length, bool check) {
   nb::object record = nb::steal(PyBytes_FromStringAndSize(nullptr, length));
   if (!record.is_valid()) throw nb::python_error();
   const std::span<char> payload(PyBytes_AsString(record.ptr()), static_cast<std::size_t>(length));
@@ -86,6 +109,16 @@ nb::object read_frame(int fd, std::int64_t offset, std::int64_t length, bool che
   if (result.got < 0) raise_os_error(result.error_number);
   if (code != Code::kOk) return nb::int_(static_cast<int>(code));
   return record;
+}
+
+nb::object read_frame(int fd, std::int64_t offset, std::int64_t length, bool check) {
+  check_position(offset, length);
+  const std::size_t size = static_cast<std::size_t>(length) + kFrameOverheadBytes;
+  if (size <= kScratchBytes) {
+    nb::object record = read_at_once(fd, offset, size, check);
+    if (record.is_valid()) return record;
+  }
+  return read_slowly(fd, offset, length, check);
 }
 
 // One failed frame, or -1.

@@ -87,19 +87,18 @@ def attempt(call: Callable[[], Any]) -> Any:
         return Failure.of(error)
 
 
-def drain(give: Callable[[], Any]) -> list[Any]:
-    """Call until StopIteration, on through failures; three equal failures in a row are taken for endless."""
+def drain(give: Callable[[], Any], patience: int = 2) -> list[Any]:
+    """Call until StopIteration, on through failures; so many repeated failures in a row are taken for endless."""
     outcomes: list[Any] = []
     repeats = 0
-    while repeats < 2:
+    while repeats < patience:
         try:
             outcome = give()
         except StopIteration:
             break
         except Exception as error:
             outcome = Failure.of(error)
-        missing = isinstance(outcome, Failure) and outcome.name == "NotFoundError"
-        repeats = repeats + 1 if missing and outcomes[-1:] == [outcome] else 0
+        repeats = repeats + 1 if isinstance(outcome, Failure) and outcomes[-1:] == [outcome] else 0
         outcomes.append(outcome)
     return outcomes
 
@@ -116,7 +115,7 @@ def tf_results(
     if skip:
         dataset = dataset.skip(skip)
     elements = iter(dataset)
-    return drain(lambda: next(elements).numpy())
+    return drain(lambda: next(elements).numpy(), patience=2 + len(_names(paths)))
 
 
 def our_results(
@@ -141,7 +140,7 @@ def our_results(
                 waiting.clear()
             return next(records)
 
-        return drain(give)
+        return drain(give, patience=2 + len(_names(paths)))
 
 
 def our_block_results(paths: Path | Sequence[Path], compression: str = "", **options: Any) -> list[Outcome]:
@@ -151,7 +150,7 @@ def our_block_results(paths: Path | Sequence[Path], compression: str = "", **opt
         blocks = iter(
             tfr.read_blocks(_names(paths), policy=tfr.TENSORFLOW, compression=compression, **options)
         )
-        for outcome in drain(lambda: next(blocks)):
+        for outcome in drain(lambda: next(blocks), patience=2 + len(_names(paths))):
             outcomes += [outcome] if isinstance(outcome, Failure) else outcome.to_list()
     return outcomes
 

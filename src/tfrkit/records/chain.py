@@ -27,7 +27,7 @@ __all__ = ["BLOCK_BYTES", "Chain", "Step", "open_chain"]
 
 # Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
 # (benchmarks/read_blocks.py).
-BLOCK_BYTES: Final = 1 << 20
+BLOCK_BYTES: Final = 1 << 21
 HEADROOM_BYTES: Final = (
     1 << 16
 )  # an unfinished frame up to this size moves to the next block without an allocation
@@ -179,8 +179,9 @@ class StreamFeed:
 
     in_order = True
 
-    def __init__(self, decoder: Decoder, policy: ReadPolicy) -> None:
+    def __init__(self, decoder: Decoder, policy: ReadPolicy, block_bytes: int) -> None:
         self._decoder = decoder
+        self._block_bytes = block_bytes
         self._resync = policy.on_corrupt == "skip"
         self._cut_is_error = policy.cut_tail == "error"
         self._over = False
@@ -188,8 +189,19 @@ class StreamFeed:
     def plan(self, *, ahead: bool) -> tuple[int, int] | None:
         return -1, 0
 
-    def prepare(self, at: int, size: int) -> bytes | str:
-        """Give the next chunk, b"" at the end, or the text of an error in its place."""
+    def prepare(self, at: int, size: int) -> list[bytes | str]:
+        """Give the next chunks; b"" at the end, or the text of an error in its place."""
+        chunks: list[bytes | str] = []
+        total = 0
+        while total < self._block_bytes:
+            chunk = self._next_chunk()
+            chunks.append(chunk)
+            if not chunk or isinstance(chunk, str):
+                break
+            total += len(chunk)
+        return chunks
+
+    def _next_chunk(self) -> bytes | str:
         if self._over:
             return b""
         try:
@@ -198,12 +210,16 @@ class StreamFeed:
             self._over = not (self._resync and self._decoder.recover())
             return error.message
 
-    def give(self, prepared: bytes | str, cutter: FrameCutter) -> list[Event]:
-        if isinstance(prepared, str):
-            return cutter.gap(prepared)
-        if prepared:
-            return cutter.feed(prepared, 0, len(prepared))
-        return self._finish(cutter)
+    def give(self, prepared: list[bytes | str], cutter: FrameCutter) -> list[Event]:
+        events: list[Event] = []
+        for chunk in prepared:
+            if isinstance(chunk, str):
+                events += cutter.gap(chunk)
+            elif chunk:
+                events += cutter.feed(chunk, 0, len(chunk))
+            else:
+                events += self._finish(cutter)
+        return events
 
     def _finish(self, cutter: FrameCutter) -> list[Event]:
         events = cutter.finish()
@@ -225,9 +241,10 @@ class MemberFeed:
 
     in_order = False
 
-    def __init__(self, source: ByteSource, policy: ReadPolicy) -> None:
+    def __init__(self, source: ByteSource, policy: ReadPolicy, block_bytes: int) -> None:
         self._source = source
         self._policy = policy
+        self._block_bytes = block_bytes
         self._next = source.position
         self._stream: StreamFeed | None = None
 
@@ -252,7 +269,7 @@ class MemberFeed:
             if inflated is not None:
                 return cutter.feed(inflated, 0, len(inflated))
             self._source.seek(at)
-            self._stream = _open_stream(self._source, "GZIP", self._policy)
+            self._stream = _open_stream(self._source, "GZIP", self._policy, self._block_bytes)
         return self._stream.give(self._stream.prepare(-1, 0), cutter)
 
     def _tensorflow_stumbles(self, end: int) -> bool:
@@ -278,13 +295,14 @@ def _choose_feed(source: ByteSource, compression: str, policy: ReadPolicy, block
     if source.regular and not compression:
         return PlainFeed(source, block_bytes)
     if source.regular and compression == "GZIP" and parse_member_header(source.peek(MEMBER_HEADER_BYTES)):
-        return MemberFeed(source, policy)
-    return _open_stream(source, compression, policy)
+        return MemberFeed(source, policy, block_bytes)
+    return _open_stream(source, compression, policy, block_bytes)
 
 
-def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy) -> StreamFeed:
+def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> StreamFeed:
     decoder = open_decoder(source, compression, tensorflow=policy.tensorflow_containers)
-    return StreamFeed(decoder, policy)
+    # What comes through a pipe is given at once: waiting for a whole block might be waiting for ever.
+    return StreamFeed(decoder, policy, block_bytes if source.regular else 1)
 
 
 def _tail(kind: Kind, cutter: FrameCutter, text: str, detail: str) -> Damage:

@@ -197,16 +197,32 @@ class FrameCutter:
             return None
         if scan.code == _core.BAD_DATA:
             after = end - base
-            at_end = at_eof or (self.limit is not None and end + HEADER_BYTES > self.limit)
+            at_end = at_eof or (self.limit is not None and end >= self.limit)
             if after + HEADER_BYTES > stop and not at_end:
                 # Whether the length is to be believed shows in the header that follows: wait for it.
                 self._keep(data, at, stop, base, after - at + HEADER_BYTES)
                 return None
-            if after + HEADER_BYTES > stop or _is_header(data, after):
-                events.append(Damage(kind, start, end, self.records, text, detail))
+            if after == stop or (after + HEADER_BYTES <= stop and _is_header(data, after)):
+                after = self._find_run(data, at + 1, after)
+                events.append(Damage(kind, start, base + after, self.records, text, detail))
                 return after
         self._damage = (kind, start, text, detail)
         return at + 1
+
+    def _find_run(self, data: Any, at: int, stop: int) -> int:
+        """Find a run of intact frames in data[at:stop] that ends exactly at `stop`; `stop` itself if there is none.
+
+        Where bytes are missing from a record, its length reaches over the frames that follow. Frames inside its
+        payload are no such run: they end before its footer.
+        """
+        while True:
+            code, found, _ = _core.find_frame(data, at, stop, True, self._max)
+            if code != _core.OK:
+                return stop
+            scan = _core.scan_frames(data, found, stop, True, self._max)
+            if scan.code == _core.OK:
+                return found
+            at = scan.end
 
     def _describe(self, scan: Any, start: int, there: int) -> tuple[Kind, str, str]:
         sums = f"checksum stored {scan.stored:#010x}, computed {scan.computed:#010x}"

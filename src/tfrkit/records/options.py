@@ -123,7 +123,9 @@ class TFRecordOptions:
                     f"incompatible function arguments: expected {name} to be an int{bits} but got {value!r}"
                 )
         if self.output_buffer_size is not None and self.output_buffer_size <= 1:
-            raise ValueError(f"output_buffer_size should be greater than 1, got {self.output_buffer_size}")
+            raise InvalidArgumentError(
+                f"Expected output_buffer_size to be at least 2 but got {self.output_buffer_size}."
+            )
         try:
             zlib.compressobj(*self.zlib_arguments())
         except (ValueError, zlib.error) as error:

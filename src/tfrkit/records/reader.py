@@ -215,7 +215,7 @@ class BlockReader:
         if damage.tail and self._policy.cut_tail == "end":
             error = damage.to_error(path)
             self._leave(lane)
-            warnings.warn(DataLossWarning(f"ignored, as TensorFlow does: {error}"), stacklevel=4)
+            warnings.warn(DataLossWarning(f"ignored, as TensorFlow does: {error}"), stacklevel=3)
             return
         if self._policy.on_corrupt == "raise":
             self._leave(lane)
@@ -228,7 +228,7 @@ class BlockReader:
         error = damage.to_error(path)
         if self._policy.on_corrupt == "stop":
             self._leave(lane)
-            warnings.warn(DataLossWarning(f"the rest of the file is left out: {error}"), stacklevel=4)
+            warnings.warn(DataLossWarning(f"the rest of the file is left out: {error}"), stacklevel=3)
         else:
             _log.info("skipped %d bytes: %s", damage.bytes, error)
 

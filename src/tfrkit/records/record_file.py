@@ -16,7 +16,7 @@ from typing import Any, Final, Self, overload
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.errors import DataLossError, FailedPreconditionError, ResourceExhaustedError
+from tfrkit.errors import DataLossError, FailedPreconditionError, ResourceExhaustedError, from_os_error
 from tfrkit.model.block import Block, IntArray
 from tfrkit.records.cut import HEADER_BYTES, check_block
 from tfrkit.records.damage import Damage
@@ -79,6 +79,7 @@ class RecordFile:
     ) -> None:
         self.path = path_text(path)
         self._crc = crc
+        self._arguments = {"compression": compression, "crc": crc, "index": index, "spill_bytes": spill_bytes}
         self._source: ByteSource | None = open_source(self.path)
         if not self._source.regular:
             raise FailedPreconditionError(
@@ -95,6 +96,9 @@ class RecordFile:
         self._starts = memoryview(self.index.frames)
         self._count = len(self.index)
         self._members: OrderedDict[int, bytes] = OrderedDict()
+        # For the short way to one record: its descriptor, and how many records can be had by it.
+        self._number = self._fd()
+        self._direct = 0 if self.index.compression else self._count
 
     def __len__(self) -> int:
         return self._count
@@ -105,6 +109,16 @@ class RecordFile:
     def __getitem__(self, index: slice) -> Block: ...
     def __getitem__(self, index: int | slice) -> bytes | Block:
         """One record as bytes, or some as a Block."""
+        if type(index) is int and 0 <= index < self._direct:
+            starts = self._starts
+            start = starts[index]
+            record = _core.read_frame(self._number, start, starts[index + 1] - start - 16, self._crc)
+            if type(record) is bytes:
+                return record
+        return self._get(index)
+
+    def _get(self, index: int | slice) -> bytes | Block:
+        """Do the less usual: slices, negative numbers, compressed files, errors."""
         if isinstance(index, slice):
             return self.take(np.arange(self._count)[index])
         number = index.__index__()
@@ -136,10 +150,10 @@ class RecordFile:
             IndexError: a number is out of range; negative ones count from the end.
             DataLossError: a record is damaged.
         """
-        numbers = np.asarray(indices, np.int64).reshape(-1)
-        numbers = np.where(numbers < 0, numbers + self._count, numbers)
+        wanted = np.asarray(indices, np.int64).reshape(-1)
+        numbers = np.where(wanted < 0, wanted + self._count, wanted)
         if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self._count):
-            bad = int(numbers[(numbers < 0) | (numbers >= self._count)][0])
+            bad = int(wanted[(numbers < 0) | (numbers >= self._count)][0])
             raise IndexError(f"record {bad} of {self.path!r}, which has {self._count} records")
         frames = self.index.frames
         starts = frames[numbers]
@@ -158,6 +172,7 @@ class RecordFile:
     def close(self) -> None:
         """Let go of the file; using it afterwards is an error. It also closes by itself."""
         self._source = None
+        self._direct = 0
         self._members.clear()
 
     def __enter__(self) -> Self:
@@ -169,7 +184,7 @@ class RecordFile:
         self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (self.path, self._crc)
+        return _reopen, (self.path, self._arguments)
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
@@ -251,13 +266,15 @@ class RecordFile:
         )
 
 
-def _reopen(path: str, crc: bool) -> RecordFile:
-    return RecordFile(path, crc=crc)
+def _reopen(path: str, arguments: dict[str, Any]) -> RecordFile:
+    return RecordFile(path, **arguments)
 
 
 def _find_index(path: str, source: ByteSource, wanted: str) -> Index:
     if wanted in ("auto", "save"):
-        index = load_index(path, source) or _text_index_beside(path, source)
+        index = load_index(path, source)
+        if index is None and wanted == "auto":
+            index = _text_index_beside(path, source)
         if index is not None:
             return index
     elif wanted != "memory":
@@ -269,11 +286,18 @@ def _find_index(path: str, source: ByteSource, wanted: str) -> Index:
 
 
 def _index_from_file(path: str, source: ByteSource) -> Index:
-    with open(path, "rb") as file:
-        data = file.read()
-    if not data.startswith(b"TFRKIDX"):
-        return read_text_index(path, source)
-    index = Index.from_bytes(data)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        if not data.startswith(b"TFRKIDX"):
+            return read_text_index(path, source)
+        index = Index.from_bytes(data)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    except DataLossError:
+        raise
+    except ValueError as error:
+        raise DataLossError(f"{path}; {error}. Make the index again.", path=path) from error
     if (index.shard_bytes, index.tail_crc) != tail_checksum(source):
         raise FailedPreconditionError(
             f"{path}; the index was made for another content of {source.name!r}. Make it again.", path=path

@@ -9,13 +9,14 @@ import zlib
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from tfrkit.errors import DataLossError
+import numpy as np
+
+from tfrkit import _core
 from tfrkit.records.options import DEFAULT_BUFFER_BYTES, TFRecordOptions
 from tfrkit.records.pool import thread_pool
-from tfrkit.storage.deflate import Encoder, zlib_encoder
-from tfrkit.storage.inflate import zlib_text
+from tfrkit.storage.deflate import DeflateStream, Encoder
 from tfrkit.storage.member import (
     EMPTY_MEMBER,
     MAX_MEMBER_BYTES,
@@ -28,6 +29,7 @@ from tfrkit.storage.output import Output
 
 __all__ = ["MEMBER_LEVEL", "MemberSink", "PlainSink", "Sink", "StreamSink", "ZlibSink"]
 
+_MEMBER_BYTES: Final = 3 << 18  # less than a run of the writer (1 MB), so that whole runs are not copied
 MEMBER_LEVEL: Final = (
     5  # zlib-ng's: 5 % larger than zlib's 6 at 2.7 times the speed (benchmarks/gzip_write.py)
 )
@@ -92,13 +94,11 @@ class ZlibSink:
 
     def __init__(self, output: Output, options: TFRecordOptions) -> None:
         self._output = output
-        self._encoder: Any = zlib_encoder(*options.zlib_arguments())
         self._flush_mode = options.flush_mode or zlib.Z_NO_FLUSH
         sizes = options.input_buffer_size, options.output_buffer_size
-        self._size, self._out_size = (DEFAULT_BUFFER_BYTES if size is None else size for size in sizes)
-        self._input = bytearray()
-        self._compressed: list[bytes] = []
-        self._compressed_bytes = 0
+        size, out_size = (DEFAULT_BUFFER_BYTES if size is None else size for size in sizes)
+        arguments = options.zlib_arguments()
+        self._stream = DeflateStream(output.write, output.name, arguments, self._flush_mode, size, out_size)
 
     @property
     def flushes_by_itself(self) -> bool:
@@ -106,57 +106,31 @@ class ZlibSink:
         return self._flush_mode != zlib.Z_NO_FLUSH
 
     def write(self, data: memoryview, frames: int) -> None:
-        if not self.flushes_by_itself:
-            self._deflate(data)  # the bytes do not depend on how the input is cut
+        stream = self._stream
+        if len(data) <= stream.room:
+            stream.append(data)
             return
+        ends = np.cumsum(_core.scan_frames(data, 0, len(data), False, 2**62).lengths + 16)
         at = 0
         while at < len(data):
-            length = int.from_bytes(data[at : at + 8], "little")
-            ends = (at + 12, at + 12 + length, at + 16 + length)
-            for start, end in zip((at, *ends), ends, strict=False):
-                self._append(data[start:end])
-            at = ends[-1]
-
-    def _append(self, piece: memoryview) -> None:
-        """Take header, data or footer as TensorFlow does: a flush comes whenever the buffer is too full for it."""
-        if len(self._input) + len(piece) > self._size:
-            self._deflate(self._input, self._flush_mode)
-            self._input = bytearray()
-            if len(piece) > self._size:
-                self._deflate(piece, self._flush_mode)
-                return
-        self._input += piece
-
-    def _deflate(self, data: Any, flush_mode: int = zlib.Z_NO_FLUSH) -> None:
-        try:
-            if len(data):  # a call without input would make zlib forget that it has just flushed
-                self._put(self._encoder.compress(data))
-            if flush_mode != zlib.Z_NO_FLUSH:
-                self._put(self._encoder.flush(flush_mode))
-        except zlib.error as error:
-            text = zlib_text(error, "deflate")
-            raise DataLossError(text, path=self._output.name) from error
-
-    def _put(self, compressed: bytes) -> None:
-        self._compressed.append(compressed)
-        self._compressed_bytes += len(compressed)
-        if self._compressed_bytes >= self._out_size:
-            self._write_out()
-
-    def _write_out(self) -> None:
-        self._output.write(b"".join(self._compressed))
-        self._compressed, self._compressed_bytes = [], 0
+            fitting = int(np.searchsorted(ends, at + stream.room, "right"))
+            if fitting and (end := int(ends[fitting - 1])) > at:
+                stream.append(data[at:end])
+                at = end
+            if at < len(
+                data
+            ):  # TensorFlow hands over header, data and footer: the buffer is cut between them
+                end = int(ends[fitting])
+                for start, stop in ((at, at + 12), (at + 12, end - 4), (end - 4, end)):
+                    stream.append(data[start:stop])
+                at = end
 
     def flush(self) -> None:
-        self._deflate(self._input, zlib.Z_PARTIAL_FLUSH)
-        self._input = bytearray()
-        self._write_out()
+        self._stream.flush()
         self._output.flush()
 
     def finish(self) -> None:
-        self._deflate(self._input)
-        self._put(self._encoder.flush())
-        self._write_out()
+        self._stream.finish()
 
 
 class MemberSink:
@@ -166,12 +140,28 @@ class MemberSink:
         self._output = output
         self._level = level
         self._threads = threads
+        self._gathered: list[memoryview] = []  # runs that are too small for a member of their own
+        self._gathered_bytes = 0
+        self._gathered_frames = 0
         self._pending: deque[tuple[Future[bytes], int]] = deque()  # with the uncompressed size
         self._stream = 0  # uncompressed bytes of the members written so far
         self.member_file: list[int] = []  # where each member begins in the file
         self.member_stream: list[int] = []  # and in the uncompressed stream
 
     def write(self, data: memoryview, frames: int) -> None:
+        self._gathered.append(data)
+        self._gathered_bytes += len(data)
+        self._gathered_frames += frames
+        if self._gathered_bytes >= _MEMBER_BYTES:
+            self._submit()
+
+    def _submit(self) -> None:
+        """Make a member of what was gathered."""
+        if not self._gathered:
+            return
+        frames = self._gathered_frames
+        data = self._gathered[0] if len(self._gathered) == 1 else memoryview(b"".join(self._gathered))
+        self._gathered, self._gathered_bytes, self._gathered_frames = [], 0, 0
         if len(data) > MAX_MEMBER_BYTES:
             self._drain(0)
             self._write_huge(data)
@@ -208,10 +198,12 @@ class MemberSink:
         self._output.write(pad_member(member, self._output.position))
 
     def flush(self) -> None:
+        self._submit()
         self._drain(0)
         self._output.flush()
 
     def finish(self) -> None:
+        self._submit()
         self._drain(0)
         if self._output.position == 0:
             self._output.write(EMPTY_MEMBER)

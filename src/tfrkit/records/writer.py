@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
@@ -21,7 +22,7 @@ from tfrkit.records.append import plan_append
 from tfrkit.records.index import Index, build_index, save_index, tail_checksum
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.policy import TFRKIT, ReadPolicy
-from tfrkit.records.pool import default_threads
+from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.reader import read_blocks
 from tfrkit.records.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.storage.compression import canonical, from_suffix
@@ -33,6 +34,7 @@ from tfrkit.storage.source import ByteSource, open_source
 __all__ = ["TFRecordWriter"]
 
 RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
+_LEVELS: Final = {"": (-1, 9), "GZIP": (-1, 9), "ZLIB": (-1, 9), "XZ": (0, 9), "ZSTD": (-7, 22)}
 _LARGE_BYTES: Final = 1 << 22  # records from here on are not copied to be framed
 
 
@@ -87,11 +89,20 @@ class TFRecordWriter:
         self._run_bytes = RUN_BYTES
         self.records = 0
         name = _checked_path(path, self._strict)
+        if name is None and not isinstance(path, AtomicOutput) and (append or index or atomic):
+            raise InvalidArgumentError("append, atomic and index need a path, not an open file.")
         kind, zlib_options = _resolve(name, options, compression, self._strict)
+        members = kind == "GZIP" and members is not False and (zlib_options is None or bool(members))
+        _check_level(kind, level)
+        if index and kind and not members:
+            raise InvalidArgumentError(
+                f"There is no index of one {kind} stream. Write it plain or in GZIP members."
+            )
         self._name = name
         plan = plan_append(name, kind) if append and name is not None else None
         self._extends = plan is not None
-        self._output = _open_output(path, name, atomic or (plan is not None and plan.rewrite), plan)
+        rewrite = plan is not None and (atomic or plan.rewrite)
+        self._output = _open_output(path, name, atomic or rewrite, plan)
         try:
             self._sink = _make_sink(
                 self._output, kind, zlib_options, level, members, threads or default_threads()
@@ -99,7 +110,7 @@ class TFRecordWriter:
             self._closed = False
             if isinstance(self._sink, ZlibSink) and self._sink.flushes_by_itself:
                 self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
-            if plan is not None and plan.rewrite:
+            if rewrite:
                 assert name is not None
                 for block in read_blocks(name, compression=kind, on_corrupt="skip"):
                     self.write_many(block)
@@ -181,8 +192,7 @@ class TFRecordWriter:
         """
         if self._lengths is None or not isinstance(self._sink, (PlainSink, MemberSink)):
             raise FailedPreconditionError(
-                f"{self._output.name}; there is no index of one compressed stream. Write it plain or in members.",
-                path=self._output.name,
+                f"{self._output.name}; written without index=True", path=self._output.name
             )
         members = (
             ([], [])
@@ -252,21 +262,27 @@ class TFRecordWriter:
             self._write_list(records)
 
     def _write_list(self, records: list[Any] | tuple[Any, ...]) -> None:
-        first = 0
-        while first < len(records):
-            if _size(records[first]) >= _LARGE_BYTES:
-                self._write_large(self._as_bytes_like(records[first]))
-                first += 1
-                continue
-            buffer, used, after = _core.frame_records(records, first, self._run_bytes)
-            self._put(memoryview(buffer)[:used], after - first)
-            first = after
+        with _Behind(self._put, overlap=isinstance(self._sink, PlainSink)) as behind:
+            first = 0
+            while first < len(records):
+                if _size(records[first]) >= _LARGE_BYTES:
+                    behind.wait()
+                    self._write_large(self._as_bytes_like(records[first]))
+                    first += 1
+                    continue
+                buffer, used, after = _core.frame_records(records, first, self._run_bytes)
+                behind.put(memoryview(buffer)[:used], after - first, last=after == len(records))
+                first = after
 
     def _write_block(self, block: Block) -> None:
-        for first in range(0, len(block), 4096):
-            part = block[first : first + 4096]
-            buffer = _core.frame_block(part.data, part.offsets, part.lengths)
-            self._put(memoryview(buffer), len(part))
+        ends = np.cumsum(block.lengths + 16)
+        first = 0
+        while first < len(block):
+            limit = (int(ends[first - 1]) if first else 0) + self._run_bytes
+            after = max(first + 1, int(np.searchsorted(ends, limit, side="right")))
+            part = block[first:after]
+            self._put(memoryview(_core.frame_block(part.data, part.offsets, part.lengths)), len(part))
+            first = after
 
     def _write_large(self, record: Any) -> None:
         """Write a large record without a copy of it, where the sink allows that."""
@@ -311,6 +327,47 @@ class TFRecordWriter:
                 record=self.records,
             )
             raise self._error from error
+
+
+class _Behind:
+    """Writes one run while the next is being framed: 1.5 times as fast on two cores (benchmarks/write_many.py).
+
+    At most one run is under way, in order; errors come with the next call, at the latest when the block ends.
+    """
+
+    def __init__(self, put: Callable[[memoryview, int], None], *, overlap: bool) -> None:
+        self._put = put
+        self._overlap = overlap and default_threads() > 1
+        self._pending: Future[None] | None = None
+
+    def put(self, frames: memoryview, count: int, *, last: bool) -> None:
+        self.wait()
+        if last or not self._overlap:
+            self._put(frames, count)
+        else:
+            self._pending = thread_pool().submit(self._put, frames, count)
+
+    def wait(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.wait()
+
+
+def _check_level(kind: str, level: int | None) -> None:
+    """Refuse a level before a file is touched."""
+    lowest, highest = _LEVELS[kind]
+    if level is not None and not lowest <= level <= highest:
+        raise InvalidArgumentError(
+            f"Expected a level of {kind or 'no compression'} from {lowest} to {highest} but got {level}."
+        )
 
 
 def _size(record: Any) -> int:
@@ -367,7 +424,7 @@ def _make_sink(
     kind: str,
     tuned: TFRecordOptions | None,
     level: int | None,
-    members: bool | None,
+    members: bool,
     threads: int,
 ) -> Sink:
     if kind == "":
@@ -376,7 +433,7 @@ def _make_sink(
         return StreamSink(output, lambda: xz_encoder(level))
     if kind == "ZSTD":
         return StreamSink(output, lambda: zstd_encoder(level))
-    if kind == "GZIP" and members is not False and (tuned is None or members):
+    if members:
         chosen = level if level is not None or tuned is None else tuned.compression_level
         return MemberSink(output, MEMBER_LEVEL if chosen is None or chosen < 0 else chosen, threads)
     given = tuned or TFRecordOptions(compression_level=level)

@@ -41,6 +41,7 @@ __all__ = [
 WINDOW_BYTES: Final = 262144  # TensorFlow's input and output buffers
 CHUNK_BYTES: Final = 1 << 20  # ours: 5 % faster than 256 kB windows (benchmarks/gzip_read.py)
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
+_ZSTD_PIECE_BYTES: Final = 2048  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
 
 
@@ -287,18 +288,45 @@ class ZstdDecoder:
         self._source = source
         self._zstd = require("zstandard", "Reading ZSTD")
         # 128 MB windows (zstd --long=27) are read; larger ones would let a file claim gigabytes of memory.
-        decompressor = self._zstd.ZstdDecompressor(max_window_size=1 << 27)
-        self._reader = decompressor.stream_reader(source, read_size=WINDOW_BYTES, read_across_frames=True)
+        self._decompressor = self._zstd.ZstdDecompressor(max_window_size=1 << 27)
+        self._engine: Any = None  # inflates the current frame; None between frames
+        self._window = memoryview(b"")
+        self._at = 0  # how much of the window is used
+        self._failed: DataLossError | None = None  # to be raised once what came before it is given
 
     def read(self) -> bytes:
-        try:
-            chunk: bytes = self._reader.read(CHUNK_BYTES)
-        except self._zstd.ZstdError as error:
-            raise DataLossError(f"zstd decompression failed: {error}", path=self._source.name) from error
-        return chunk
+        parts: list[bytes] = []
+        size = 0
+        while size < CHUNK_BYTES and self._failed is None and self._refill():
+            parts.append(self._step())
+            size += len(parts[-1])
+        if self._failed is not None and not size:
+            raise self._failed
+        return b"".join(parts)
 
     def recover(self) -> bool:
         return False
+
+    def _refill(self) -> bool:
+        if self._at == len(self._window):
+            self._window, self._at = memoryview(self._source.read(WINDOW_BYTES)), 0
+            self.cut = self._engine is not None and not len(self._window)
+        return self._at < len(self._window)
+
+    def _step(self) -> bytes:
+        piece = self._window[self._at : self._at + _ZSTD_PIECE_BYTES]
+        self._at += len(piece)
+        if self._engine is None:
+            self._engine = self._decompressor.decompressobj()
+        try:
+            inflated: bytes = self._engine.decompress(piece)
+        except self._zstd.ZstdError as error:
+            self._failed = DataLossError(f"zstd decompression failed: {error}", path=self._source.name)
+            return b""
+        if self._engine.eof:
+            self._at -= len(self._engine.unused_data)
+            self._engine = None
+        return inflated
 
 
 def open_decoder(source: ByteSource, compression: str, *, tensorflow: bool = False) -> Decoder:
@@ -327,7 +355,7 @@ def inflate_raw(deflated: bytes | memoryview, size: int) -> bytes:
     return inflated
 
 
-def checksum(data: bytes) -> int:
+def checksum(data: bytes | memoryview) -> int:
     """Give the CRC-32 (not CRC-32C) of `data`, as in a gzip trailer."""
     return int(_fast.crc32(data))
 

@@ -152,6 +152,7 @@ class AtomicOutput:
         try:
             os.replace(self.temporary, name or self.name)
             self._done = True
+            _remove_if_empty(os.path.dirname(self.temporary))
             sync_folder(os.path.dirname(name or self.name))
         except OSError as error:
             self.discard()
@@ -174,8 +175,7 @@ class AtomicOutput:
         self._file.close()
         with contextlib.suppress(OSError):
             os.unlink(self.temporary)
-        with contextlib.suppress(OSError):
-            os.rmdir(os.path.dirname(self.temporary))  # only if nothing else is there
+        _remove_if_empty(os.path.dirname(self.temporary))
 
 
 class ObjectOutput:
@@ -213,6 +213,13 @@ class ObjectOutput:
 
     def discard(self) -> None:
         pass
+
+
+def _remove_if_empty(folder: str) -> None:
+    # Never the folder of the file itself, whose temporary file may lie beside it.
+    if os.path.basename(folder) == SIDECAR_FOLDER:
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def sync_folder(folder: str) -> None:

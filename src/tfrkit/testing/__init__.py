@@ -1,0 +1,1 @@
+"""What tests of tfrkit, and of programs that use it, compare with. Nothing else in tfrkit imports it."""

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from tfrkit.errors import DataLossError
+from tfrkit.records.manifest import ShardEntry, read_manifest, update_manifest
+
+
+def entry(name: str, records: int = 3) -> ShardEntry:
+    return ShardEntry(name, records, 53, "")
+
+
+def test_text_is_as_defined(tmp_path):
+    update_manifest(str(tmp_path), [entry("b"), entry("ä")], [], {"train": {"writer": "test"}})
+    assert (tmp_path / "manifest.json").read_text("utf-8") == (
+        '{\n "format": "tfrkit-manifest",\n "made_by": {\n  "train": {\n   "writer": "test"\n  }\n },\n'
+        ' "shards": [\n'
+        '  {\n   "bytes": 53,\n   "compression": "",\n   "name": "b",\n   "records": 3\n  },\n'
+        '  {\n   "bytes": 53,\n   "compression": "",\n   "name": "ä",\n   "records": 3\n  }\n'
+        ' ],\n "version": 1\n}\n'
+    )
+
+
+def test_folder_without_one_has_an_empty_manifest(tmp_path):
+    assert read_manifest(str(tmp_path)) == {
+        "format": "tfrkit-manifest",
+        "version": 1,
+        "shards": [],
+        "made_by": {},
+    }
+
+
+def test_updates_are_merged(tmp_path):
+    folder = str(tmp_path)
+    update_manifest(folder, [entry("a"), entry("b")], [], {"one": {"x": 1}})
+    update_manifest(folder, [entry("c"), entry("a", 7)], ["b", "missing"], {"two": {}})
+    content = read_manifest(folder)
+    assert [(shard["name"], shard["records"]) for shard in content["shards"]] == [("a", 7), ("c", 3)]
+    assert content["made_by"] == {"one": {"x": 1}, "two": {}}
+
+
+def test_what_others_wrote_into_it_is_kept(tmp_path):
+    update_manifest(str(tmp_path), [entry("a")], [], {})
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "spec": {"label": "int64"}}))
+    update_manifest(str(tmp_path), [entry("b")], [], {})
+    assert read_manifest(str(tmp_path))["spec"] == {"label": "int64"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "expected JSON but got: Expecting property name"),
+        ("[]", "expected a tfrkit manifest but got something else. Move it away."),
+        ('{"name": "web app"}', "expected a tfrkit manifest but got something else. Move it away."),
+        (
+            '{"format": "tfrkit-manifest", "version": 2}',
+            "expected version 1 but got 2. Use a newer tfrkit.",
+        ),
+    ],
+)
+def test_what_is_no_manifest_is_not_overwritten(text, message, tmp_path):
+    path = tmp_path / "manifest.json"
+    path.write_text(text)
+    with pytest.raises(DataLossError) as caught:
+        update_manifest(str(tmp_path), [entry("a")], [], {})
+    assert str(caught.value).startswith(f"{path}; {message}")
+    assert path.read_text() == text
+
+
+def _add(folder: str, who: int) -> None:
+    for number in range(25):
+        update_manifest(folder, [entry(f"{who}-{number:02d}")], [], {str(who): {"n": number}})
+
+
+def test_processes_that_update_at_once_lose_nothing(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_add, args=(str(tmp_path), who)) for who in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    content = read_manifest(str(tmp_path))
+    assert [shard["name"] for shard in content["shards"]] == [
+        f"{who}-{number:02d}" for who in range(2) for number in range(25)
+    ]
+    assert content["made_by"] == {"0": {"n": 24}, "1": {"n": 24}}
+    assert [path.name for path in Path(tmp_path, ".tfrkit").iterdir()] == ["manifest.lock"]
