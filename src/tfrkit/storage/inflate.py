@@ -39,9 +39,9 @@ __all__ = [
 ]
 
 WINDOW_BYTES: Final = 262144  # TensorFlow's input and output buffers
-CHUNK_BYTES: Final = 1 << 20  # ours: 5 % faster than 256 kB windows (benchmarks/gzip_read.py)
+CHUNK_BYTES: Final = 1 << 18  # the most that one read() of a decoder gives
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
-_ZSTD_PIECE_BYTES: Final = 2048  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
+_ZSTD_PIECE_BYTES: Final = 1024  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
 
 

@@ -44,6 +44,9 @@ class Output(Protocol):
     def write(self, data: Any) -> None:
         """Write all of a buffer."""
 
+    def write_pieces(self, pieces: list[Any]) -> None:
+        """Write all of up to 1,024 buffers, one behind the other."""
+
     def flush(self) -> None:
         """Let other processes see everything written so far."""
 
@@ -82,6 +85,17 @@ class FileOutput:
                 view = view[done:]
         except OSError as error:
             raise from_os_error(error, self.name) from error
+
+    def write_pieces(self, pieces: list[Any]) -> None:
+        try:
+            done = os.writev(self._fd, pieces)
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
+        self.position += done
+        for piece in pieces:  # what a short write has left over
+            if done < len(piece):
+                self.write(memoryview(piece)[done:])
+            done = max(0, done - len(piece))
 
     def flush(self) -> None:
         pass  # written bytes are the kernel's already: every process sees them
@@ -135,6 +149,9 @@ class AtomicOutput:
 
     def write(self, data: Any) -> None:
         self._file.write(data)
+
+    def write_pieces(self, pieces: list[Any]) -> None:
+        self._file.write_pieces(pieces)
 
     def flush(self) -> None:
         self._file.flush()
@@ -198,6 +215,10 @@ class ObjectOutput:
                 view = view[done:]
         except OSError as error:
             raise from_os_error(error, self.name) from error
+
+    def write_pieces(self, pieces: list[Any]) -> None:
+        for piece in pieces:
+            self.write(piece)
 
     def flush(self) -> None:
         try:
