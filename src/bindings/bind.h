@@ -10,6 +10,7 @@ void bind_crc32c(nanobind::module_& module);
 void bind_cut(nanobind::module_& module);
 void bind_frame(nanobind::module_& module);
 void bind_index(nanobind::module_& module);
+void bind_map(nanobind::module_& module);
 void bind_read(nanobind::module_& module);
 void bind_records(nanobind::module_& module);
 void bind_resync(nanobind::module_& module);

@@ -7,6 +7,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_crc32c(module);
   tfrkit::bind_frame(module);
   tfrkit::bind_cut(module);
+  tfrkit::bind_map(module);
   tfrkit::bind_read(module);
   tfrkit::bind_records(module);
   tfrkit::bind_resync(module);

@@ -74,5 +74,5 @@ def test_option_that_zlib_refuses_is_an_invalid_argument(name, value):
 
 
 def test_output_buffer_must_hold_more_than_a_byte():
-    with pytest.raises(ValueError, match=r"^output_buffer_size should be greater than 1, got 1$"):
+    with pytest.raises(ValueError, match=r"^Expected output_buffer_size to be at least 2 but got 1\.$"):
         TFRecordOptions("GZIP", output_buffer_size=1).check()

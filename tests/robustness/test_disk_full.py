@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tfrkit as tfr
-from tfrkit.errors import OpError
+from tfrkit.errors import DataLossWarning, OpError
 
 ROOM = 1 << 20
 RECORDS = [b"%d:" % number + bytes([number % 251]) * 900 for number in range(3000)]  # 2.7 MB
@@ -93,11 +93,27 @@ def test_one_stream_is_an_error_and_what_it_says_can_be_saved(options, folder):
     error = fill(path, "write", NOISE, **options)
     found = list(tfr.read_records(path, compression=options.get("compression", "GZIP"), on_corrupt="skip"))
     assert found == NOISE[: len(found)]
-    assert error.record is not None
-    assert error.record <= len(found)
-    assert f". {error.record} records are in the file; those from number {error.record} on are not." in str(
-        error
+    assert found
+    assert error.record is None  # what is still in the encoder cannot be known
+    assert str(error).endswith(
+        " records before this are not in the file, and its container has no end. "
+        "append=True keeps those that are whole and tells their number in .records."
     )
+
+
+def test_one_stream_goes_on_where_append_says(folder):
+    path = folder / "a.gz"
+    filler = folder / "filler"
+    filler.write_bytes(bytes(ROOM * 3 // 4))
+    fill(path, "write", NOISE, members=False)
+    filler.unlink()
+    with pytest.warns(DataLossWarning, match="a torn record at byte"):
+        writer = tfr.TFRecordWriter(path, members=False, append=True)
+    with writer:
+        done = writer.records
+        writer.write_many(NOISE[done : done + 10])
+    assert done > 100
+    assert list(tfr.read_records(path)) == NOISE[: done + 10]
 
 
 def test_rest_can_be_appended_when_there_is_room(folder, tmp_path):

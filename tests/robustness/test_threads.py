@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -162,10 +163,9 @@ def test_file_that_shrinks_while_it_is_read_is_an_error_or_shorter(tmp_path):
             reader = tfr.read_records(path, block_bytes=5000, on_corrupt=policy)
             found = [next(reader) for _ in range(10)]
             os.truncate(path, keep)
-            try:
-                found += list(reader)
-            except tfr.errors.OpError as error:
-                assert error.path == str(path)
+            with contextlib.suppress(tfr.errors.OpError):
+                for record in reader:
+                    found.append(record)
             assert found == RECORDS[: len(found)]
 
 

@@ -28,6 +28,8 @@ __all__ = ["BLOCK_BYTES", "Chain", "Step", "open_chain"]
 # Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
 # (benchmarks/read_blocks.py).
 BLOCK_BYTES: Final = 1 << 21
+# Members that claim more are read as a stream: several are inflated at once, each in one piece.
+_MEMBER_LIMIT: Final = 1 << 25
 HEADROOM_BYTES: Final = (
     1 << 16
 )  # an unfinished frame up to this size moves to the next block without an allocation
@@ -260,7 +262,8 @@ class MemberFeed:
             return None
         head = parse_member_header(self._source.read_at(at, MEMBER_HEADER_BYTES))
         # At the end, and where there is no member of ours, a step of no bytes makes the rest a stream.
-        size = head[1] if head is not None and head[1] <= end - at else 0
+        whole = head is not None and head[1] <= end - at and head[2] <= _MEMBER_LIMIT
+        size = head[1] if head is not None and whole else 0
         self._next = at + max(size, 1)
         return at, size
 

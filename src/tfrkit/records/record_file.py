@@ -1,7 +1,12 @@
 """RecordFile: random access to the records of one file.
 
-Plain files are read by position. Of a GZIP file in members the few last used members are kept inflated. Any other
-compressed file is inflated once into a temporary file.
+Plain files are mapped. Of a GZIP file in members the few last used members are kept inflated. Any other compressed
+file is inflated once into a temporary file, which is mapped too.
+
+A map is a risk only where somebody else shortens the file: the pages behind its new end cannot be read, and the
+process gets SIGBUS. Here the one place that reads the map copies each frame out of it, catches the signal while it
+does so, and checks the copy, so that a file which shrinks or changes is a `DataLossError` like any other damage.
+Whatever the map cannot give, and files that cannot be mapped, are read by position.
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, overload
 
@@ -33,7 +38,7 @@ from tfrkit.records.index import (
 )
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.storage.compression import canonical
-from tfrkit.storage.inflate import open_decoder
+from tfrkit.storage.inflate import Decoder, open_decoder
 from tfrkit.storage.member import inflate_member
 from tfrkit.storage.paths import PathLike, path_text
 from tfrkit.storage.source import ByteSource, open_source
@@ -96,9 +101,9 @@ class RecordFile:
         self._starts = memoryview(self.index.frames)
         self._count = len(self.index)
         self._members: OrderedDict[int, bytes] = OrderedDict()
-        # For the short way to one record: its descriptor, and how many records can be had by it.
-        self._number = self._fd()
-        self._direct = 0 if self.index.compression else self._count
+        self._map = None if self.index.compression else _map_frames(self._source, self.index.frames, crc)
+        # The short way to one record. A call that runs keeps the map: it goes with the last one after close().
+        self._short: Callable[[object], bytes | int] = self._map.get if self._map else _no_short_way
 
     def __len__(self) -> int:
         return self._count
@@ -109,16 +114,13 @@ class RecordFile:
     def __getitem__(self, index: slice) -> Block: ...
     def __getitem__(self, index: int | slice) -> bytes | Block:
         """One record as bytes, or some as a Block."""
-        if type(index) is int and 0 <= index < self._direct:
-            starts = self._starts
-            start = starts[index]
-            record = _core.read_frame(self._number, start, starts[index + 1] - start - 16, self._crc)
-            if type(record) is bytes:
-                return record
+        record = self._short(index)
+        if type(record) is bytes:
+            return record
         return self._get(index)
 
     def _get(self, index: int | slice) -> bytes | Block:
-        """Do the less usual: slices, negative numbers, compressed files, errors."""
+        """Do the less usual: slices, negative numbers, files that are not mapped, errors."""
         if isinstance(index, slice):
             return self.take(np.arange(self._count)[index])
         number = index.__index__()
@@ -126,11 +128,13 @@ class RecordFile:
             number += self._count
         if not 0 <= number < self._count:
             raise IndexError(f"record {index} of {self.path!r}, which has {self._count} records")
-        start = self._starts[number]
-        length = self._starts[number + 1] - start - 16
         if self.index.compression:
             return self.take([number])[0]
-        record = _core.read_frame(self._fd(), start, length, self._crc)
+        record = self._short(number)
+        if isinstance(record, bytes):
+            return record
+        source, start = self._open_source(), self._starts[number]
+        record = _core.read_frame(_fd(source), start, self._starts[number + 1] - start - 16, self._crc)
         if isinstance(record, bytes):
             return record
         raise self._error(number)
@@ -172,7 +176,8 @@ class RecordFile:
     def close(self) -> None:
         """Let go of the file; using it afterwards is an error. It also closes by itself."""
         self._source = None
-        self._direct = 0
+        self._map = None
+        self._short = _no_short_way
         self._members.clear()
 
     def __enter__(self) -> Self:
@@ -188,21 +193,25 @@ class RecordFile:
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
-    def _fd(self) -> int:
+    def _open_source(self) -> ByteSource:
+        """Give the source, to be held for as long as its descriptor is used."""
         source = self._source
-        if source is None or source.fd is None:
+        if source is None:
             raise FailedPreconditionError("RecordFile is closed.", path=self.path)
-        return source.fd
+        return source
 
     def _read_frames(
         self, buffer: Any, numbers: IntArray, starts: IntArray, lengths: IntArray, outs: IntArray
     ) -> None:
-        fd = self._fd()
+        source, frame_map = self._open_source(), self._map
+        fd = _fd(source)
         parts = min(default_threads(), max(1, len(numbers) // _SPLIT_RECORDS))
         cuts = [len(numbers) * part // parts for part in range(parts + 1)]
 
         def read(part: int) -> int:
             span = slice(cuts[part], cuts[part + 1])
+            if frame_map is not None and frame_map.take(numbers[span], buffer, outs[span])[0] < 0:
+                return -1
             bad, _ = _core.read_frames(fd, starts[span], lengths[span], buffer, outs[span], self._crc)
             return bad if bad < 0 else bad + cuts[part]
 
@@ -229,9 +238,7 @@ class RecordFile:
         found = self._members.get(number)
         if found is not None:
             return found
-        source = self._source
-        if source is None:
-            raise FailedPreconditionError("RecordFile is closed.", path=self.path)
+        source = self._open_source()
         table = self.index.member_file
         begin = int(table[number])
         end = int(table[number + 1]) if number + 1 < len(table) else self.index.shard_bytes
@@ -268,6 +275,24 @@ class RecordFile:
 
 def _reopen(path: str, arguments: dict[str, Any]) -> RecordFile:
     return RecordFile(path, **arguments)
+
+
+def _no_short_way(index: object) -> int:
+    """Stand in for FrameMap.get where there is no map."""
+    return _core.NEED_MORE
+
+
+def _fd(source: ByteSource) -> int:
+    assert source.fd is not None
+    return source.fd
+
+
+def _map_frames(source: ByteSource, frames: IntArray, crc: bool) -> _core.FrameMap | None:
+    """Map a file; None where that cannot be done: it is empty, or its file system knows no maps."""
+    try:
+        return _core.FrameMap(_fd(source), frames, crc)
+    except OSError:
+        return None
 
 
 def _find_index(path: str, source: ByteSource, wanted: str) -> Index:
@@ -317,12 +342,21 @@ def _text_index_beside(path: str, source: ByteSource) -> Index | None:
     return None
 
 
+def _read(decoder: Decoder, path: str) -> bytes:
+    try:
+        return decoder.read()
+    except DataLossError as error:
+        raise DataLossError(
+            f"{error.message} in {path!r}. Copy it again, or mend it with tfrkit.repair.", path=path
+        ) from error
+
+
 def _spill(source: ByteSource, kind: str, limit: int) -> ByteSource:
     """Inflate a file into a temporary one that vanishes with its last reader."""
     decoder = open_decoder(source, kind)
     with tempfile.TemporaryFile(prefix="tfrkit-") as spilled:
         size = 0
-        while chunk := decoder.read():
+        while chunk := _read(decoder, source.name):
             size += len(chunk)
             if size > limit:
                 raise ResourceExhaustedError(

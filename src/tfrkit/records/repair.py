@@ -64,8 +64,9 @@ class RepairReport:
 def repair(source: PathLike, target: PathLike, *, compression: str = "auto") -> RepairReport:
     """Copy every intact record of `source` to `target`, finding the next one after each damage.
 
-    A frame counts as intact only if both its CRCs hold; nothing that was not written as a record gets through. The
-    target appears when it is whole; the source is left as it is.
+    A frame counts as intact only if both its CRCs hold. Records that themselves hold TFRecord frames are the one
+    exception: where the outer header is damaged, the inner frames are found. The target appears when it is whole; the
+    source is left as it is.
 
     Args:
         source: the damaged file.

@@ -9,7 +9,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -36,7 +36,11 @@ MEMBER_LEVEL: Final = (
 
 
 class Sink(Protocol):
-    """Takes frames, gives bytes to an Output."""
+    """Takes frames, gives bytes to an Output. After an error nothing more is written to it."""
+
+    @property
+    def kept(self) -> int | None:
+        """How many frames are in the file and can be read; None where an encoder hides it."""
 
     def write(self, data: memoryview, frames: int) -> None:
         """Take a run of whole frames; the buffer may be kept."""
@@ -53,9 +57,11 @@ class PlainSink:
 
     def __init__(self, output: Output) -> None:
         self._output = output
+        self.kept = 0
 
     def write(self, data: memoryview, frames: int) -> None:
-        self._output.write(data)
+        _write_whole(self._output, data)
+        self.kept += frames
 
     def flush(self) -> None:
         self._output.flush()
@@ -66,6 +72,8 @@ class PlainSink:
 
 class StreamSink:
     """Streams of any encoder, one after another: XZ, ZSTD. A flush ends a stream, the next write begins another."""
+
+    kept = None
 
     def __init__(self, output: Output, make_encoder: Callable[[], Encoder]) -> None:
         self._output = output
@@ -91,6 +99,8 @@ class StreamSink:
 
 class ZlibSink:
     """TensorFlow's GZIP or ZLIB stream, with all its options."""
+
+    kept = None
 
     def __init__(self, output: Output, options: TFRecordOptions) -> None:
         self._output = output
@@ -143,7 +153,8 @@ class MemberSink:
         self._gathered: list[memoryview] = []  # runs that are too small for a member of their own
         self._gathered_bytes = 0
         self._gathered_frames = 0
-        self._pending: deque[tuple[Future[bytes], int]] = deque()  # with the uncompressed size
+        self._pending: deque[tuple[Future[bytes], int, int]] = deque()  # with uncompressed size, frames
+        self.kept = 0
         self._stream = 0  # uncompressed bytes of the members written so far
         self.member_file: list[int] = []  # where each member begins in the file
         self.member_stream: list[int] = []  # and in the uncompressed stream
@@ -165,37 +176,43 @@ class MemberSink:
         if len(data) > MAX_MEMBER_BYTES:
             self._drain(0)
             self._write_huge(data)
+            self.kept += frames
         elif self._threads == 1:
-            self._put(deflate_member(data, frames, self._level), len(data))
+            self._put(deflate_member(data, frames, self._level), len(data), frames)
         else:
             future = thread_pool().submit(deflate_member, data, frames, self._level)
-            self._pending.append((future, len(data)))
+            self._pending.append((future, len(data), frames))
             self._drain(2 * self._threads)
 
     def _write_huge(self, data: memoryview) -> None:
         """Write an ordinary gzip member: sizes beyond 32 bits do not fit into ours."""
         start = self._output.position
         self._begin_member(len(data))
-        for padded in (False, True):
-            for piece in deflate_huge(data, self._level, padded=padded):
-                self._output.write(piece)
-            if not ends_badly(self._output.position):
-                break
+        try:
+            for padded in (False, True):
+                for piece in deflate_huge(data, self._level, padded=padded):
+                    self._output.write(piece)
+                if not ends_badly(self._output.position):
+                    break
+                self._output.rollback(start)
+        except BaseException:
             self._output.rollback(start)
+            raise
 
     def _drain(self, keep: int) -> None:
         while len(self._pending) > keep or (self._pending and self._pending[0][0].done()):
-            future, size = self._pending.popleft()
-            self._put(future.result(), size)
+            future, size, frames = self._pending.popleft()
+            self._put(future.result(), size, frames)
 
     def _begin_member(self, size: int) -> None:
         self.member_file.append(self._output.position)
         self.member_stream.append(self._stream)
         self._stream += size
 
-    def _put(self, member: bytes, size: int) -> None:
+    def _put(self, member: bytes, size: int, frames: int) -> None:
         self._begin_member(size)
-        self._output.write(pad_member(member, self._output.position))
+        _write_whole(self._output, pad_member(member, self._output.position))
+        self.kept += frames
 
     def flush(self) -> None:
         self._submit()
@@ -207,3 +224,13 @@ class MemberSink:
         self._drain(0)
         if self._output.position == 0:
             self._output.write(EMPTY_MEMBER)
+
+
+def _write_whole(output: Output, data: Any) -> None:
+    """Write all of it or, after an error or an interruption, nothing."""
+    start = output.position
+    try:
+        output.write(data)
+    except BaseException:
+        output.rollback(start)
+        raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import partial
 from types import TracebackType
 from typing import IO, Any, Final, Self
@@ -17,7 +17,7 @@ from typing import IO, Any, Final, Self
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, OpError
+from tfrkit.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.model.block import Block, IntArray
 from tfrkit.records.append import plan_append
 from tfrkit.records.index import Index, build_index, save_index, tail_checksum
@@ -91,6 +91,7 @@ class TFRecordWriter:
         self._lengths: list[IntArray] | None = [] if index else None
         self._run_bytes = RUN_BYTES
         self.records = 0
+        self._before = 0  # records that were there before appending
         name = _checked_path(path, self._strict)
         if name is None and not isinstance(path, AtomicOutput) and (append or index or atomic):
             raise InvalidArgumentError("append, atomic and index need a path, not an open file.")
@@ -118,7 +119,7 @@ class TFRecordWriter:
                 for block in read_blocks(name, compression=kind, on_corrupt="skip"):
                     self.write_many(block)
             elif plan is not None:
-                self.records = plan.records
+                self.records = self._before = plan.records
         except BaseException:
             self._closed = True
             self._output.discard()
@@ -227,7 +228,11 @@ class TFRecordWriter:
             self.close()
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True):
+        if getattr(self, "_closed", True):
+            return
+        if isinstance(self._output, AtomicOutput):
+            self.discard()  # nobody said that it is whole
+        else:
             self.__exit__(None, None, None)
 
     def set_run_bytes(self, run_bytes: int) -> None:
@@ -293,7 +298,8 @@ class TFRecordWriter:
     def _put_pieces(self, pieces: list[Any]) -> None:
         """Write records as header, data, footer, header ... without a copy, where the sink allows that."""
         if isinstance(self._sink, PlainSink):
-            self._guard(lambda: self._output.write_pieces(pieces))
+            self._guard(lambda: self._output.write_pieces(pieces), self._output.position)
+            self._sink.kept += len(pieces) // 3
             self._count(len(pieces) // 3, [len(data) for data in pieces[1::3]])
         else:
             self._put(memoryview(b"".join(pieces)), len(pieces) // 3)
@@ -312,19 +318,43 @@ class TFRecordWriter:
             self._lengths.append(np.asarray(lengths, np.int64))
 
     def _guard(self, action: Any, start: int | None = None) -> None:
-        """Do it; if it fails, cut off what it wrote in part, and remember that the file is incomplete."""
-        start = self._output.position if start is None else start
+        """Do it; if it fails or is interrupted, remember that the file is incomplete: nothing more goes into it.
+
+        Args:
+            action: what to do; sinks cut off what they wrote in part.
+            start: cut the file back to this position after a failure.
+        """
+        if self._error is not None:
+            raise self._error
         try:
             action()
-        except OpError as error:
-            self._output.rollback(start)
-            self._error = type(error)(
-                f"{error.message}. {self.records} records are in the file; those from number {self.records} on are "
-                "not. Make room and write them again, for example with append=True.",
-                path=self._output.name,
-                record=self.records,
+        except BaseException as error:
+            if start is not None:
+                self._output.rollback(start)
+            self._error = self._explain(error)
+            if isinstance(error, OpError):
+                raise self._error from error
+            raise
+
+    def _explain(self, error: BaseException) -> OpError:
+        """Make the error that says what is in the file."""
+        cls: type[OpError] = AbortedError
+        text = f"{self._output.name}; writing was interrupted"
+        if isinstance(error, OpError):
+            cls, text = type(error), error.message
+        kept = self._sink.kept
+        if kept is None:
+            where = (
+                f"The last of the {self.records} records before this are not in the file, and its container has no "
+                "end. append=True keeps those that are whole and tells their number in .records."
             )
-            raise self._error from error
+        else:
+            kept += self._before
+            where = (
+                f"{kept} records are in the file; those from number {kept} on are not. "
+                "Make room and write them again, for example with append=True."
+            )
+        return cls(f"{text}. {where}", path=self._output.name, record=kept)
 
 
 class _Behind:
@@ -345,8 +375,10 @@ class _Behind:
             self._pending = thread_pool().submit(action)
 
     def _wait(self) -> None:
-        pending, self._pending = self._pending, None
-        if pending is not None:
+        if self._pending is not None:
+            # Interrupted here, it is still pending, and waited for again on the way out.
+            wait([self._pending])
+            pending, self._pending = self._pending, None
             pending.result()
 
     def __enter__(self) -> Self:
