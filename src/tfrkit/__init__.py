@@ -3,13 +3,13 @@
 from tfrkit import errors
 from tfrkit.model.block import Block
 from tfrkit.records.damage import Damage
-from tfrkit.records.index import Index
+from tfrkit.records.index import Index, build_index, write_text_index
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.policy import TENSORFLOW, TFRKIT, ReadPolicy
 from tfrkit.records.reader import read_blocks, read_records
 from tfrkit.records.record_file import RecordFile
 from tfrkit.records.repair import RepairReport, repair
-from tfrkit.records.shards import ShardWriter
+from tfrkit.records.shards import ShardWriter, shard_of
 from tfrkit.records.verify import FileReport, VerifyReport, verify
 from tfrkit.records.writer import TFRecordWriter
 
@@ -28,9 +28,12 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
     "VerifyReport",
+    "build_index",
     "errors",
     "read_blocks",
     "read_records",
     "repair",
+    "shard_of",
     "verify",
+    "write_text_index",
 ]
