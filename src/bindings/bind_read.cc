@@ -72,7 +72,7 @@ constexpr std::size_t kScratchBytes = 65536;
 nb::object read_at_once(int fd, std::int64_t offset, std::size_t size, bool check) {
 #ifdef RWF_NOWAIT
   static thread_local std::array<std::byte, kScratchBytes> scratch;
-  iovec part{scratch.data(), size};
+  const iovec part{scratch.data(), size};
   if (preadv2(fd, &part, 1, offset, RWF_NOWAIT) != static_cast<ssize_t>(size)) return {};
   const Bytes frame = Bytes(scratch).first(size);
   const Code code = check_frame(frame, check);

@@ -39,13 +39,12 @@ bool enter_next_block(RecordCursor& cursor) {
   leave_block(cursor);  // so that the source may use the buffer again
   if (cursor.asking) throw nb::value_error("the record iterator is already executing");
   cursor.asking = true;
-  PyObject* const next = PyIter_Next(cursor.blocks.ptr());
+  const nb::object block = nb::steal(PyIter_Next(cursor.blocks.ptr()));
   cursor.asking = false;
-  if (next == nullptr) {
+  if (!block.is_valid()) {
     if (PyErr_Occurred() != nullptr) throw nb::python_error();
     return false;
   }
-  const nb::object block = nb::steal(next);
   auto data = std::make_unique<InputBytes>();
   if (!data->hold(block.attr("data"))) throw nb::type_error("expected an iterator of blocks");
   auto offsets = nb::cast<Int64Input>(block.attr("offsets"));

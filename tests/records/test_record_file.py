@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import threading
@@ -101,6 +102,53 @@ def test_many_threads_read_one_file(path):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("crc", [True, False])
+def test_file_that_cannot_be_mapped_is_read_by_position(crc, tmp_path, monkeypatch):
+    def refuse(*args: object) -> None:
+        raise OSError(errno.ENODEV, "No such device")
+
+    monkeypatch.setattr("tfrkit._core.FrameMap", refuse)
+    path = put(tmp_path / "a", frames(RECORDS))
+    file = tfr.RecordFile(path, crc=crc)
+    assert [file[number] for number in range(-1000, 1000)] == RECORDS * 2
+    assert file[np.int64(17)] == RECORDS[17]
+    wanted = np.random.default_rng(1).integers(-1000, 1000, 700)
+    assert file.take(wanted).to_list() == [RECORDS[i] for i in wanted]
+    os.truncate(path, 5000)
+    for use in (lambda: file[999], lambda: file.take([3, 999])):
+        with pytest.raises(DataLossError, match="in record 999 "):
+            use()
+    file.close()
+    for use in (lambda: file[3], lambda: file.take([3])):
+        with pytest.raises(FailedPreconditionError, match=r"^RecordFile is closed\.$"):
+            use()
+
+
+def test_take_does_not_change_or_keep_the_numbers(path):
+    file = tfr.RecordFile(path)
+    for wanted in (
+        np.array([3, 1, 2]),
+        np.array([-1, 5]),
+        np.arange(10)[::-3],
+        np.array([[1, 2], [3, 4]], np.int32),
+    ):
+        before = wanted.copy()
+        assert file.take(wanted).to_list() == [RECORDS[i] for i in wanted.reshape(-1)]
+        assert (wanted == before).all()
+
+
+def test_large_takes_are_shared_by_threads(tmp_path):
+    large = [bytes([number]) * 1_000_000 for number in range(20)]
+    path = put(tmp_path / "a", frames(large))
+    file = tfr.RecordFile(path)
+    order = np.random.default_rng(0).permutation(20)
+    assert file.take(order).to_list() == [large[i] for i in order]
+    os.truncate(path, 12 * 1_000_016)
+    with pytest.raises(DataLossError) as caught:
+        file.take(order)
+    assert caught.value.record == next(i for i in order if i >= 12)
 
 
 def test_repr(tmp_path):

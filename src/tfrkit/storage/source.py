@@ -26,17 +26,18 @@ class ByteSource:
 
     def __init__(self, name: str, fd: int | None, file: IO[bytes] | None, *, owned: bool) -> None:
         """Use `open_source`."""
-        self.name = name
+        self._owned = owned  # first of all: whatever interrupts this, the descriptor is closed
         self.fd = fd
+        self.name = name
         self._file = file
-        self._owned = owned
         self.regular = fd is not None and stat.S_ISREG(os.fstat(fd).st_mode)
         self.position = 0  # of the next byte that read() gives
         self._ahead = b""  # peeked but not read; sources without positions only
 
     def __del__(self) -> None:
-        if self._owned and self.fd is not None:
-            os.close(self.fd)
+        fd = getattr(self, "fd", None)
+        if fd is not None and self._owned:
+            os.close(fd)
             self.fd = None
 
     def size(self) -> int | None:
