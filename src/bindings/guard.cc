@@ -5,8 +5,8 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
-#include <system_error>
+
+#include "errors.h"
 
 namespace tfrkit {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using Action = struct sigaction;
 
 // Others may install handlers after us, as PyTorch does in a worker process, so that the place is
-// looked at now and then. The system call takes 0.1 us; one in 256 calls is not measurable.
+// looked at now and then, by one system call in 256 records.
 constexpr int kCallsPerLook = 256;
 
 // A handler that returns without having mended anything meets the same fault again, for ever.
@@ -79,22 +79,28 @@ void handle(int number, siginfo_t* info, void* context) {
 }
 
 void check(int error_number) {
-  if (error_number != 0) throw std::system_error(error_number, std::generic_category());
+  if (error_number != 0) raise_os_error(error_number);
 }
 
-void look() {
+}  // namespace
+
+void install_guard() {
   static const bool once = [] {
     check(pthread_key_create(&guard_key, nullptr));
     check(pthread_atfork(nullptr, nullptr, look_in_child));
     return true;
   }();
   (void)once;
+  calls_left = kCallsPerLook;
   Action now{};
   check(sigaction(SIGBUS, nullptr, &now) == 0 ? 0 : errno);
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == handle) return;
   // Before the handler is in place, which reads it. The one before is kept for handlers running.
   const Action* const known = previous.load();
-  if (known == nullptr || std::memcmp(known, &now, sizeof(now)) != 0) previous = new Action(now);
+  if (known == nullptr || known->sa_sigaction != now.sa_sigaction ||
+      known->sa_flags != now.sa_flags) {
+    previous = new Action(now);
+  }
   Action action{};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
@@ -102,12 +108,9 @@ void look() {
   check(sigaction(SIGBUS, &action, nullptr) == 0 ? 0 : errno);
 }
 
-}  // namespace
-
-void prepare_guard() {
+void keep_guard() {
   if (--calls_left > 0) return;
-  look();
-  calls_left = kCallsPerLook;
+  install_guard();
 }
 
 void set_guard(const Guard* guard) noexcept { pthread_setspecific(guard_key, guard); }

@@ -12,9 +12,12 @@
 namespace tfrkit {
 
 // Puts the handler in place, once for the process; in front of handlers that were installed since.
-// Call it, with the GIL, before run_guarded: the usual call only counts. Throws std::system_error
-// if the operating system refuses.
-void prepare_guard();
+// One system call. Needs the GIL. Raises OSError if the operating system refuses.
+void install_guard();
+
+// The same where a system call is too much: only one call in some hundred looks, and the first
+// after a fork. Precondition: install_guard was called once.
+void keep_guard();
 
 // What the handler needs to know of the thread it interrupts.
 struct Guard {

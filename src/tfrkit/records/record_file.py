@@ -47,7 +47,8 @@ __all__ = ["RecordFile"]
 
 _MEMBERS_KEPT: Final = 16
 _SPILL_BYTES: Final = 16 << 30
-_SPLIT_RECORDS: Final = 256  # fewer are not worth a second thread
+_SPLIT_RECORDS: Final = 256  # fewer reads by position are not worth a second thread
+_SPLIT_BYTES: Final = 4 << 20  # and fewer bytes out of a map; measured, 1,024 records of 650 bytes lose by it
 
 
 class RecordFile:
@@ -155,6 +156,17 @@ class RecordFile:
             DataLossError: a record is damaged.
         """
         wanted = np.asarray(indices, np.int64).reshape(-1)
+        frame_map = self._map
+        layout = frame_map.lay_out(wanted) if frame_map is not None and len(wanted) else None
+        if frame_map is not None and layout is not None and layout[3] < 2 * _SPLIT_BYTES:
+            outs, offsets, lengths, size = layout
+            buffer = _core.Buffer(size)
+            if frame_map.take(wanted, buffer, outs)[0] < 0:
+                return Block(buffer, offsets, lengths, path=self.path, first_record=int(wanted[0]))
+        return self._take(wanted)
+
+    def _take(self, wanted: IntArray) -> Block:
+        """Do the less usual: negative numbers, many bytes, files that are not mapped, errors."""
         numbers = np.where(wanted < 0, wanted + self._count, wanted)
         if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self._count):
             bad = int(wanted[(numbers < 0) | (numbers >= self._count)][0])
@@ -205,7 +217,8 @@ class RecordFile:
     ) -> None:
         source, frame_map = self._open_source(), self._map
         fd = _fd(source)
-        parts = min(default_threads(), max(1, len(numbers) // _SPLIT_RECORDS))
+        worth = len(numbers) // _SPLIT_RECORDS if frame_map is None else len(buffer) // _SPLIT_BYTES
+        parts = max(1, min(default_threads(), worth))
         cuts = [len(numbers) * part // parts for part in range(parts + 1)]
 
         def read(part: int) -> int:
@@ -277,7 +290,7 @@ def _reopen(path: str, arguments: dict[str, Any]) -> RecordFile:
     return RecordFile(path, **arguments)
 
 
-def _no_short_way(index: object) -> int:
+def _no_short_way(_index: object) -> int:
     """Stand in for FrameMap.get where there is no map."""
     return _core.NEED_MORE
 
