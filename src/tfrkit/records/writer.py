@@ -17,7 +17,7 @@ from typing import IO, Any, Final, Self
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OpError
+from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.model.block import Block, IntArray
 from tfrkit.records.append import plan_append
 from tfrkit.records.index import Index, build_index, save_index, tail_checksum
@@ -168,8 +168,17 @@ class TFRecordWriter:
         self._guard(self._sink.flush)
 
     def close(self) -> None:
-        """Write what is left and end the file; closing twice is fine."""
+        """Write what is left and end the file; closing twice is fine, and so is closing after an error.
+
+        Raises:
+            ResourceExhaustedError: the disk is full; the text says which records are not in the file.
+        """
         if self._closed:
+            return
+        if self._error is not None:
+            self.discard()
+            if isinstance(self._sink, ZlibSink) and not isinstance(self._error, DataLossError):
+                raise self._error  # the container's end could not be written either
             return
         try:
             self._drain()
@@ -220,10 +229,8 @@ class TFRecordWriter:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None and isinstance(self._output, AtomicOutput):
-            self.discard()
-        elif self._error is not None:
-            self.discard()  # the error has been raised already
+        if self._error is not None or (kind is not None and isinstance(self._output, AtomicOutput)):
+            self.discard()  # an error has been raised already
         else:
             self.close()
 
