@@ -36,8 +36,12 @@ __all__ = ["TFRecordWriter"]
 
 RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
 _LEVELS: Final = {"": (-1, 9), "GZIP": (-1, 9), "ZLIB": (-1, 9), "XZ": (0, 9), "ZSTD": (-7, 22)}
-_IN_PLACE_BYTES: Final = 1 << 14  # records from here on are written from where they lie
-_HUGE_BYTES: Final = 1 << 22  # and from here on they get a run of their own in a compressed file
+# Runs of a list into a plain file: each is framed while the one before is written. Shorter ones are switched too often,
+# longer ones of small records leave the cache (measured with benchmarks/write_many.py).
+_PLAIN_RUN_BYTES: Final = 1 << 21
+_LARGE_RUN_BYTES: Final = 1 << 22
+_LARGE_BYTES: Final = 1 << 14
+_HUGE_BYTES: Final = 1 << 22  # records from here on are written from where they lie
 _MAX_PIECES: Final = 768  # the kernel takes 1,024 in one call
 
 
@@ -278,16 +282,23 @@ class TFRecordWriter:
 
     def _write_list(self, records: list[Any] | tuple[Any, ...]) -> None:
         plain = isinstance(self._sink, PlainSink)
-        in_place = _IN_PLACE_BYTES if plain else _HUGE_BYTES
         with _Behind(overlap=plain) as behind:
             first = 0
             while first < len(records):
-                if _size(records[first]) >= in_place:
-                    run = _frame_in_place(records, first, in_place)
+                size = _size(records[first])
+                if size >= _HUGE_BYTES:
+                    run = _frame_in_place(records, first)
                     put = partial(self._put_pieces, run)
                     after = first + len(run) // 3
                 else:
-                    buffer, used, after = _core.frame_records(records, first, self._run_bytes)
+                    room = (
+                        self._run_bytes
+                        if not plain
+                        else _LARGE_RUN_BYTES
+                        if size >= _LARGE_BYTES
+                        else _PLAIN_RUN_BYTES
+                    )
+                    buffer, used, after = _core.frame_records(records, first, room)
                     put = partial(self._put, memoryview(buffer)[:used], after - first)
                 behind.do(put, last=after == len(records))
                 first = after
@@ -397,13 +408,13 @@ class _Behind:
         self._wait()
 
 
-def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int, least: int) -> list[Any]:
-    """Frame the next records of at least `least` bytes without copying them: header, data, footer, header ..."""
+def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int) -> list[Any]:
+    """Frame the next huge records without copying them: header, data, footer, header ..."""
     pieces: list[Any] = []
     total = 0
     for record in records[first : first + _MAX_PIECES // 3]:
         size = _size(record)
-        if size < least or total >= 4 * RUN_BYTES:
+        if size < _HUGE_BYTES or total >= 4 * _HUGE_BYTES:
             break
         head = struct.pack("<Q", size)
         crc = struct.pack("<I", _core.crc32c_masked(head))
