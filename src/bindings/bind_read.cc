@@ -67,7 +67,7 @@ void check_position(std::int64_t offset, std::int64_t length) {
 constexpr std::size_t kScratchBytes = 65536;
 
 // Reads a frame of up to kScratchBytes that is in the page cache, without waiting and hence without
-// giving up the GIL: 1.4 times as fast as read_slowly (benchmarks/random_access.py). Returns an
+// giving up the GIL: 1.7 times as fast as read_slowly (benchmarks/random_access.py). Returns an
 // invalid object where that cannot be done.
 nb::object read_at_once(int fd, std::int64_t offset, std::size_t size, bool check) {
 #ifdef RWF_NOWAIT

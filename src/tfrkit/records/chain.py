@@ -2,8 +2,7 @@
 
 A step has three parts: `prepare` reads (and inflates) the step's bytes, `cut` finds the frames in them, `check` tests
 the data CRCs. `cut` of step i needs the unfinished frame that step i-1 left over, so it runs in order, as does
-`prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once. In a plain
-file 2 % of the time is in `cut`.
+`prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ class BlockReader:
 class RecordIterator(_core.RecordCursor):
     """Iterator over single records, cut from blocks; it goes on after an error, as BlockReader does.
 
-    `__next__` is native: 2 times as fast as one in Python (benchmarks/read_records.py).
+    `__next__` is native: 1.6 times as fast as one in Python (benchmarks/read_records.py).
     """
 
     def __init__(self, blocks: BlockReader) -> None:
