@@ -55,7 +55,8 @@ class RepairReport:
         }
 
     def __str__(self) -> str:
-        summary = f"{self.records} records saved, {len(self.lost)} damages with {self.lost_bytes} bytes lost"
+        damages = f"{len(self.lost)} damage{'' if len(self.lost) == 1 else 's'}"
+        summary = f"{self.records} records saved, {damages} with {self.lost_bytes} bytes lost"
         lines = [f"{self.source} -> {self.target}: {summary}"]
         lines += [f"  lost bytes {d.start}-{d.end} after record {d.record}: {d.kind}" for d in self.lost]
         return "\n".join(lines)
