@@ -217,3 +217,10 @@ def test_text_index_of_a_compressed_file_cannot_be_written(tmp_path):
     index = build_index(str(put(tmp_path / "a", members([GOLDEN_RECORDS]))))
     with pytest.raises(FailedPreconditionError, match=r"; a text index can only describe a plain shard\.$"):
         write_text_index(str(tmp_path / "a.idx"), index)
+
+
+def test_damage_is_reported_with_its_record_number(tmp_path):
+    path = put(tmp_path / "a", frames([b"x" * 100] * 25) + frame(b"y" * 100)[:50])
+    with pytest.raises(DataLossError, match=r"in record 25 \(frame at byte 2900\)") as caught:
+        build_index(str(path))
+    assert caught.value.record == 25

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import logging
+import os
 import zlib
 
 import numpy as np
@@ -285,3 +286,20 @@ def test_blocks_may_be_kept(tmp_path):
 
 def test_empty_file_has_no_records(tmp_path):
     assert list(tfr.read_records(put(tmp_path / "a", b""))) == []
+
+
+def test_streams_of_several_files_are_inflated_ahead(tmp_path):
+    paths = [str(put(tmp_path / f"{i}", gzip.compress(frame(b"%d" % i)))) for i in range(6)]
+    reader = tfr.read_blocks(paths, threads=3)
+    assert next(reader).to_list() == [b"0"]
+    assert len(reader._lanes) == 3  # the file at hand and two ahead of it
+    assert [block.to_list() for block in reader] == [[b"%d" % i] for i in range(1, 6)]
+
+
+def test_named_pipe_is_not_opened_before_its_turn(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    first = put(tmp_path / "first", frame(b"first"))
+    records = tfr.read_records([first, pipe], threads=2)
+    assert next(records) == b"first"  # opening the pipe would wait for a writer
+    records.close()

@@ -160,6 +160,7 @@ def _plain_frames(source: ByteSource) -> IntArray:
         ):
             at, want = stopped, _READ_BYTES
         else:
+            cutter.records = sum(len(part) for part in parts)
             _raise_damage(cutter, source, stopped)
     return np.concatenate([*parts, np.array([at], np.int64)])
 

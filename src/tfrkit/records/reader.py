@@ -7,6 +7,7 @@ the policy says. How a file becomes blocks is in `chain.py`.
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections import deque
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ from tfrkit.storage.source import open_source
 __all__ = ["BlockReader", "RecordIterator", "read_blocks", "read_records"]
 
 _log = logging.getLogger(__name__)
-_STREAM_AHEAD: Final = 8  # chunks of 1 MB that one deflate stream may be ahead of its consumer
+_STREAM_AHEAD: Final = 24  # blocks that all streams together may be ahead of their consumer
 _MAX_DAMAGES: Final = 10_000  # details kept; the count goes on
 
 
@@ -41,6 +42,13 @@ class _Lane:
     chain: Chain
     unchecked: bool  # data CRCs are left to the reader, because records are skipped
     pending: deque[Future[list[Event]]] = field(default_factory=deque)
+
+    def hand_in(self) -> bool:
+        """Give the next step to the threads; False if there is none that is surely needed."""
+        step = self.chain.plan(ahead=True)
+        if step is not None:
+            self.pending.append(thread_pool().submit(self.chain.run, step))
+        return step is not None
 
     def abandon(self) -> None:
         """Leave the file: what has not begun never will. Later steps first, as they wait for earlier ones."""
@@ -161,25 +169,34 @@ class BlockReader:
     def _keep_busy(self) -> None:
         """Hand in steps, the first file's first, so that every thread has one running and one waiting."""
         room = 2 * self._threads + 1
-        pool = thread_pool()
         for number in range(self._threads):
             if number == len(self._lanes) and not self._can_look_ahead():
                 return
             lane = self._lanes[number]
             if isinstance(lane, OpError) or not lane.chain.source.regular:
                 return  # nothing is read beyond a file that cannot be opened, nor ahead from a pipe
+            if lane.chain.feed.in_order:
+                self._feed_stream(lane)
+                continue
             room -= len(lane.pending)
-            ahead = _STREAM_AHEAD if lane.chain.feed.in_order else room
-            while (
-                room > 0 and len(lane.pending) < ahead and (step := lane.chain.plan(ahead=True)) is not None
-            ):
-                lane.pending.append(pool.submit(lane.chain.run, step))
+            while room > 0 and lane.hand_in():
                 room -= 1
             if room <= 0:
                 return
 
+    def _feed_stream(self, lane: _Lane) -> None:
+        """Keep one step of a stream running; a second one would only wait for it, on a thread that others can use."""
+        alone = len(self._lanes) == 1 and not self._files
+        running = sum(not future.done() for future in lane.pending)
+        while running < (2 if alone else 1) and len(lane.pending) < max(2, _STREAM_AHEAD // self._threads):
+            if not lane.hand_in():
+                return
+            running += 1
+
     def _can_look_ahead(self) -> bool:
-        return bool(self._files) and isinstance(self._files[0], str) and self._open_next()
+        # Opening a pipe waits for its writer: that is done only when its turn has come.
+        first = self._files[0] if self._files else None
+        return isinstance(first, str) and os.path.isfile(first) and self._open_next()
 
     def _skip_in(self, block: Block) -> Block | None:
         """Give the block without the records that are to be skipped, and checked if nobody has done that."""
