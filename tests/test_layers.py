@@ -23,6 +23,7 @@ LAYERS: dict[str, float] = {
     "optional": 2.1,  # raises errors
     "model": 2.2,  # raises errors, and converts to optional packages' types
     "storage": 3,
+    "examples": 3,
     "records": 4,
     "ops": 4,
     "data": 5,

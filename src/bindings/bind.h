@@ -5,14 +5,19 @@
 
 namespace tfrkit {
 
+void bind_arrow(nanobind::module_& module);
 void bind_buffer(nanobind::module_& module);
 void bind_crc32c(nanobind::module_& module);
 void bind_cut(nanobind::module_& module);
+void bind_encode(nanobind::module_& module);
 void bind_frame(nanobind::module_& module);
 void bind_index(nanobind::module_& module);
 void bind_map(nanobind::module_& module);
+void bind_parse(nanobind::module_& module);
 void bind_read(nanobind::module_& module);
 void bind_records(nanobind::module_& module);
 void bind_resync(nanobind::module_& module);
+void bind_sequence(nanobind::module_& module);
+void bind_summary(nanobind::module_& module);
 
 }  // namespace tfrkit

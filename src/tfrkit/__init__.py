@@ -2,10 +2,10 @@
 
 from tfrkit import errors
 from tfrkit.model.block import Block
+from tfrkit.model.policy import TENSORFLOW, TFRKIT, ReadPolicy
 from tfrkit.records.damage import Damage
 from tfrkit.records.index import Index, build_index, write_text_index
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
-from tfrkit.records.policy import TENSORFLOW, TFRKIT, ReadPolicy
 from tfrkit.records.reader import read_blocks, read_records
 from tfrkit.records.record_file import RecordFile
 from tfrkit.records.repair import RepairReport, repair

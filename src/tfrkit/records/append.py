@@ -9,11 +9,11 @@ from typing import Final
 
 from tfrkit.errors import DataLossWarning, FailedPreconditionError
 from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT
 from tfrkit.records.chain import Chain, open_chain
 from tfrkit.records.cut import check_block
 from tfrkit.records.damage import Damage
 from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.records.policy import TFRKIT
 from tfrkit.storage.source import ByteSource, open_source
 
 __all__ = ["AppendPlan", "plan_append"]

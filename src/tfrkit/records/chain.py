@@ -14,10 +14,10 @@ from typing import Any, Final, Protocol
 from tfrkit import _core
 from tfrkit.errors import DataLossError, OpError
 from tfrkit.model.block import Block
+from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.cut import Event, FrameCutter, check_block
 from tfrkit.records.damage import Damage, Kind
 from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.records.policy import ReadPolicy
 from tfrkit.storage.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_decoder
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.storage.source import ByteSource

@@ -15,10 +15,10 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.errors import DataLossError, FailedPreconditionError, from_os_error
 from tfrkit.model.block import IntArray
+from tfrkit.model.policy import TFRKIT
 from tfrkit.records.cut import HEADER_BYTES, FrameCutter
 from tfrkit.records.damage import Damage
 from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.records.policy import TFRKIT
 from tfrkit.records.reader import BlockReader
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, parse_member_header
 from tfrkit.storage.output import sidecar_folder, write_atomically

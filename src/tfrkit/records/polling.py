@@ -9,10 +9,10 @@ import operator
 
 from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.block import Block
+from tfrkit.model.policy import TENSORFLOW
 from tfrkit.records.cut import HEADER_BYTES, FrameCutter
 from tfrkit.records.damage import Damage
 from tfrkit.records.options import TFRecordOptions
-from tfrkit.records.policy import TENSORFLOW
 from tfrkit.storage.inflate import Decoder, open_decoder
 from tfrkit.storage.paths import path_text
 from tfrkit.storage.source import open_source

@@ -18,11 +18,11 @@ from typing import IO, Final
 from tfrkit import _core
 from tfrkit.errors import DataLossWarning, NotFoundError, OpError
 from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
 from tfrkit.records.cut import Event, check_block
 from tfrkit.records.damage import Damage
 from tfrkit.records.looks_like import looks_like
-from tfrkit.records.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.paths import Paths, expand_paths

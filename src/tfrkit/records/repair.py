@@ -8,9 +8,9 @@ from typing import Any
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT
 from tfrkit.records.chain import open_chain
 from tfrkit.records.damage import Damage
-from tfrkit.records.policy import TFRKIT
 from tfrkit.records.verify import walk_events
 from tfrkit.records.writer import TFRecordWriter
 from tfrkit.storage.compression import canonical

@@ -8,11 +8,11 @@ from typing import Any
 
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
 from tfrkit.records.cut import Event
 from tfrkit.records.damage import Damage
 from tfrkit.records.looks_like import looks_like
-from tfrkit.records.policy import TFRKIT, ReadPolicy
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.paths import Paths, expand_paths

@@ -19,10 +19,10 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.model.block import Block, IntArray
+from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.append import plan_append
 from tfrkit.records.index import Index, build_index, save_index, tail_checksum
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
-from tfrkit.records.policy import TFRKIT, ReadPolicy
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.reader import read_blocks
 from tfrkit.records.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink

@@ -30,6 +30,8 @@ class ReadPolicy:
         tensorflow_containers: what TensorFlow loses of GZIP and ZLIB files is lost too (with a warning), and an unknown
             name of a compression means none.
         missing_file_repeats: a file that is not there is the same error again on every call.
+        wire: what bytes mean where protobuf and TensorFlow's parser of Examples disagree: "protobuf" merges and checks
+            as the format says, "tensorflow" ignores, loses and refuses what TensorFlow does.
         exact_options: writers give TensorFlow's bytes: one plain stream, no suffix is looked at, only bytes and str.
     """
 
@@ -41,6 +43,7 @@ class ReadPolicy:
     globs: bool = True
     tensorflow_containers: bool = False
     missing_file_repeats: bool = False
+    wire: Literal["protobuf", "tensorflow"] = "protobuf"
     exact_options: bool = False
 
     def __post_init__(self) -> None:
@@ -63,5 +66,6 @@ TENSORFLOW: Final = ReadPolicy(
     globs=False,
     tensorflow_containers=True,
     missing_file_repeats=True,
+    wire="tensorflow",
     exact_options=True,
 )

@@ -17,6 +17,7 @@ def test_tfrkit_is_safe_and_convenient():
         "globs": True,
         "tensorflow_containers": False,
         "missing_file_repeats": False,
+        "wire": "protobuf",
         "exact_options": False,
     }
 
