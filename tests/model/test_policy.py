@@ -31,6 +31,7 @@ def test_tensorflow_differs_in_these_fields_only():
         "globs",
         "tensorflow_containers",
         "missing_file_repeats",
+        "wire",
         "exact_options",
     }
 
