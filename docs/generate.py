@@ -23,6 +23,9 @@ TITLES = {
     (1, 2): "Damaged files",
     (1, 3): "Compression",
     (1, 4): "Writers and their options",
+    (2,): "Messages",
+    (2, 1): "The bytes of an Example in the parsing ops",
+    (3,): "Parsing ops",
 }
 HEAD = """<!-- Made by docs/generate.py from the markers in tests/; `make docs` writes it anew. -->
 # Compatibility with TensorFlow

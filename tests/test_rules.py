@@ -44,6 +44,13 @@ def test_statements_are_in_order_of_sections(tmp_path):
     assert list(read_statements(_write(tmp_path, ""))) == ["1.2 early", "1.10 late"]
 
 
+def test_sections_of_several_files_are_in_order(tmp_path):
+    folder = _write(tmp_path, "")
+    (folder / "oracle" / "rules_2.py").write_text("SECTION_2_1 = {'2.1 b': 'B.'}\nSECTION_2 = {'2 a': 'A.'}")
+    (folder / "oracle" / "rules_10.py").write_text("SECTION_10 = {'10 c': 'C.'}")
+    assert list(read_statements(folder)) == ["1.2 early", "1.10 late", "2 a", "2.1 b", "10 c"]
+
+
 def test_statement_given_twice_is_an_error(tmp_path):
     folder = _write(tmp_path, "")
     (folder / "oracle" / "rules_2.py").write_text(STATEMENTS)
