@@ -1,6 +1,9 @@
 #include <nanobind/nanobind.h>
 
 #include "bind.h"
+#include "parallel.h"
+#include "pieces.h"
+#include "wire.h"
 
 namespace tfrkit {
 
