@@ -3,6 +3,14 @@
 from tfrkit import errors
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TENSORFLOW, TFRKIT, ReadPolicy
+from tfrkit.model.spec_json import spec_from_json, spec_to_json
+from tfrkit.model.specs import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+)
 from tfrkit.records.damage import Damage
 from tfrkit.records.index import Index, build_index, write_text_index
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
@@ -19,14 +27,19 @@ __all__ = [
     "Block",
     "Damage",
     "FileReport",
+    "FixedLenFeature",
+    "FixedLenSequenceFeature",
     "Index",
+    "RaggedFeature",
     "ReadPolicy",
     "RecordFile",
     "RepairReport",
     "ShardWriter",
+    "SparseFeature",
     "TFRecordCompressionType",
     "TFRecordOptions",
     "TFRecordWriter",
+    "VarLenFeature",
     "VerifyReport",
     "build_index",
     "errors",
@@ -34,6 +47,8 @@ __all__ = [
     "read_records",
     "repair",
     "shard_of",
+    "spec_from_json",
+    "spec_to_json",
     "verify",
     "write_text_index",
 ]
