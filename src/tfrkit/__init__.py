@@ -2,7 +2,10 @@
 
 from tfrkit import errors
 from tfrkit.model.block import Block
+from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TENSORFLOW, TFRKIT, ReadPolicy
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.sparse import Sparse
 from tfrkit.model.spec_json import spec_from_json, spec_to_json
 from tfrkit.model.specs import (
     FixedLenFeature,
@@ -25,16 +28,19 @@ __all__ = [
     "TENSORFLOW",
     "TFRKIT",
     "Block",
+    "BytesColumn",
     "Damage",
     "FileReport",
     "FixedLenFeature",
     "FixedLenSequenceFeature",
     "Index",
+    "Ragged",
     "RaggedFeature",
     "ReadPolicy",
     "RecordFile",
     "RepairReport",
     "ShardWriter",
+    "Sparse",
     "SparseFeature",
     "TFRecordCompressionType",
     "TFRecordOptions",
