@@ -1,8 +1,29 @@
 """Make, check, look into and train from TFRecord data, without TensorFlow."""
 
 from tfrkit import errors
+from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.features import (
+    bytes_feature,
+    bytes_list_feature,
+    feature,
+    float_feature,
+    float_list_feature,
+    int64_feature,
+    int64_list_feature,
+)
+from tfrkit.model.messages import (
+    BytesList,
+    Example,
+    Feature,
+    FeatureList,
+    FeatureLists,
+    Features,
+    FloatList,
+    Int64List,
+    SequenceExample,
+)
 from tfrkit.model.policy import TENSORFLOW, TFRKIT, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
@@ -29,16 +50,25 @@ __all__ = [
     "TFRKIT",
     "Block",
     "BytesColumn",
+    "BytesList",
     "Damage",
+    "Example",
+    "Feature",
+    "FeatureList",
+    "FeatureLists",
+    "Features",
     "FileReport",
     "FixedLenFeature",
     "FixedLenSequenceFeature",
+    "FloatList",
     "Index",
+    "Int64List",
     "Ragged",
     "RaggedFeature",
     "ReadPolicy",
     "RecordFile",
     "RepairReport",
+    "SequenceExample",
     "ShardWriter",
     "Sparse",
     "SparseFeature",
@@ -48,13 +78,23 @@ __all__ = [
     "VarLenFeature",
     "VerifyReport",
     "build_index",
+    "bytes_feature",
+    "bytes_list_feature",
     "errors",
+    "feature",
+    "float_feature",
+    "float_list_feature",
+    "int64_feature",
+    "int64_list_feature",
+    "make_example",
+    "make_sequence_example",
     "read_blocks",
     "read_records",
     "repair",
     "shard_of",
     "spec_from_json",
     "spec_to_json",
+    "to_dict",
     "verify",
     "write_text_index",
 ]
