@@ -11,6 +11,7 @@ void bind_crc32c(nanobind::module_& module);
 void bind_cut(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_frame(nanobind::module_& module);
+void bind_gather(nanobind::module_& module);
 void bind_index(nanobind::module_& module);
 void bind_map(nanobind::module_& module);
 void bind_parse(nanobind::module_& module);

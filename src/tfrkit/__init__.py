@@ -2,6 +2,7 @@
 
 from tfrkit import errors
 from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
+from tfrkit.model.arrow import ArrowStream
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.features import (
@@ -48,6 +49,7 @@ from tfrkit.records.writer import TFRecordWriter
 __all__ = [
     "TENSORFLOW",
     "TFRKIT",
+    "ArrowStream",
     "Block",
     "BytesColumn",
     "BytesList",

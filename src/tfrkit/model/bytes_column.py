@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.select import IntArray, row_number, run_positions, select_rows, splits_of
+from tfrkit.model.arrow_layout import ArrowColumn, Layout, Requested, bytes_layout, child_of, fixed_layout
+from tfrkit.model.dlpack import as_torch, dlpack_capsule
+from tfrkit.model.select import IntArray, row_number, select_rows, splits_of
 
 __all__ = ["BytesColumn"]
 
@@ -23,7 +25,7 @@ _SHOWN_BYTES = 24  # bytes of each
 _set = object.__setattr__
 
 
-class BytesColumn:
+class BytesColumn(ArrowColumn):
     """Byte strings, entry `i` of the flattened column being `data[offsets[i]:offsets[i + 1]]`.
 
     Attributes:
@@ -200,6 +202,27 @@ class BytesColumn:
             rows = (rows[:, None] * each + np.arange(each)).ravel()
         return self._entries(rows, shape)
 
+    def arrow_layout(self, requested: Requested = None) -> Layout:
+        """Arrow: large_binary (or the binary or string type that is requested), in lists of fixed size if n-D."""
+        for _ in self.shape[1:]:
+            requested = child_of(requested)
+        flat = bytes_layout(self.data, self.offsets, None if requested is None else requested[0])
+        return fixed_layout(flat, self.shape)
+
+    def to_torch(self) -> tuple[Any, Any]:
+        """The bytes in use as a uint8 tensor, and where each entry begins and ends in it; nothing is copied.
+
+        Offsets are copied if they do not begin at 0. Do not write to the tensors.
+        """
+        first = self.offsets[0]
+        return as_torch(self.used()), as_torch(self.offsets - first if first else self.offsets)
+
+    def __dlpack__(self, **options: Any) -> object:
+        return dlpack_capsule(self.used(), options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of unsized object")
@@ -293,8 +316,7 @@ class BytesColumn:
     def _entries(self, chosen: IntArray, shape: tuple[int, ...]) -> BytesColumn:
         starts = self.offsets[:-1][chosen]
         lengths = self.offsets[1:][chosen] - starts
-        data = self.data[run_positions(starts, lengths)]
-        data.flags.writeable = False
+        data = _core.gather_runs([self.data], None, starts, lengths)
         return BytesColumn.unchecked(data, splits_of(lengths), shape)
 
 

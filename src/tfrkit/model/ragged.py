@@ -12,9 +12,12 @@ from typing import Any, NoReturn, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit import _core
+from tfrkit.model.arrow_layout import ArrowColumn, Layout, Requested, array_layout, child_of, list_layout
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.dlpack import as_torch, dlpack_capsule
 from tfrkit.model.nested import fill_value, flatten_rows, leaf_values
-from tfrkit.model.select import row_number, run_positions, select_rows, splits_of
+from tfrkit.model.select import IntArray, row_number, run_positions, select_rows, splits_of
 from tfrkit.model.sparse import Sparse, connect_ragged
 
 __all__ = ["Ragged"]
@@ -23,7 +26,7 @@ _SHOWN = 6  # rows in a repr, and values of each
 _set = object.__setattr__
 
 
-class Ragged:
+class Ragged(ArrowColumn):
     """Rows of different lengths: row `i` is `values[row_splits[i]:row_splits[i + 1]]`.
 
     Attributes:
@@ -252,6 +255,29 @@ class Ragged:
         indices = np.stack([np.asarray(column, np.int64) for column in coordinates], axis=1)
         return Sparse.unchecked(indices, flat, np.array([*bounds, *inner], np.int64))
 
+    def arrow_layout(self, requested: Requested = None) -> Layout:
+        """Arrow: `list` for int32 splits, `large_list` for int64; inner dimensions are lists of fixed size."""
+        inner = child_of(requested)
+        values = self.values
+        child = array_layout(values) if isinstance(values, np.ndarray) else values.arrow_layout(inner)
+        return list_layout(self.row_splits, child, None if requested is None else requested[0])
+
+    def to_torch(self) -> tuple[Any, ...]:
+        """Values (what BytesColumn and Ragged make of theirs), then row_splits, as tensors on the same memory.
+
+        Do not write to them. For nested rows the splits go from the innermost to the outermost.
+        """
+        values = self.values
+        inner = (as_torch(values),) if isinstance(values, np.ndarray) else values.to_torch()
+        return (*inner, as_torch(self.row_splits))
+
+    def __dlpack__(self, **options: Any) -> object:
+        flat = self.flat_values
+        return dlpack_capsule(flat.used() if isinstance(flat, BytesColumn) else flat, options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
     def take(self, indices: Any) -> Ragged:
         """The rows at these positions (or where a mask is true), in this order; a copy.
 
@@ -264,7 +290,7 @@ class Ragged:
         splits = splits_of(lengths)
         if self.row_splits.dtype == np.int32 and splits[-1] < 2**31:
             splits = splits.astype(np.int32)
-        return Ragged.unchecked(_take_values(self.values, run_positions(starts, lengths)), splits)
+        return Ragged.unchecked(_take_runs(self.values, starts, lengths), splits)
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1
@@ -351,8 +377,14 @@ def _some(splits: npt.NDArray[Any]) -> str:
     return f"[{text}, ..., {splits[-1]}]" if len(splits) > 8 else f"[{text}]"
 
 
-def _take_values(values: Values, positions: npt.NDArray[np.int64]) -> Values:
-    return values[positions] if isinstance(values, np.ndarray) else values.take(positions)
+def _take_runs(values: Values, starts: IntArray, lengths: IntArray) -> Values:
+    if not isinstance(values, np.ndarray):
+        return values.take(run_positions(starts, lengths))
+    each = values[:1].nbytes if len(values) else 0
+    if not each or not values.flags.c_contiguous:
+        return values[run_positions(starts, lengths)]
+    data = _core.gather_runs([values], None, starts * each, lengths * each)
+    return data.view(values.dtype).reshape(-1, *values.shape[1:])
 
 
 def _concat_values(parts: list[Any]) -> Values:

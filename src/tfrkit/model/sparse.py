@@ -14,8 +14,10 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.dlpack import as_torch
 from tfrkit.model.nested import fill_value, leaf_values
 from tfrkit.model.select import IntArray, row_number, select_rows
+from tfrkit.optional import require
 
 if TYPE_CHECKING:
     from tfrkit.model.ragged import Ragged
@@ -175,6 +177,19 @@ class Sparse:
                 "Use to_dense(), or take the values and indices as they are."
             )
         return _ragged[0](self.values, np.bincount(rows, minlength=len(self)))  # type: ignore[no-any-return]
+
+    def to_torch(self) -> Any:
+        """A `torch.sparse_coo_tensor` of the numbers; values are not copied. Do not write to it.
+
+        Raises:
+            MissingExtraError: torch is not installed.
+            TypeError: the values are bytes, of which there are no tensors.
+        """
+        if isinstance(self.values, BytesColumn):
+            raise TypeError("expected numbers for a sparse tensor but got bytes, which torch has not")
+        torch = require("torch", "to_torch")
+        indices, values = as_torch(self.indices).t(), as_torch(self.values)
+        return torch.sparse_coo_tensor(indices, values, self.shape, check_invariants=True)
 
     def take(self, indices: Any) -> Sparse:
         """The rows at these positions (or where a mask is true), in this order; a copy.
