@@ -1,0 +1,138 @@
+// Canonical lists: the body of a list, its values, the steps of a FeatureList.
+//
+// Every function here refuses (false or -1) what is not canonical; that is no error but a reason to
+// leave the record to the exact code.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "bytes.h"
+#include "kind.h"
+#include "wire.h"
+
+namespace tfrkit::canonical {
+
+inline constexpr std::uint64_t kHeaderMask = 0xffffffffffffU;  // six bytes
+inline constexpr std::size_t kStepHeader = 6;  // tag, length of step, list, run: a byte each
+inline constexpr std::size_t kMaxShortRun = 123;
+inline constexpr std::size_t kWordStep = kStepHeader + 8;  // readable from a step's start on
+
+[[nodiscard]] inline std::uint8_t byte_at(const std::byte* at) noexcept {
+  return std::to_integer<std::uint8_t>(*at);
+}
+
+// Reads a length of up to five bytes and checks that as much is there.
+[[nodiscard]] inline bool read_length(const std::byte*& at, const std::byte* end,
+                                      std::size_t& length) noexcept {
+  std::size_t value = 0;
+  for (unsigned shift = 0; shift < 35; shift += 7) {
+    if (at == end) return false;
+    const std::size_t byte = byte_at(at++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      length = value;
+      return value <= kMaxLength && value <= static_cast<std::size_t>(end - at);
+    }
+  }
+  return false;
+}
+
+// Reads `tag` and a length.
+[[nodiscard]] inline bool read_head(const std::byte*& at, const std::byte* end, std::uint8_t tag,
+                                    std::size_t& length) noexcept {
+  if (at == end || byte_at(at) != tag) return false;
+  ++at;
+  return read_length(at, end, length);
+}
+
+[[nodiscard]] constexpr std::uint8_t kind_tag(Kind kind) noexcept {
+  return delimited_tag(static_cast<unsigned>(kind));
+}
+
+// Finds the body of the list in the value of a Feature that is not empty: of numbers the contents
+// of the packed run, of bytes the whole BytesList.
+[[nodiscard]] inline bool read_feature(Bytes value, Kind kind, Bytes& body) noexcept {
+  const std::byte* at = value.data();
+  const std::byte* const end = at + value.size();
+  std::size_t length = 0;
+  if (!read_head(at, end, kind_tag(kind), length) || at + length != end) return false;
+  const bool packed = kind != Kind::kBytes && length != 0;
+  if (packed && (!read_head(at, end, delimited_tag(1), length) || at + length != end)) {
+    return false;
+  }
+  body = {at, length};
+  return true;
+}
+
+// Returns the number of varints in a packed run, or -1 if one is cut or longer than 10 bytes.
+[[nodiscard]] inline std::int64_t count_varints(Bytes run) noexcept {
+  std::int64_t count = 0;
+  std::size_t length = 0;
+  for (const std::byte byte : run) {
+    ++length;
+    if (std::to_integer<unsigned>(byte) < 0x80) {
+      ++count;
+      length = 0;
+    } else if (length == kMaxVarintBytes) {
+      return -1;
+    }
+  }
+  return length == 0 ? count : -1;
+}
+
+// Counts the values of a BytesList and adds their sizes to `bytes`; -1 if it is not only values.
+[[nodiscard]] inline std::int64_t count_strings(Bytes list, std::int64_t& bytes) noexcept {
+  const std::byte* at = list.data();
+  const std::byte* const end = at + list.size();
+  std::int64_t count = 0;
+  while (at != end) {
+    std::size_t length = 0;
+    if (!read_head(at, end, delimited_tag(1), length)) return -1;
+    at += length;
+    bytes += static_cast<std::int64_t>(length);
+    ++count;
+  }
+  return count;
+}
+
+// Returns the number of values in the body of a list, or -1; adds the sizes of bytes to `bytes`.
+[[nodiscard]] inline std::int64_t count_values(Kind kind, Bytes body,
+                                               std::int64_t& bytes) noexcept {
+  switch (kind) {
+    case Kind::kBytes:
+      return count_strings(body, bytes);
+    case Kind::kFloat:
+      return body.size() % 4 == 0 ? static_cast<std::int64_t>(body.size() / 4) : -1;
+    default:
+      return count_varints(body);
+  }
+}
+
+// Takes one step off a FeatureList: `value` is the value of its Feature, perhaps empty.
+[[nodiscard]] inline bool read_step(const std::byte*& at, const std::byte* end,
+                                    Bytes& value) noexcept {
+  std::size_t length = 0;
+  if (!read_head(at, end, delimited_tag(1), length)) return false;
+  value = {at, length};
+  at += length;
+  return true;
+}
+
+// Returns the six bytes that begin a step of one run of `size` bytes, as a little-endian number.
+// Precondition: size <= kMaxShortRun.
+[[nodiscard]] constexpr std::uint64_t step_header(Kind kind, std::uint64_t size) noexcept {
+  const std::uint64_t tags = 0x0a0000000aU | (std::uint64_t{kind_tag(kind)} << 16);
+  return tags | ((size + 4) << 8) | ((size + 2) << 24) | (size << 40);
+}
+
+// Returns the varint in the low bytes of `word`, which are those of one varint and then zeros.
+[[nodiscard]] constexpr std::uint64_t squeeze_varint(std::uint64_t word) noexcept {
+  word &= 0x7f7f7f7f7f7f7f7fU;
+  word = (word & 0x007f007f007f007fU) | ((word & 0x7f007f007f007f00U) >> 1);
+  word = (word & 0x00003fff00003fffU) | ((word & 0x3fff00003fff0000U) >> 2);
+  return (word & 0x000000000fffffffU) | ((word & 0x0fffffff00000000U) >> 4);
+}
+
+}  // namespace tfrkit::canonical
