@@ -86,6 +86,25 @@ def test_slice_counts_records_on():
     assert (block[2:].first_record, block[-1:].first_record, block[:1].first_record) == (102, 104, 100)
 
 
+def test_every_record_knows_its_place():
+    block = Block.from_records(RECORDS)
+    block.first_record, block.start = 100, 1000
+    frames = [1000 + int(offset) - 12 for offset in block.offsets]
+    assert [block.place(i) for i in range(5)] == list(zip(range(100, 105), frames, strict=True))
+    assert block[2:].place(1) == (103, frames[3])
+    assert block[::-2].place(1) == (102, frames[2])
+    assert block.take([4, 1])[1:].place(0) == (101, frames[1])
+    assert pickle.loads(pickle.dumps(block.take([-1]))).place(0) == (104, frames[4])
+    assert block.take([3, 4]).take([1]).first_record == 104
+
+
+def test_gathered_records_have_no_offset():
+    block = Block.from_records(RECORDS)
+    gathered = Block(block.data, block.offsets, block.lengths, start=-1, numbers=np.array([9, 2, 5, 7, 1]))
+    assert gathered.place(1) == (2, None)
+    assert gathered[2:].place(0) == (5, None)
+
+
 def test_take_gives_records_in_the_order_asked_for(block):
     assert block.take([3, 0, 0, -1]).to_list() == [RECORDS[3], b"zero", b"zero", b"four"]
 

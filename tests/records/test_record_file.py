@@ -63,6 +63,12 @@ def test_take_gives_records_in_the_order_asked_for(path):
     assert tfr.RecordFile(path).take([]).to_list() == []
 
 
+def test_taken_records_know_their_numbers(path):
+    file = tfr.RecordFile(path)
+    assert [file.take([7, -1, 3]).place(i) for i in range(3)] == [(7, None), (999, None), (3, None)]
+    assert [file[20:10:-3].place(i) for i in (0, 3)] == [(20, None), (11, None)]
+
+
 @pytest.mark.parametrize("index", [1000, -1001, 10**12])
 def test_index_out_of_range_names_number_and_file(path, index):
     text = f"^record {index} of {str(path)!r}, which has 1000 records$"

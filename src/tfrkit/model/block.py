@@ -16,6 +16,7 @@ from tfrkit import _core
 __all__ = ["Block"]
 
 IntArray = npt.NDArray[np.int64]
+_HEADER_BYTES = 12  # of a frame, before the payload
 
 
 class Block:
@@ -27,14 +28,15 @@ class Block:
         lengths: bytes of each payload, int64.
         path: the file it was read from, or None.
         first_record: number of the first record in that file.
-        start: offset of `data[0]` in the file's uncompressed stream.
+        start: offset of `data[0]` in the file's uncompressed stream; -1 if the frames were gathered from all over it.
+        numbers: number of each record in that file, int64; None if they run on from `first_record`.
 
     >>> block = Block.from_records([b"hello", b"", b"xyz"])
     >>> len(block), block[0], block.lengths.tolist()
     (3, b'hello', [5, 0, 3])
     """
 
-    __slots__ = ("data", "first_record", "lengths", "offsets", "path", "start")
+    __slots__ = ("data", "first_record", "lengths", "numbers", "offsets", "path", "start")
 
     def __init__(
         self,
@@ -45,6 +47,7 @@ class Block:
         path: str | None = None,
         first_record: int = 0,
         start: int = 0,
+        numbers: IntArray | None = None,
     ) -> None:
         """Wrap a buffer without copying; it must not change any more."""
         view = memoryview(data).toreadonly()
@@ -54,6 +57,7 @@ class Block:
         self.path = path
         self.first_record = first_record
         self.start = start
+        self.numbers = numbers
 
     @classmethod
     def from_records(cls, records: Sequence[bytes | bytearray | memoryview | str]) -> Block:
@@ -77,9 +81,10 @@ class Block:
         """One record as bytes (a copy), or a block of some (a view on the same buffer)."""
         if isinstance(index, slice):
             start, _, step = index.indices(len(self))
-            # Record numbers run on within a step of 1 only; any other slice keeps the number of its first record.
-            first = self.first_record + (start if step == 1 else 0)
-            return self._with(self.offsets[index], self.lengths[index], first)
+            if step != 1:
+                return self.take(np.arange(len(self))[index])
+            numbers = None if self.numbers is None else self.numbers[index]
+            return self._with(self.offsets[index], self.lengths[index], self.first_record + start, numbers)
         begin = int(self.offsets[index])
         return self.data[begin : begin + int(self.lengths[index])].tobytes()
 
@@ -99,8 +104,8 @@ class Block:
         return f"<Block: {len(self)} records, {self.nbytes} bytes{where}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        args = (self.data.tobytes(), self.offsets, self.lengths, self.path, self.first_record, self.start)
-        return _rebuild, args
+        origin = (self.path, self.first_record, self.start, self.numbers)
+        return _rebuild, (self.data.tobytes(), self.offsets, self.lengths, *origin)
 
     @property
     def nbytes(self) -> int:
@@ -114,14 +119,34 @@ class Block:
     def take(self, indices: Sequence[int] | IntArray) -> Block:
         """The records at these positions, in this order; a view on the same buffer."""
         chosen = np.asarray(indices, np.int64)
-        return self._with(self.offsets[chosen], self.lengths[chosen], self.first_record)
+        numbers = self.first_record + np.arange(len(self)) if self.numbers is None else self.numbers
+        numbers = numbers[chosen]
+        first = int(numbers[0]) if len(numbers) else self.first_record
+        return self._with(self.offsets[chosen], self.lengths[chosen], first, numbers)
 
-    def _with(self, offsets: IntArray, lengths: IntArray, first_record: int) -> Block:
+    def place(self, index: int) -> tuple[int, int | None]:
+        """Where a record stands in the file: its number, and the byte at which its frame begins, if that is known.
+
+        >>> Block.from_records([b"hello", b"xyz"]).take([1]).place(0)
+        (1, 21)
+        """
+        number = self.first_record + index if self.numbers is None else int(self.numbers[index])
+        return number, None if self.start < 0 else self.start + int(self.offsets[index]) - _HEADER_BYTES
+
+    def _with(
+        self, offsets: IntArray, lengths: IntArray, first_record: int, numbers: IntArray | None
+    ) -> Block:
         offsets, lengths = np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
-        return Block(self.data, offsets, lengths, path=self.path, first_record=first_record, start=self.start)
+        return _rebuild(self.data, offsets, lengths, self.path, first_record, self.start, numbers)
 
 
 def _rebuild(
-    data: bytes, offsets: IntArray, lengths: IntArray, path: str | None, first_record: int, start: int
+    data: Any,
+    offsets: IntArray,
+    lengths: IntArray,
+    path: str | None,
+    first_record: int,
+    start: int,
+    numbers: IntArray | None,
 ) -> Block:
-    return Block(data, offsets, lengths, path=path, first_record=first_record, start=start)
+    return Block(data, offsets, lengths, path=path, first_record=first_record, start=start, numbers=numbers)

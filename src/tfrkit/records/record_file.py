@@ -155,14 +155,14 @@ class RecordFile:
             IndexError: a number is out of range; negative ones count from the end.
             DataLossError: a record is damaged.
         """
-        wanted = np.asarray(indices, np.int64).reshape(-1)
+        wanted = np.array(indices, np.int64).reshape(-1)  # a copy, which the block keeps
         frame_map = self._map
         layout = frame_map.lay_out(wanted) if frame_map is not None and len(wanted) else None
         if frame_map is not None and layout is not None and layout[3] < 2 * _SPLIT_BYTES:
             outs, offsets, lengths, size = layout
             buffer = _core.Buffer(size)
             if frame_map.take(wanted, buffer, outs)[0] < 0:
-                return Block(buffer, offsets, lengths, path=self.path, first_record=int(wanted[0]))
+                return self._block(buffer, offsets, lengths, wanted)
         return self._take(wanted)
 
     def _take(self, wanted: IntArray) -> Block:
@@ -176,14 +176,18 @@ class RecordFile:
         sizes = frames[numbers + 1] - starts
         outs = np.cumsum(sizes) - sizes
         buffer = _core.Buffer(max(1, int(sizes.sum())))
-        first = int(numbers[0]) if len(numbers) else 0
-        block = Block(buffer, outs + HEADER_BYTES, sizes - 16, path=self.path, first_record=first)
+        block = self._block(buffer, outs + HEADER_BYTES, sizes - 16, numbers)
         if self.index.compression:
             self._copy_from_members(memoryview(buffer), starts, sizes, outs)
             self._check(block, numbers)
         else:
             self._read_frames(buffer, numbers, starts, sizes - 16, outs)
         return block
+
+    def _block(self, buffer: Any, offsets: IntArray, lengths: IntArray, numbers: IntArray) -> Block:
+        """A block of gathered frames."""
+        first = int(numbers[0]) if len(numbers) else 0
+        return Block(buffer, offsets, lengths, path=self.path, first_record=first, start=-1, numbers=numbers)
 
     def close(self) -> None:
         """Let go of the file; using it afterwards is an error. It also closes by itself."""
