@@ -10,11 +10,17 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 namespace tfrkit {
 
 // What every kernel reads: bytes that somebody else owns and keeps alive.
 using Bytes = std::span<const std::byte>;
+
+// Returns the same bytes as characters.
+[[nodiscard]] inline std::string_view as_text(Bytes bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // Returns `value` with its bytes reversed.
 template <std::unsigned_integral T>

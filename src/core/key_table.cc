@@ -1,0 +1,63 @@
+#include "key_table.h"
+
+#include "single.h"
+
+namespace tfrkit {
+namespace {
+
+[[nodiscard]] const std::byte* as_bytes(std::string_view text) noexcept {
+  return std::as_bytes(std::span(text)).data();
+}
+
+}  // namespace
+
+std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
+  const std::string_view text = as_text(key);
+  if (place < order_.size()) {
+    const auto& [expected, slot] = order_[place];
+    if (slot != kNoSlot && expected.size() == key.size() &&
+        same_bytes(as_bytes(expected), key.data(), key.size())) {
+      return slot;
+    }
+  }
+  std::uint32_t slot = kNoSlot;
+  std::string_view kept;
+  if (const auto found = slots_.find(text); found != slots_.end()) {
+    slot = found->second;
+    kept = found->first;
+  } else {
+    if (stats_.size() >= kMaxSummaryKeys || text.size() > kMaxSummaryKeyBytes - key_bytes_) {
+      return kNoSlot;
+    }
+    slot = static_cast<std::uint32_t>(stats_.size());
+    stats_.push_back(std::make_unique<FeatureStats>());
+    stats_.back()->key = text;
+    marks_.resize(stats_.size());
+    key_bytes_ += text.size();
+    kept = stats_.back()->key;
+    slots_.emplace(kept, slot);
+  }
+  if (place >= order_.size() && place < kMaxSummaryKeys) order_.resize(place + 1, {"", kNoSlot});
+  if (place < order_.size()) order_[place] = {kept, slot};
+  return slot;
+}
+
+void KeyTable::shrink(std::size_t size) {
+  if (size == stats_.size()) return;
+  order_.clear();
+  while (stats_.size() > size) {
+    key_bytes_ -= stats_.back()->key.size();
+    slots_.erase(stats_.back()->key);
+    stats_.pop_back();
+  }
+  marks_.resize(size);
+}
+
+std::uint32_t KeyTable::mark(std::uint32_t slot, std::uint64_t stamp, std::uint32_t index) {
+  Mark& mark = marks_[slot];
+  if (mark.stamp == stamp) return mark.index;
+  mark = {stamp, index};
+  return kNoSlot;
+}
+
+}  // namespace tfrkit

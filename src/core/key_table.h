@@ -1,0 +1,79 @@
+// KeyTable: the keys of many records, and what is known of the feature under each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bytes.h"
+#include "measure.h"
+#include "tally.h"
+
+namespace tfrkit {
+
+inline constexpr std::size_t kMaxSummaryKeys = std::size_t{1} << 16;      // features, and lists
+inline constexpr std::size_t kMaxSummaryKeyBytes = std::size_t{1} << 24;  // of all keys together
+
+inline constexpr std::uint32_t kNoSlot = 0xffffffff;
+
+// The beginning of a byte string, and how long it was.
+struct ExampleBytes {
+  std::string head;
+  std::uint64_t size = 0;
+};
+
+// Everything that is known of one feature, or of one feature list.
+struct FeatureStats {
+  std::string key;
+  std::uint64_t records = 0;                         // in which it is present
+  std::array<std::uint64_t, kKinds> kind_records{};  // in which it has this kind (in any step)
+  std::array<std::int64_t, kKinds> kind_first{-1, -1, -1, -1};  // the first such record
+  std::uint64_t empty = 0;                                      // Features with a kind and no value
+  std::uint64_t unset = 0;                                      // Features without a kind
+  Tally counts;  // values of each Feature that has a kind
+  Tally steps;   // lists: Features in each
+  Ranges ranges;
+  std::vector<ExampleBytes> examples;
+};
+
+// Keys and what is known of each, in the order in which they were met.
+class KeyTable {
+ public:
+  // Returns the slot of `key`, the `place`-th of its record; kNoSlot if it is new and there are too
+  // many. Records of one file mostly have their keys in one order, so the key that stood in this
+  // place last time is tried before the hash table.
+  [[nodiscard]] std::uint32_t find_or_add(Bytes key, std::size_t place);
+
+  // Forgets the slots from `size` on.
+  void shrink(std::size_t size);
+
+  // Notes that `slot` is the `index`-th found of the record `stamp`; returns its earlier index in
+  // the same record, or kNoSlot.
+  [[nodiscard]] std::uint32_t mark(std::uint32_t slot, std::uint64_t stamp, std::uint32_t index);
+
+  [[nodiscard]] std::size_t size() const noexcept { return stats_.size(); }
+  [[nodiscard]] FeatureStats& operator[](std::size_t slot) noexcept { return *stats_[slot]; }
+  [[nodiscard]] const FeatureStats& operator[](std::size_t slot) const noexcept {
+    return *stats_[slot];
+  }
+
+ private:
+  struct Mark {
+    std::uint64_t stamp = 0;
+    std::uint32_t index = 0;
+  };
+
+  std::vector<std::unique_ptr<FeatureStats>> stats_;
+  std::unordered_map<std::string_view, std::uint32_t> slots_;
+  std::vector<std::pair<std::string_view, std::uint32_t>> order_;  // what stood where last time
+  std::vector<Mark> marks_;
+  std::size_t key_bytes_ = 0;
+};
+
+}  // namespace tfrkit
