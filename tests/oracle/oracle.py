@@ -23,7 +23,7 @@ import tfrkit as tfr
 # TensorFlow's inflating reader works in input and output windows of this many bytes.
 WINDOW = 262_144
 COMPRESSIONS = ("", "ZLIB", "GZIP")
-_DECORATED = re.compile(r"\{\{function_node [^}]*\}\} (.*) \[Op:\w+\] name: ", re.DOTALL)
+_DECORATED = re.compile(r"\{\{function_node [^}]*\}\} (.*) \[Op:\w+\] name: [\w/]*", re.DOTALL)
 
 
 class Failure(NamedTuple):
