@@ -23,7 +23,7 @@ import tfrkit as tfr
 # TensorFlow's inflating reader works in input and output windows of this many bytes.
 WINDOW = 262_144
 COMPRESSIONS = ("", "ZLIB", "GZIP")
-_DECORATED = re.compile(r"\{\{function_node [^}]*\}\} (.*) \[Op:\w+\] name: [\w/]*", re.DOTALL)
+_DECORATED = re.compile(r"\{\{function_node [^}]*\}\} (.*) \[Op:\w+\](?: name: [\w/]*)?", re.DOTALL)
 
 
 class Failure(NamedTuple):
@@ -35,12 +35,16 @@ class Failure(NamedTuple):
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Take class name and text; TensorFlow's without decoration."""
-        message = str(getattr(error, "message", error))
-        decorated = _DECORATED.fullmatch(message)
-        return cls(type(error).__name__, decorated[1] if decorated else message)
+        return cls(type(error).__name__, undecorated(str(getattr(error, "message", error))))
 
 
 Outcome = bytes | Failure
+
+
+def undecorated(message: str) -> str:
+    """The core of a message, without what eager execution puts round it."""
+    decorated = _DECORATED.fullmatch(message)
+    return decorated[1] if decorated else message
 
 
 @functools.cache

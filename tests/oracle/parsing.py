@@ -6,13 +6,13 @@ name and partitions as pairs of class name and argument. `theirs` and `ours` mak
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import tfrkit as tfr
-from tests.oracle.oracle import Failure, attempt, tensorflow
+from tests.oracle.oracle import Failure, attempt, tensorflow, undecorated
 
 Feature = tuple[str, dict[str, Any]]
 Spec = Mapping[str, Feature]
@@ -97,13 +97,23 @@ def plain_results(results: Mapping[str, Any], spec: Spec) -> dict[str, Any]:
     return made
 
 
+def attempt_theirs(call: Callable[[], Any]) -> Any:
+    """As `attempt`; where TensorFlow could not decode its own message, the error that it was about to raise."""
+    try:
+        return call()
+    except UnicodeDecodeError as error:
+        return Failure("InvalidArgumentError", undecorated(error.object.decode("utf-8", "backslashreplace")))
+    except Exception as error:
+        return Failure.of(error)
+
+
 def theirs(records: Sequence[bytes] | bytes, spec: Spec) -> Any:
     """TensorFlow's parse_example of a batch, or parse_single_example of one record."""
     io = tensorflow().io
     features = make_spec(spec, io)
     if isinstance(records, bytes):
-        return attempt(lambda: plain_results(io.parse_single_example(records, features), spec))
-    return attempt(lambda: plain_results(io.parse_example(_tensor(records), features), spec))
+        return attempt_theirs(lambda: plain_results(io.parse_single_example(records, features), spec))
+    return attempt_theirs(lambda: plain_results(io.parse_example(tensor_of(records), features), spec))
 
 
 def ours(records: Sequence[bytes] | bytes, spec: Spec, policy: Any = tfr.TENSORFLOW) -> Any:
@@ -116,7 +126,8 @@ def ours(records: Sequence[bytes] | bytes, spec: Spec, policy: Any = tfr.TENSORF
     return attempt(lambda: plain_results(tfr.parse_example(list(records), features, policy=policy), spec))
 
 
-def _tensor(records: Sequence[bytes]) -> Any:
+def tensor_of(records: Sequence[bytes]) -> Any:
+    """A vector of strings, which may be empty."""
     tf = tensorflow()
     return tf.constant(list(records), tf.string)
 
