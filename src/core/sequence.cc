@@ -10,10 +10,6 @@
 namespace tfrkit {
 namespace {
 
-[[nodiscard]] std::string_view as_text(Bytes bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 [[nodiscard]] bool equal(const std::byte* a, const std::byte* b, std::size_t size) noexcept {
   return size == 0 || std::memcmp(a, b, size) == 0;
 }
