@@ -171,7 +171,7 @@ class Sparse:
         same = rows[1:] == rows[:-1]
         steps = np.where(same, columns[1:] == columns[:-1] + 1, (rows[1:] > rows[:-1]) & (columns[1:] == 0))
         inside = len(rows) == 0 or (columns[0] == 0 and rows[0] >= 0 and rows[-1] < len(self))
-        if not inside or not bool(steps.all()) or bool((columns >= self.dense_shape[1]).any()):
+        if not inside or not bool(steps.all()):  # as in TensorFlow, a row may be longer than the shape says
             raise InvalidArgumentError(
                 "SparseTensor is not right-ragged: expected the values of every row at columns 0, 1, 2 and so on. "
                 "Use to_dense(), or take the values and indices as they are."
