@@ -16,6 +16,8 @@ import tempfile
 import zlib
 from pathlib import Path
 
+import numpy as np
+
 import tfrkit
 from tfrkit.records.index import build_index
 
@@ -97,10 +99,26 @@ def index_files() -> list[bytes]:
     return indexes
 
 
+def tensor_messages() -> list[bytes]:
+    """Return tensors of all types and JSON, each behind the number of its type in fuzz_parse_tensor."""
+    types = ("f4", "f8", "i4", "u1", "i2", "i1", "O", "c8", "i8", "?", "u2", "c16", "f2", "u4", "u8")
+    arrays = [np.arange(4).reshape(2, 2).astype(kind if kind != "O" else "S") for kind in types]
+    messages = [bytes([number]) + tfrkit.serialize_tensor(array) for number, array in enumerate(arrays)]
+    listed = (
+        b"\x02\x08\x03\x12\x04\x12\x02\x08\x03\x3a\x02\x01\x02"  # values one by one, fewer than the shape has
+    )
+    text = (
+        b'{"features":{"feature":{"a":{"int64List":{"value":[1,"2"]}},"b":{"bytesList":{"value":["YQ=="]}}}}}'
+    )
+    return [*messages, listed, bytes([len(types)]) + text]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
         return index_files()
+    if target == "fuzz_parse_tensor":
+        return tensor_messages()
     if target == "fuzz_read":  # its first byte chooses the options
         files = plain_files() + compressed_files()
         return [bytes([number % 8]) + data for number, data in enumerate(files)]

@@ -14,6 +14,7 @@ import tfrkit
 REPEATS = 7
 BUDGET_SECONDS = 0.15  # over numpy alone
 OPTIONAL = {
+    "ml_dtypes",
     "zstandard",
     "tensorflow",
     "torch",

@@ -2,6 +2,9 @@
 
 from tfrkit import errors
 from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
+from tfrkit.examples.decode_raw import decode_raw
+from tfrkit.examples.json_example import decode_json_example
+from tfrkit.examples.tensor_proto import parse_tensor, serialize_tensor
 from tfrkit.model.arrow import ArrowStream
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
@@ -82,6 +85,8 @@ __all__ = [
     "build_index",
     "bytes_feature",
     "bytes_list_feature",
+    "decode_json_example",
+    "decode_raw",
     "errors",
     "feature",
     "float_feature",
@@ -90,9 +95,11 @@ __all__ = [
     "int64_list_feature",
     "make_example",
     "make_sequence_example",
+    "parse_tensor",
     "read_blocks",
     "read_records",
     "repair",
+    "serialize_tensor",
     "shard_of",
     "spec_from_json",
     "spec_to_json",

@@ -11,6 +11,7 @@ __all__ = ["require"]
 
 # Import name of each optional package -> (name to install, the extra that brings it).
 _EXTRAS: dict[str, tuple[str, str]] = {
+    "ml_dtypes": ("ml_dtypes", "bfloat16"),
     "pyarrow": ("pyarrow", "arrow"),
     "torch": ("torch", "torch"),
     "zstandard": ("zstandard", "zstd"),

@@ -1,0 +1,156 @@
+"""Python values as an array, by TensorFlow's rules rather than numpy's.
+
+An array keeps its type. Among Python values the first one decides: ints become int32, or int64 if one does not fit,
+floats float32, and a float among ints makes all of them floats. Strings become bytes objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.model.bytes_column import BytesColumn
+
+__all__ = ["to_array"]
+
+_MIXED: Final = "Can't convert Python sequence with mixed types to Tensor."
+_UNEVEN: Final = "Can't convert non-rectangular Python sequence to Tensor."
+_FLOAT_RANGE: Final = "Can't convert Python sequence with a value out of range for a double-precision float."
+_INT_RANGE: Final = "Can't convert Python sequence with out-of-range integer to Tensor."
+
+
+def to_array(value: Any) -> npt.NDArray[Any]:
+    """Make an array of a value; strings give an array of bytes objects.
+
+    Args:
+        value: an ndarray, numpy scalar, BytesColumn, tensor, or numbers, strings and nested sequences of them.
+
+    Raises:
+        ValueError: the values are of several kinds or of none that a tensor has, sequences have different lengths, or a
+            number does not fit. The text is TensorFlow's.
+
+    >>> to_array([1, 2]).dtype, to_array([1, 2.5]).dtype, to_array([1, 2**40]).dtype
+    (dtype('int32'), dtype('float32'), dtype('int64'))
+    >>> to_array(["a", b"b"])
+    array([b'a', b'b'], dtype=object)
+    """
+    if isinstance(value, BytesColumn):
+        return value.to_numpy()
+    if hasattr(value, "__array__"):
+        return _of_numpy(np.asarray(value))
+    shape, leaves = _flatten(value)
+    return _of_leaves(leaves).reshape(shape)
+
+
+def _of_numpy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.dtype.kind not in "SUO":
+        return array
+    return _of_objects(array.ravel().tolist()).reshape(array.shape)
+
+
+def _of_objects(items: list[Any]) -> npt.NDArray[Any]:
+    for item in items:
+        if not isinstance(item, (bytes, str)):
+            kind = type(item).__name__
+            raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported object type {kind}).")
+    return _strings(items)
+
+
+def _strings(items: list[Any]) -> npt.NDArray[Any]:
+    entries = np.empty(len(items), object)
+    try:
+        entries[:] = [item.encode() if isinstance(item, str) else bytes(item) for item in items]
+    except UnicodeEncodeError:
+        raise ValueError(
+            "Error converting unicode string while converting Python sequence to Tensor."
+        ) from None
+    return entries
+
+
+def _is_sequence(value: Any) -> bool:
+    if isinstance(value, (bytes, str, np.generic)):
+        return False
+    if hasattr(value, "__array__"):
+        return bool(np.ndim(value))
+    return isinstance(value, Sequence)
+
+
+def _flatten(value: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape as the first items of each level have it, and all values."""
+    shape: list[int] = []
+    items = [value]
+    while items and _is_sequence(items[0]):
+        sizes = {len(item) for item in items if _is_sequence(item)}
+        if len(sizes) > 1 and len(items[0]):
+            raise ValueError(_UNEVEN)
+        if not all(map(_is_sequence, items)):
+            raise ValueError(_UNEVEN)
+        shape.append(len(items[0]))
+        if not len(items[0]):
+            return tuple(shape), []
+        items = [part for item in items for part in item]
+    if any(map(_is_sequence, items)):
+        raise ValueError(_MIXED)
+    return tuple(shape), [np.asarray(item)[()] if hasattr(item, "__array__") else item for item in items]
+
+
+def _of_leaves(leaves: list[Any]) -> npt.NDArray[Any]:
+    if not leaves:
+        return np.zeros(0, np.float32)
+    first = leaves[0]
+    if isinstance(first, (bytes, str)):
+        if not all(isinstance(leaf, (bytes, str)) for leaf in leaves):
+            raise ValueError(_MIXED)
+        return _strings(leaves)
+    if isinstance(first, (bool, np.bool_)):
+        if not all(isinstance(leaf, (bool, np.bool_)) for leaf in leaves):
+            raise ValueError(_MIXED)
+        return np.array(leaves, np.bool_)
+    if isinstance(first, (int, np.integer)):
+        return _of_ints(leaves)
+    if isinstance(first, (float, np.floating)):
+        wide = type(first) if isinstance(first, (np.float16, np.float64)) else np.float32
+        return _of_floats(leaves, np.dtype(wide))
+    if isinstance(first, (complex, np.complexfloating)):
+        if not all(_is_number(leaf) for leaf in leaves):
+            raise ValueError(_MIXED)
+        return np.array(leaves, np.complex128)
+    raise _unsupported(first)
+
+
+def _of_ints(leaves: list[Any]) -> npt.NDArray[Any]:
+    if not all(isinstance(leaf, (int, np.integer, np.bool_)) for leaf in leaves):
+        return _of_floats(leaves, np.dtype(np.float32))
+    smallest, largest = int(min(leaves)), int(max(leaves))
+    if smallest < -(2**63) or largest >= 2**63:
+        raise ValueError(_INT_RANGE)
+    fits = smallest >= -(2**31) and largest < 2**31
+    return np.array(leaves, np.int32 if fits else np.int64)
+
+
+def _of_floats(leaves: list[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    if not all(_is_number(leaf) and not isinstance(leaf, (complex, np.complexfloating)) for leaf in leaves):
+        raise ValueError(_MIXED)
+    try:
+        wide = np.array([float(leaf) for leaf in leaves], np.float64)
+    except OverflowError:
+        raise ValueError(_FLOAT_RANGE) from None
+    with np.errstate(over="ignore"):
+        values = wide.astype(dtype)
+    if bool((np.isinf(values) & np.isfinite(wide)).any()):
+        raise ValueError(_FLOAT_RANGE)
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex, np.bool_, np.number))
+
+
+def _unsupported(value: Any) -> ValueError:
+    kind = type(value)
+    return ValueError(
+        f"Attempt to convert a value ({value!r:.100}) with an unsupported type ({kind}) to a Tensor."
+    )
