@@ -41,10 +41,12 @@ from tfrkit.model.specs import (
 )
 from tfrkit.records.damage import Damage
 from tfrkit.records.index import Index, build_index, write_text_index
+from tfrkit.records.inspect import infer_spec, inspect
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.reader import read_blocks, read_records
 from tfrkit.records.record_file import RecordFile
 from tfrkit.records.repair import RepairReport, repair
+from tfrkit.records.schema import FeatureSummary, Schema
 from tfrkit.records.shards import ShardWriter, shard_of
 from tfrkit.records.verify import FileReport, VerifyReport, verify
 from tfrkit.records.writer import TFRecordWriter
@@ -61,6 +63,7 @@ __all__ = [
     "Feature",
     "FeatureList",
     "FeatureLists",
+    "FeatureSummary",
     "Features",
     "FileReport",
     "FixedLenFeature",
@@ -73,6 +76,7 @@ __all__ = [
     "ReadPolicy",
     "RecordFile",
     "RepairReport",
+    "Schema",
     "SequenceExample",
     "ShardWriter",
     "Sparse",
@@ -91,6 +95,8 @@ __all__ = [
     "feature",
     "float_feature",
     "float_list_feature",
+    "infer_spec",
+    "inspect",
     "int64_feature",
     "int64_list_feature",
     "make_example",

@@ -1,0 +1,293 @@
+"""What byte strings look like: pictures, text, messages, arrays. Pure: no I/O.
+
+A guess from a few examples of one feature, never used to decide how data is read. What a whole file looks like is in
+`looks_like.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tfrkit import _core
+
+__all__ = ["Sample", "describe"]
+
+
+class Sample(NamedTuple):
+    """The beginning of a byte string, and how long all of it is."""
+
+    head: bytes
+    size: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is cut off."""
+        return len(self.head) == self.size
+
+
+_MAGIC: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"\x1f\x8b\x08", "GZIP data"),
+    (b"\xfd7zXZ\x00", "XZ data"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
+    (b"BZh", "bzip2 data"),
+    (b"PK\x03\x04", "zip archive"),
+    (b"\x93NUMPY", "NumPy .npy array"),
+    (b"\x80\x04\x95", "Python pickle"),
+    (b"II*\x00", "TIFF image"),
+    (b"MM\x00*", "TIFF image"),
+    (b"fLaC", "FLAC audio"),
+    (b"OggS", "Ogg audio"),
+    (b"ID3", "MP3 audio"),
+    (b"%PDF-", "PDF file"),
+)
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_SHAPES_SHOWN: Final = 2
+_MIN_ARRAY_ENTRIES: Final = 4  # fewer are plausible by chance
+_MIN_MESSAGE_BYTES: Final = 8
+
+
+def describe(samples: Sequence[Sample]) -> str:
+    r"""Say what some byte strings of one feature look like, or "" if that cannot be told.
+
+    Args:
+        samples: beginnings of a few of them; some kilobytes each suffice for the size of most pictures.
+
+    >>> describe([Sample(b"hello", 5), Sample("süß".encode(), 5)])
+    'UTF-8 text'
+    >>> describe([Sample(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x08", 2000)])
+    'PNG image 16x8'
+    """
+    filled = [sample for sample in samples if sample.size]
+    if not filled:
+        return ""
+    for look in _LOOKS:
+        found = [look(sample) for sample in filled]
+        names = [text for text in found if text]
+        if len(names) == len(filled):
+            return _together(names)
+    return ""
+
+
+def _together(names: list[str]) -> str:
+    """Make one name of those of several: "JPEG image 500x375" and "JPEG image 96x96" differ in the last word only."""
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) == 1:
+        return distinct[0]
+    stems = {name.rsplit(" ", 1)[0] for name in distinct}
+    if len(stems) == 1:
+        shapes = [name.rsplit(" ", 1)[1] for name in distinct]
+        more = ", ..." if len(shapes) > _SHAPES_SHOWN else ""
+        return f"{stems.pop()} {', '.join(shapes[:_SHAPES_SHOWN])}{more}"
+    return " or ".join(distinct[:_SHAPES_SHOWN])
+
+
+# -- pictures and other files ------------------------------------------------------------------------------------------
+
+
+def _file(sample: Sample) -> str:
+    head = sample.head
+    if picture := _picture(head, sample.size):
+        name, size = picture
+        return f"{name} image" + (f" {size[0]}x{size[1]}" if size else "")
+    if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
+        return "WAV audio"
+    for magic, name in _MAGIC:
+        if head.startswith(magic):
+            return name
+    return "ZLIB data" if _is_zlib(head) else ""
+
+
+def _picture(head: bytes, size: int) -> tuple[str, tuple[int, int] | None] | None:
+    """Give the format and, if the header tells it, (width, height)."""
+    if head.startswith(b"\xff\xd8\xff"):
+        return "JPEG", _jpeg_size(head)
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "PNG", _unpack(">II", head, 16)
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "GIF", _unpack("<HH", head, 6)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "WebP", _webp_size(head)
+    if head.startswith(b"BM") and _unpack("<I", head, 2) == (size,):
+        width, height = _unpack("<ii", head, 18) or (0, 0)
+        return "BMP", (width, abs(height))
+    return None
+
+
+def _unpack(form: str, data: bytes, at: int) -> tuple[int, int] | None:
+    return struct.unpack_from(form, data, at) if len(data) >= at + struct.calcsize(form) else None  # type: ignore[return-value]
+
+
+def _jpeg_size(head: bytes) -> tuple[int, int] | None:
+    """Walk the segments to the frame header (any marker C0 to CF except the tables C4, C8 and CC)."""
+    at = 2
+    while at + 9 <= len(head) and head[at] == 0xFF:
+        marker = head[at + 1]
+        if marker == 0xFF:  # a fill byte
+            at += 1
+        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack_from(">HH", head, at + 5)
+            return width, height
+        elif marker == 0x01 or 0xD0 <= marker <= 0xD7:  # without a length
+            at += 2
+        else:
+            at += 2 + int.from_bytes(head[at + 2 : at + 4])
+    return None
+
+
+def _webp_size(head: bytes) -> tuple[int, int] | None:
+    if len(head) < 30:
+        return None
+    if head[12:16] == b"VP8X":
+        return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
+    if head[12:16] == b"VP8L":
+        bits = int.from_bytes(head[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if head[12:16] == b"VP8 ":
+        width, height = struct.unpack_from("<HH", head, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    return None
+
+
+def _is_zlib(head: bytes) -> bool:
+    if len(head) < 8 or head[0] != 0x78 or int.from_bytes(head[:2]) % 31:
+        return False
+    try:
+        zlib.decompressobj().decompress(head, 1 << 16)
+    except zlib.error:
+        return False
+    return True
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def _text(sample: Sample) -> str:
+    if _CONTROL.search(sample.head):
+        return ""
+    try:
+        text = sample.head.decode()
+    except UnicodeDecodeError as error:
+        # The cut may go through a character.
+        if sample.whole or error.start < len(sample.head) - 3:
+            return ""
+        text = sample.head[: error.start].decode()
+    return "JSON" if _is_json(text, sample.whole) else "UTF-8 text"
+
+
+def _is_json(text: str, whole: bool) -> bool:
+    text = text.strip()
+    if text[:1] not in ("{", "[") or (not whole and text[1:2] not in ('"', "{", "[", "\n", " ")):
+        return False
+    if not whole:
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def _message(sample: Sample) -> str:
+    if not sample.whole or sample.size < _MIN_MESSAGE_BYTES:
+        return ""
+    summary = _core.Summary()
+    summary.add([[sample.head]], 0)
+    known = summary.result()
+    examples, sequences, _ = (count for count, _ in known["records"])
+    if sequences:
+        return "serialised SequenceExample"
+    if examples and known["features"]:
+        return "serialised Example"
+    fields = _fields(sample.head)
+    if not fields:
+        return ""
+    if _is_tensor(fields):
+        return "serialised TensorProto"
+    # Bytes that are no message rarely happen to be one with small field numbers all through.
+    return "serialised protobuf message" if max(number for number, _, _ in fields) < 64 else ""
+
+
+def _fields(data: bytes) -> list[tuple[int, int, int]] | None:
+    """Walk the fields of a message: (number, wire type, value or length); None if it is none."""
+    fields, at = [], 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        number, wire = tag >> 3, tag & 7
+        value = 0
+        if wire in (0, 2):
+            value, at = _varint(data, at)
+        at += value if wire == 2 else {0: 0, 1: 8, 5: 4}.get(wire, len(data) + 1)
+        if number < 1 or at > len(data):
+            return None
+        fields.append((number, wire, value))
+    return fields
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Read a varint: (value, position behind it). What is cut or too long has its end behind the data."""
+    value = 0
+    for place in range(10):
+        if at + place >= len(data):
+            break
+        value |= (data[at + place] & 0x7F) << 7 * place
+        if data[at + place] < 0x80:
+            return value, at + place + 1
+    return 0, len(data) + 1
+
+
+def _is_tensor(fields: list[tuple[int, int, int]]) -> bool:
+    """Whether it has a dtype (1) and a shape (2), and values: tensor_content (4) or one of the lists (5 to 17)."""
+    wires = {number: wire for number, wire, _ in fields}
+    dtype = next((value for number, wire, value in fields if (number, wire) == (1, 0)), 0)
+    return 0 < dtype < 64 and wires.get(2) == 2 and max(wires) <= 17 and len(wires) > 2
+
+
+# -- arrays ------------------------------------------------------------------------------------------------------------
+
+
+def _array(sample: Sample) -> str:
+    for name, kind, plausible in _ARRAYS:
+        width = np.dtype(kind).itemsize
+        usable = len(sample.head) // width
+        if sample.size % width or usable < _MIN_ARRAY_ENTRIES:
+            continue
+        values = np.frombuffer(sample.head, kind, usable)
+        with np.errstate(invalid="ignore"):
+            fits = bool(values.any()) and plausible(values)
+        if fits:
+            return f"raw {name} array of {sample.size // width}"
+    return ""
+
+
+def _small_ints(values: np.ndarray) -> bool:
+    return bool(((values > -(1 << 31)) & (values < 1 << 31)).all())
+
+
+def _smaller_ints(values: np.ndarray) -> bool:
+    return bool(((values > -(1 << 22)) & (values < 1 << 22)).all())
+
+
+def _usual_floats(values: np.ndarray) -> bool:
+    sizes = np.abs(values)
+    return bool(((sizes == 0) | ((sizes > 1e-12) & (sizes < 1e12))).all())
+
+
+# Small integers are no plausible floats (their exponent would be 0) and floats are no small integers; of doubles every
+# second float would be noise.
+_ARRAYS: Final[tuple[tuple[str, str, Callable[[np.ndarray], bool]], ...]] = (
+    ("int64", "<i8", _small_ints),
+    ("int32", "<i4", _smaller_ints),
+    ("float32", "<f4", _usual_floats),
+    ("float64", "<f8", _usual_floats),
+)
+_LOOKS: Final[tuple[Callable[[Sample], str], ...]] = (_file, _text, _message, _array)

@@ -1,0 +1,132 @@
+"""Samples: some records of some files, chosen without reading the rest.
+
+The same files give the same sample. Of a file with an index beside it the records are spread over the whole file; of
+another they are its first ones, as the place of any other is known only to who has read all before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import IO, Final, Protocol, TypeVar
+
+import numpy as np
+
+from tfrkit.errors import OpError
+from tfrkit.model.block import Block
+from tfrkit.model.policy import ReadPolicy
+from tfrkit.records.index import load_index
+from tfrkit.records.reader import BlockReader
+from tfrkit.records.record_file import RecordFile
+from tfrkit.storage.source import open_source
+
+__all__ = ["choose_files", "sample_blocks"]
+
+_BLOCK_BYTES: Final = 1 << 18  # a sample needs little of each file
+_Item = TypeVar("_Item")
+
+
+def choose_files(files: Sequence[_Item], count: int) -> list[_Item]:
+    """Give at most `count` of the files, evenly spread. Pure: no I/O.
+
+    >>> choose_files(["a", "b", "c", "d", "e"], 2)
+    ['a', 'c']
+    """
+    number = min(len(files), count)
+    return [files[place * len(files) // number] for place in range(number)]
+
+
+def sample_blocks(files: Sequence[str | IO[bytes]], policy: ReadPolicy, count: int) -> Iterator[Block]:
+    """Give `count` records, as many of each file as possible alike, or all if there are fewer.
+
+    Args:
+        files: what `choose_files` gave.
+        policy: how they are read.
+        count: how many records.
+    """
+    takers = [_open(file, policy) for file in files]
+    while count and takers:
+        left = []
+        for place, taker in enumerate(takers):
+            # What a file does not have is taken from those behind it, and in another round from those before.
+            for block in taker.take(-(-count // (len(takers) - place))):
+                count -= len(block)
+                yield block
+            if not taker.done:
+                left.append(taker)
+        takers = left
+
+
+class _Taker(Protocol):
+    """One file of which some more records can be taken."""
+
+    done: bool
+
+    def take(self, count: int) -> Iterator[Block]:
+        """Give `count` more records; fewer if there are no more, and then `done` is set."""
+
+
+def _open(file: str | IO[bytes], policy: ReadPolicy) -> _Taker:
+    if isinstance(file, str) and policy.on_corrupt == "raise" and policy.compression == "auto":
+        try:
+            indexed = load_index(file, open_source(file)) is not None
+        except OpError:
+            indexed = False  # the error comes when the file is read
+        if indexed:
+            return _Spread(file, policy)
+    return _First(file, policy)
+
+
+class _Spread:
+    """Records from all over a file that has an index."""
+
+    def __init__(self, path: str, policy: ReadPolicy) -> None:
+        self.done = False
+        self._path = path
+        self._crc = policy.crc
+        self._taken = np.zeros(0, np.int64)
+
+    def take(self, count: int) -> Iterator[Block]:
+        """See _Taker."""
+        with RecordFile(self._path, crc=self._crc) as file:
+            free = np.setdiff1d(np.arange(len(file)), self._taken)
+            count = min(count, len(free))
+            chosen = free[np.arange(count) * len(free) // max(count, 1)]
+            self._taken = np.union1d(self._taken, chosen)
+            self.done = len(self._taken) == len(file)
+            for start in range(0, count, 64):  # of large records not all at once
+                yield file.take(chosen[start : start + 64])
+
+
+class _First:
+    """Records from the beginning of a file. It is opened again for more, unless it is a stream."""
+
+    def __init__(self, file: str | IO[bytes], policy: ReadPolicy) -> None:
+        self.done = False
+        self._file = file
+        self._policy = policy
+        self._taken = 0
+        self._reader: BlockReader | None = None
+        self._rest: Block | None = None
+
+    def take(self, count: int) -> Iterator[Block]:
+        """See _Taker."""
+        for block in self._blocks():
+            part = block[:count]
+            self._rest = block[count:]
+            self._taken += len(part)
+            count -= len(part)
+            yield part
+            if not count:
+                break
+        else:
+            self.done = True
+        if isinstance(self._file, str):
+            self._reader = self._rest = None
+
+    def _blocks(self) -> Iterator[Block]:
+        if self._reader is None:
+            self._reader = BlockReader([self._file], self._policy, 1, _BLOCK_BYTES)
+            self._reader.skip(self._taken)
+        if self._rest is not None and len(self._rest):
+            yield self._rest
+        yield from self._reader
