@@ -114,14 +114,17 @@ def _picture(head: bytes, size: int) -> tuple[str, tuple[int, int] | None] | Non
         return "GIF", _unpack("<HH", head, 6)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WebP", _webp_size(head)
-    if head.startswith(b"BM") and _unpack("<I", head, 2) == (size,):
+    if head.startswith(b"BM") and int.from_bytes(head[2:6], "little") == size:
         width, height = _unpack("<ii", head, 18) or (0, 0)
         return "BMP", (width, abs(height))
     return None
 
 
 def _unpack(form: str, data: bytes, at: int) -> tuple[int, int] | None:
-    return struct.unpack_from(form, data, at) if len(data) >= at + struct.calcsize(form) else None  # type: ignore[return-value]
+    if len(data) < at + struct.calcsize(form):
+        return None
+    width, height = struct.unpack_from(form, data, at)
+    return width, height
 
 
 def _jpeg_size(head: bytes) -> tuple[int, int] | None:

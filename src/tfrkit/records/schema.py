@@ -19,6 +19,7 @@ __all__ = ["Counts", "FeatureSummary", "KindSummary", "OtherRecord", "Place", "S
 
 FORMAT: Final = "tfrkit schema 1"
 RecordKind = Literal["Example", "SequenceExample", "other", "mixed", "none"]
+_RECORD_KINDS: Final[tuple[RecordKind, ...]] = ("Example", "SequenceExample", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +189,8 @@ class Schema:
     @property
     def kind(self) -> RecordKind:
         """What the records are: all the same, or "mixed", or "none" without records."""
-        found = len(self.firsts)
-        return "mixed" if found > 1 else next(iter(self.firsts), "none")  # type: ignore[return-value]
+        found = [kind for kind in _RECORD_KINDS if kind in self.firsts]
+        return "mixed" if len(found) > 1 else (found or ["none"])[0]
 
     @property
     def conflicts(self) -> tuple[FeatureSummary, ...]:

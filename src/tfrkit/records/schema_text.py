@@ -113,7 +113,8 @@ def _bytes(use: KindSummary, feature: FeatureSummary) -> Iterable[str]:
         yield feature.looks_like
     if use.range is not None:
         low, high = (int(bound) for bound in use.range)
-        yield f"{low:,} bytes" if low == high else f"{low:,} to {high:,} bytes"
+        length = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        yield f"{length} byte{'' if high == 1 else 's'}"
     shown = _example(feature.examples) if "text" in feature.looks_like else ""
     if shown:
         yield f"such as {shown}"
@@ -138,5 +139,5 @@ def _problems(schema: Schema) -> list[str]:
     if schema.not_followed:
         lines.append(f"{schema.not_followed:,} more features were not followed: there are too many names")
     if schema.skipped:
-        lines.append(f"{schema.skipped:,} damages were passed over")
+        lines.append(f"{schema.skipped:,} damage{' was' if schema.skipped == 1 else 's were'} passed over")
     return ["", *lines] if lines else []
