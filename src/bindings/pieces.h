@@ -40,9 +40,9 @@ class Pieces {
   static nb::object as_tuple(nb::handle sequence) {
     if (PyTuple_Check(sequence.ptr())) return nb::borrow(sequence);
     if (!PyList_Check(sequence.ptr())) throw nb::type_error("expected a list or a tuple");
-    PyObject* const tuple = PyList_AsTuple(sequence.ptr());
-    if (tuple == nullptr) throw nb::python_error();
-    return nb::steal(tuple);
+    auto tuple = nb::steal(PyList_AsTuple(sequence.ptr()));
+    if (!tuple.is_valid()) throw nb::python_error();
+    return tuple;
   }
 
   // A tuple of three whose first is not bytes is a block; else the items are records.

@@ -95,12 +95,7 @@ class Wire {
   }
 
   // Reads a tag as protobuf does: at most 5 bytes, 32 bits, and a field number that is not 0.
-  [[nodiscard]] bool read_tag(std::uint32_t& tag) noexcept {
-    std::uint64_t value = 0;
-    if (!read_varint_of(kMaxTagBytes, value) || value > 0xffffffffU || value < 8) return false;
-    tag = static_cast<std::uint32_t>(value);
-    return true;
-  }
+  [[nodiscard]] bool read_tag(std::uint32_t& tag) noexcept { return read_any_tag(tag) && tag >= 8; }
 
   // Reads a length and takes as many bytes; protobuf's rule: all of them must be there.
   [[nodiscard]] bool read_message(Bytes& bytes) noexcept {
@@ -122,7 +117,8 @@ class Wire {
     return Wire(Bytes(at_, size));
   }
 
-  // Skips the value of a field whose tag was read, by protobuf's rules; groups too.
+  // Skips the value of a field whose tag was read, by protobuf's rules; groups too, up to `depth`
+  // in one another, which is kMaxNesting less the messages round this one.
   [[nodiscard]] bool skip_field(std::uint32_t tag, std::size_t depth = kMaxNesting) noexcept {
     std::uint64_t ignored = 0;
     Bytes bytes;
@@ -142,9 +138,11 @@ class Wire {
     }
   }
 
-  // Skips an unknown field with its tag as TensorFlow's parser does at the top of an Example.
+  // Skips an unknown field with its tag as TensorFlow's parser does at the top of an Example: a
+  // length that claims too much goes to the end, one over 31 bits is not followed at all.
   [[nodiscard]] bool skip_extraneous() noexcept {
     std::uint32_t tag = 0;
+    std::uint32_t length = 0;
     std::uint64_t ignored = 0;
     Bytes bytes;
     if (!read_length32(tag)) return false;
@@ -154,7 +152,9 @@ class Wire {
       case WireType::kFixed64:
         return read_bytes(8, bytes);
       case WireType::kDelimited:
-        return read_string32(bytes);
+        if (!read_length32(length)) return false;
+        if (length <= kMaxLength) at_ += std::min<std::size_t>(length, left());
+        return true;
       case WireType::kFixed32:
         return read_bytes(4, bytes);
       default:
@@ -163,6 +163,14 @@ class Wire {
   }
 
  private:
+  // The same with any field number, as protobuf reads tags inside unknown groups.
+  [[nodiscard]] bool read_any_tag(std::uint32_t& tag) noexcept {
+    std::uint64_t value = 0;
+    if (!read_varint_of(kMaxTagBytes, value) || value > 0xffffffffU) return false;
+    tag = static_cast<std::uint32_t>(value);
+    return true;
+  }
+
   [[nodiscard]] bool read_varint_of(std::size_t max_bytes, std::uint64_t& value) noexcept {
     if (at_ != end_ && std::to_integer<std::uint8_t>(*at_) < 0x80) {
       value = std::to_integer<std::uint64_t>(*at_++);
@@ -186,7 +194,7 @@ class Wire {
   [[nodiscard]] bool skip_group(std::uint32_t field, std::size_t depth) noexcept {
     for (;;) {
       std::uint32_t tag = 0;
-      if (!read_tag(tag)) return false;
+      if (!read_any_tag(tag)) return false;
       if (static_cast<WireType>(tag & 7) == WireType::kEndGroup) return tag >> 3 == field;
       if (!skip_field(tag, depth)) return false;
     }

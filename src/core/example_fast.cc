@@ -1,0 +1,403 @@
+// The fast path: Examples as every usual writer makes them.
+//
+// Records of one file mostly carry the same keys in the same order. So the entries of a record are
+// compared with those of one before, tags and lengths and key at once (EntryPattern), without
+// looking up anything. Where the order differs, the entry is looked up by its key and the
+// comparison goes on behind it.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "example_parts.h"
+#include "wire.h"
+
+namespace tfrkit {
+namespace {
+
+constexpr std::size_t kSlack = 16;  // bytes behind a pattern that may be loaded
+// The end of a record is copied to where loads may run over it.
+constexpr std::size_t kTailBytes = 192;
+constexpr std::size_t kTailPadding = 192;
+
+// Reads a length of up to 4 bytes, which every dialect reads alike.
+inline bool read_length(const std::byte*& at, const std::byte* end, std::size_t& length) noexcept {
+  std::size_t value = 0;
+  for (unsigned shift = 0; shift < 28; shift += 7) {
+    if (at == end) return false;
+    const auto byte = std::to_integer<std::size_t>(*at++);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      length = value;
+      return value <= static_cast<std::size_t>(end - at);
+    }
+  }
+  return false;
+}
+
+// Reads a tag and a length, with as many bytes behind it.
+inline bool read_field(const std::byte*& at, const std::byte* end, std::uint8_t tag,
+                       std::size_t& length) noexcept {
+  if (at == end || std::to_integer<std::uint8_t>(*at) != tag) return false;
+  ++at;
+  return read_length(at, end, length);
+}
+
+// Tells whether the entry at `at` begins with `pattern`; sets its last byte. Precondition:
+// pattern.size bytes are readable.
+inline bool matches(const EntryPattern& pattern, const std::byte* at,
+                    std::uint32_t& last) noexcept {
+  last = std::to_integer<std::uint32_t>(at[pattern.size - 1]);
+  const std::uint64_t head = load_le<std::uint64_t>(at) - pattern.head - last * pattern.head_step;
+  const std::uint64_t tail =
+      load_le<std::uint64_t>(at + pattern.size - 8) - pattern.tail - last * pattern.tail_step;
+  if ((head | tail) != 0 || last - pattern.min_last > pattern.span) return false;
+  return pattern.size <= 16 || std::memcmp(at + 8, pattern.middle, pattern.size - 16) == 0;
+}
+
+// Decodes the varint that fills `size` <= 8 bytes at `at` exactly. Precondition: 8 are readable.
+inline bool decode_whole(const std::byte* at, std::uint32_t size, std::int64_t& value) noexcept {
+  const std::uint64_t word = load_le<std::uint64_t>(at) << (64 - 8 * size);
+  // All bytes but the last have the high bit.
+  constexpr std::uint64_t kAllButLast = kHighBits >> 8;
+  if ((word & kHighBits) != ((kHighBits << (64 - 8 * size)) & kAllButLast)) return false;
+  value = static_cast<std::int64_t>(compress_groups((word & ~kHighBits) >> (64 - 8 * size)));
+  return true;
+}
+
+// One record on its way through the fast path.
+class FastRecord {
+ public:
+  FastRecord(const ExampleBatch& batch, Bytes features, std::size_t row) noexcept
+      : batch_(batch),
+        order_(batch.parts.order),
+        row_(row),
+        at_(features.data()),
+        end_(at_ + features.size()),
+        readable_end_(end_),
+        origin_end_(end_) {}
+
+  bool parse();
+
+ private:
+  [[nodiscard]] std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+
+  // Returns the address in the record of what is at `at`, which may be in the copy of its end.
+  [[nodiscard]] const std::byte* origin(const std::byte* at) const noexcept {
+    return origin_end_ - (end_ - at);
+  }
+
+  // Makes at least `size` bytes readable; false if the record's end is too far away for a copy.
+  bool make_readable(std::size_t size) noexcept {
+    if (static_cast<std::size_t>(readable_end_ - at_) >= size) [[likely]]
+      return true;
+    const std::size_t rest = left();
+    if (rest > kTailBytes || size > kTailPadding) return false;
+    std::memmove(tail_.data(), at_, rest);
+    std::memset(tail_.data() + rest, 0, kTailPadding);
+    at_ = tail_.data();
+    end_ = at_ + rest;
+    readable_end_ = end_ + kTailPadding;
+    return true;
+  }
+
+  // Takes the entry at the current position if it fits `pattern`.
+  bool take(const EntryPattern& pattern) noexcept;
+  bool place(const EntryPattern& pattern, const std::byte* payload, std::uint32_t size) noexcept;
+  bool place_number(const ExampleSlot& wanted, const ExampleColumn& column,
+                    const std::byte* payload, std::uint32_t size) noexcept;
+
+  // Goes on entry by entry, in any order. `done` steps fitted already.
+  bool parse_any_order(std::size_t done);
+  bool take_any(std::size_t& step);
+  bool take_by_key(std::uint32_t& slot) noexcept;
+  bool take_usual(std::uint32_t& slot, Bytes& key) noexcept;
+  bool place_feature(std::size_t slot, const std::byte* at, const std::byte* end) noexcept;
+  bool count_bytes(const std::byte* at, const std::byte* end, FoundList& list) const noexcept;
+  bool mark(std::uint32_t slot, bool is_set) noexcept;
+  bool finish();
+  void learn(std::uint32_t slot, Bytes key);
+  void finish_learning();
+  void write_states() const noexcept;
+
+  const ExampleBatch& batch_;
+  KeyOrder& order_;
+  std::size_t row_;
+  const std::byte* at_;
+  const std::byte* end_;
+  const std::byte* readable_end_;
+  const std::byte* origin_end_;
+  bool is_learning_ = false;
+  std::size_t present_ = 0;
+  std::array<std::byte, kTailBytes + kTailPadding> tail_;
+};
+
+// The body of a feature whose pattern fitted. False: leave the record to the exact path.
+inline bool FastRecord::place(const EntryPattern& pattern, const std::byte* payload,
+                              std::uint32_t size) noexcept {
+  if (pattern.form == EntryForm::kOther) return true;
+  const ExampleColumn& column = batch_.columns[pattern.slot];
+  switch (pattern.form) {
+    case EntryForm::kOneFloat:
+      std::memcpy(column.floats + row_, payload, sizeof(float));
+      return true;
+    case EntryForm::kOneInt64:
+      if (size <= 8) [[likely]]
+        return decode_whole(payload, size, column.int64s[row_]);
+      break;
+    case EntryForm::kOneBytes:
+      // The list begins with the tag and the length of its only value.
+      column.lists[row_] = {origin(payload - 2), size, 1};
+      return true;
+    default:
+      break;
+  }
+  return place_number(batch_.plan.slots()[pattern.slot], column, payload, size);
+}
+
+// Numbers in any count.
+bool FastRecord::place_number(const ExampleSlot& wanted, const ExampleColumn& column,
+                              const std::byte* payload, std::uint32_t size) noexcept {
+  std::size_t count = size / sizeof(float);
+  if (wanted.kind == Kind::kFloat) {
+    if (size % sizeof(float) != 0) return false;
+  } else {
+    const VarintRun run = count_varints(Bytes(payload, size));
+    if (!run.good) return false;
+    count = run.count;
+  }
+  if (!wanted.is_fixed()) {
+    if (wanted.stride > 1 && count % wanted.stride != 0) return false;
+    column.lists[row_] = {origin(payload), size, static_cast<std::uint32_t>(count)};
+    return true;
+  }
+  if (count != static_cast<std::size_t>(wanted.count)) return false;
+  if (count == 0) return true;
+  if (wanted.kind == Kind::kFloat) {
+    std::memcpy(column.floats + row_ * count, payload, size);
+  } else {
+    decode_varints(Bytes(payload, size), {column.int64s + row_ * count, count});
+  }
+  return true;
+}
+
+inline bool FastRecord::take(const EntryPattern& pattern) noexcept {
+  std::uint32_t last = 0;
+  if (!matches(pattern, at_, last)) return false;
+  const std::byte* const payload = at_ + pattern.size;
+  const std::byte* const next = payload + last;
+  if (next > end_) [[unlikely]]
+    return false;
+  if (!place(pattern, payload, last)) return false;
+  at_ = next;
+  return true;
+}
+
+bool FastRecord::parse() {
+  std::size_t done = 0;
+  const std::size_t expected = order_.steps.size();
+  for (; done < expected; ++done) {
+    const EntryPattern& pattern = order_.steps[done].pattern;
+    if (pattern.size == 0 || !make_readable(pattern.size + kSlack) || !take(pattern)) break;
+  }
+  if (done == expected && at_ == end_ && expected != 0) [[likely]] {
+    order_.misses = 0;
+    for (const std::uint32_t slot : order_.missing) {
+      const ExampleSlot& wanted = batch_.plan.slots()[slot];
+      if (wanted.is_fixed() && !wanted.has_default) return false;
+      place_missing(batch_, slot, row_);
+    }
+    if (!batch_.columns.empty() && batch_.columns[0].states != nullptr) [[unlikely]] {
+      ++batch_.parts.stamp;
+      for (const EntryStep& step : order_.steps) {
+        if (step.pattern.slot != ExamplePlan::kNone) mark(step.pattern.slot, true);
+      }
+      write_states();
+    }
+    return true;
+  }
+  return parse_any_order(done);
+}
+
+// Notes that the record has this slot; false if it has it twice.
+bool FastRecord::mark(std::uint32_t slot, bool is_set) noexcept {
+  std::uint64_t& seen = batch_.parts.seen[slot];
+  if (seen >> 1 == batch_.parts.stamp) return false;
+  seen = 2 * batch_.parts.stamp + static_cast<std::uint64_t>(is_set);
+  present_ += static_cast<std::size_t>(is_set);
+  return true;
+}
+
+bool FastRecord::parse_any_order(std::size_t done) {
+  ++batch_.parts.stamp;
+  ++order_.misses;
+  // An order that keeps on changing is not worth learning each time.
+  is_learning_ = (order_.misses & (order_.misses - 1)) == 0;
+  std::vector<EntryStep>& learned = batch_.parts.learned;
+  if (is_learning_) {
+    learned.assign(order_.steps.begin(), order_.steps.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+  for (std::size_t i = 0; i < done; ++i) {
+    const std::uint32_t slot = order_.steps[i].pattern.slot;
+    if (slot != ExamplePlan::kNone) static_cast<void>(mark(slot, true));
+  }
+  std::size_t step = done;
+  while (at_ != end_) {
+    if (!take_any(step)) return false;
+  }
+  return finish();
+}
+
+// Takes one entry. `step` is the place in the order where it is expected, and then that of the
+// next.
+bool FastRecord::take_any(std::size_t& step) {
+  if (step < order_.steps.size()) {
+    const EntryStep& expected = order_.steps[step];
+    const EntryPattern& pattern = expected.pattern;
+    if (pattern.size != 0 && make_readable(pattern.size + kSlack) && take(pattern)) {
+      ++step;
+      if (is_learning_) batch_.parts.learned.push_back(expected);
+      return pattern.slot == ExamplePlan::kNone || mark(pattern.slot, true);
+    }
+  }
+  std::uint32_t slot = ExamplePlan::kNone;
+  Bytes key;
+  if (!take_by_key(slot) && !take_usual(slot, key)) return false;
+  if (slot != ExamplePlan::kNone && order_.next_step[slot] != 0) step = order_.next_step[slot];
+  if (is_learning_) learn(slot, key);
+  return true;
+}
+
+// Takes a short entry by a look at its key; false if it is no such, or not asked for.
+bool FastRecord::take_by_key(std::uint32_t& slot) noexcept {
+  if (left() < 4) return false;
+  const auto size = std::to_integer<std::size_t>(at_[3]);
+  if (size > left() - 4) return false;
+  slot = batch_.plan.find(Bytes(at_ + 4, size));
+  if (slot == ExamplePlan::kNone) return false;
+  const EntryPattern& pattern = batch_.plan.pattern(slot);
+  if (batch_.parts.seen[slot] >> 1 == batch_.parts.stamp) return false;
+  return pattern.size != 0 && make_readable(pattern.size + kSlack) && take(pattern) &&
+         mark(slot, true);
+}
+
+// Takes any entry that has a key and then a value, and in it one list in one run.
+bool FastRecord::take_usual(std::uint32_t& slot, Bytes& key) noexcept {
+  const std::byte* at = at_;
+  std::size_t length = 0;
+  if (!read_field(at, end_, delimited_tag(1), length)) return false;
+  const std::byte* const entry_end = at + length;
+  if (!read_field(at, entry_end, delimited_tag(1), length)) return false;
+  key = Bytes(at, length);
+  at += length;
+  if (!read_field(at, entry_end, delimited_tag(2), length)) return false;
+  if (at + length != entry_end) return false;
+  slot = batch_.plan.find(key);
+  at_ = entry_end;
+  if (slot == ExamplePlan::kNone) return true;
+  if (length == 0) return mark(slot, false);
+  return mark(slot, true) && place_feature(slot, at, entry_end);
+}
+
+bool FastRecord::place_feature(std::size_t slot, const std::byte* at,
+                               const std::byte* end) noexcept {
+  const ExampleSlot& wanted = batch_.plan.slots()[slot];
+  const ExampleColumn& column = batch_.columns[slot];
+  std::size_t length = 0;
+  if (!read_field(at, end, delimited_tag(static_cast<unsigned>(wanted.kind)), length)) return false;
+  if (at + length != end) return false;
+  if (wanted.kind == Kind::kBytes) {
+    FoundList list;
+    if (!count_bytes(at, end, list)) return false;
+    if (wanted.is_fixed() && list.count != static_cast<std::size_t>(wanted.count)) return false;
+    if (wanted.stride > 1 && list.count % wanted.stride != 0) return false;
+    place_list(batch_, slot, row_, list);
+    return true;
+  }
+  const bool is_run = read_field(at, end, delimited_tag(1), length) && at + length == end;
+  if (!is_run && at != end) return false;
+  return place_number(wanted, column, at, static_cast<std::uint32_t>(end - at));
+}
+
+// Walks a list of bytes.
+bool FastRecord::count_bytes(const std::byte* at, const std::byte* end,
+                             FoundList& list) const noexcept {
+  list.data = origin(at);
+  while (at != end) {
+    std::size_t length = 0;
+    if (!read_field(at, end, delimited_tag(1), length)) return false;
+    at += length;
+    list.size += length;
+    ++list.count;
+  }
+  return true;
+}
+
+// All entries are read: what is missing gets its default.
+bool FastRecord::finish() {
+  const auto slots = batch_.plan.slots();
+  if (present_ != slots.size()) {
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      if (batch_.parts.seen[slot] == 2 * batch_.parts.stamp + 1) continue;
+      if (slots[slot].is_fixed() && !slots[slot].has_default) return false;
+      place_missing(batch_, slot, row_);
+    }
+  }
+  if (!batch_.columns.empty() && batch_.columns[0].states != nullptr) write_states();
+  if (is_learning_) finish_learning();
+  return true;
+}
+
+void FastRecord::learn(std::uint32_t slot, Bytes key) {
+  std::vector<EntryStep>& learned = batch_.parts.learned;
+  if (learned.size() == kMaxSteps) return;
+  EntryStep& step = learned.emplace_back();
+  if (slot != ExamplePlan::kNone) {
+    step.pattern = batch_.plan.pattern(slot);
+  } else if (!make_other_pattern(key, step.key, step.pattern)) {
+    step.pattern = {.slot = ExamplePlan::kNone};
+  }
+}
+
+// Takes the order of this record for the next ones.
+void FastRecord::finish_learning() {
+  order_.steps.swap(batch_.parts.learned);
+  std::fill(order_.next_step.begin(), order_.next_step.end(), 0U);
+  order_.missing.clear();
+  std::uint32_t place = 0;
+  for (EntryStep& step : order_.steps) {
+    ++place;
+    if (step.pattern.slot == ExamplePlan::kNone) {
+      step.pattern.middle = step.key.data() + 4;
+    } else {
+      order_.next_step[step.pattern.slot] = place;
+    }
+  }
+  for (std::uint32_t slot = 0; slot < order_.next_step.size(); ++slot) {
+    if (order_.next_step[slot] == 0) order_.missing.push_back(slot);
+  }
+}
+
+void FastRecord::write_states() const noexcept {
+  const std::uint64_t stamp = batch_.parts.stamp;
+  for (std::size_t slot = 0; slot < batch_.columns.size(); ++slot) {
+    const std::uint64_t seen = batch_.parts.seen[slot];
+    FeatureState state = FeatureState::kAbsent;
+    if (seen >> 1 == stamp) {
+      state = (seen & 1) != 0 ? FeatureState::kPresent : FeatureState::kUnset;
+    }
+    batch_.columns[slot].states[row_] = static_cast<std::uint8_t>(state);
+  }
+}
+
+}  // namespace
+
+bool parse_fast(const ExampleBatch& batch, Bytes record, std::size_t row) {
+  if (record.empty()) return FastRecord(batch, record, row).parse();
+  const std::byte* at = record.data();
+  const std::byte* const end = at + record.size();
+  std::size_t length = 0;
+  if (!read_field(at, end, delimited_tag(1), length) || at + length != end) return false;
+  return FastRecord(batch, Bytes(at, length), row).parse();
+}
+
+}  // namespace tfrkit
