@@ -114,7 +114,7 @@ class ExactRecord {
     ++order_;
     if (slot == ExamplePlan::kNone) return;
     // An entry that a later one replaces must be good all the same.
-    FoundList list;
+    CheckedList list;
     const ExampleFailure failure =
         read_list_protobuf(batch_.plan.slots()[slot], bytes, batch_.parts.arena, list);
     if (failure.code == ParseCode::kMalformedList) fail_slot(failure, slot, order_);
@@ -152,7 +152,7 @@ ExampleFailure ExactRecord::finish() {
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
     const SlotEntry& entry = entries_[slot];
     if (entry.order == 0 || entry.is_unset) continue;
-    FoundList list;
+    CheckedList list;
     CopyArena& arena = batch_.parts.arena;
     const ExampleFailure failure =
         dialect_ == Dialect::kProtobuf

@@ -112,7 +112,7 @@ class FastRecord {
   bool take_by_key(std::uint32_t& slot) noexcept;
   bool take_usual(std::uint32_t& slot, Bytes& key) noexcept;
   bool place_feature(std::size_t slot, const std::byte* at, const std::byte* end) noexcept;
-  bool count_bytes(const std::byte* at, const std::byte* end, FoundList& list) const noexcept;
+  bool count_bytes(const std::byte* at, const std::byte* end, CheckedList& list) const noexcept;
   bool mark(std::uint32_t slot, bool is_set) noexcept;
   bool finish();
   void learn(std::uint32_t slot, Bytes key);
@@ -306,7 +306,7 @@ bool FastRecord::place_feature(std::size_t slot, const std::byte* at,
   if (!read_field(at, end, delimited_tag(static_cast<unsigned>(wanted.kind)), length)) return false;
   if (at + length != end) return false;
   if (wanted.kind == Kind::kBytes) {
-    FoundList list;
+    CheckedList list;
     if (!count_bytes(at, end, list)) return false;
     if (wanted.is_fixed() && list.count != static_cast<std::size_t>(wanted.count)) return false;
     if (wanted.stride > 1 && list.count % wanted.stride != 0) return false;
@@ -320,7 +320,7 @@ bool FastRecord::place_feature(std::size_t slot, const std::byte* at,
 
 // Walks a list of bytes.
 bool FastRecord::count_bytes(const std::byte* at, const std::byte* end,
-                             FoundList& list) const noexcept {
+                             CheckedList& list) const noexcept {
   list.data = origin(at);
   while (at != end) {
     std::size_t length = 0;

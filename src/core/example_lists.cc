@@ -45,7 +45,7 @@ class ListWriter {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
   // Returns the list, and tells the arena where it ends.
-  [[nodiscard]] FoundList list(Kind kind) noexcept {
+  [[nodiscard]] CheckedList list(Kind kind) noexcept {
     arena_.set_end_of_copy(at_);
     const auto size = static_cast<std::size_t>(at_ - arena_.top());
     return {arena_.top(), kind == Kind::kBytes ? content_ : size, count_};
@@ -80,7 +80,7 @@ ExampleFailure check_count(const ExampleSlot& slot, std::uint64_t count) noexcep
 
 // --- TensorFlow: one list, packed in one run or not packed at all ---
 
-bool read_int64_tensorflow(Wire values, ListWriter& writer, FoundList& list) noexcept {
+bool read_int64_tensorflow(Wire values, ListWriter& writer, CheckedList& list) noexcept {
   if (values.at_end()) return true;
   std::uint32_t length = 0;
   if (values.expect(delimited_tag(1))) {
@@ -102,7 +102,7 @@ bool read_int64_tensorflow(Wire values, ListWriter& writer, FoundList& list) noe
 // The claimed length of a packed run counts, but only what the slot has room for is read: so a
 // fixed list that claims too much has a wrong count although the values are not there.
 bool read_float_tensorflow(const ExampleSlot& slot, Wire values, ListWriter& writer,
-                           FoundList& list) noexcept {
+                           CheckedList& list) noexcept {
   if (values.at_end()) return true;
   std::uint32_t length = 0;
   if (values.expect(delimited_tag(1))) {
@@ -124,7 +124,7 @@ bool read_float_tensorflow(const ExampleSlot& slot, Wire values, ListWriter& wri
 }
 
 bool read_bytes_tensorflow(const ExampleSlot& slot, Wire values, ListWriter& writer,
-                           FoundList& list) noexcept {
+                           CheckedList& list) noexcept {
   while (!values.at_end()) {
     Bytes content;
     if (!values.expect(delimited_tag(1)) || !values.read_string32(content)) return false;
@@ -220,7 +220,7 @@ bool read_feature_protobuf(Wire feature, Kind& kind, ListWriter& writer) noexcep
 }  // namespace
 
 ExampleFailure read_list_tensorflow(const ExampleSlot& slot, Bytes entry, CopyArena& arena,
-                                    FoundList& list) noexcept {
+                                    CheckedList& list) noexcept {
   const auto found = static_cast<Kind>(std::to_integer<unsigned>(entry[0]) >> 3);
   if (found != slot.kind) return failed(ParseCode::kWrongKind, found);
   Wire feature(entry.subspan(1));
@@ -236,7 +236,7 @@ ExampleFailure read_list_tensorflow(const ExampleSlot& slot, Bytes entry, CopyAr
 }
 
 ExampleFailure read_list_protobuf(const ExampleSlot& slot, Bytes entry, CopyArena& arena,
-                                  FoundList& list) noexcept {
+                                  CheckedList& list) noexcept {
   Wire fields(entry);
   ListWriter writer(arena);
   Kind kind = Kind::kUnset;

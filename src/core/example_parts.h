@@ -78,7 +78,7 @@ struct ExampleBatch {
 };
 
 // A list of numbers, or of bytes whose contents have `content` bytes together, in canonical form.
-struct FoundList {
+struct CheckedList {
   const std::byte* data = nullptr;
   std::size_t size = 0;
   std::size_t count = 0;
@@ -86,7 +86,7 @@ struct FoundList {
 
 // Puts a checked list of the right count into its place.
 inline void place_list(const ExampleBatch& batch, std::size_t slot, std::size_t row,
-                       const FoundList& list) noexcept {
+                       const CheckedList& list) noexcept {
   const ExampleSlot& wanted = batch.plan.slots()[slot];
   const ExampleColumn& column = batch.columns[slot];
   if (!wanted.is_direct()) {
@@ -118,9 +118,9 @@ void place_missing(const ExampleBatch& batch, std::size_t slot, std::size_t row)
 // kWrongStride or kMalformedList. `entry` is what SlotEntry::bytes says; what is not in one piece
 // is written to the arena.
 [[nodiscard]] ExampleFailure read_list_tensorflow(const ExampleSlot& slot, Bytes entry,
-                                                  CopyArena& arena, FoundList& list) noexcept;
+                                                  CopyArena& arena, CheckedList& list) noexcept;
 [[nodiscard]] ExampleFailure read_list_protobuf(const ExampleSlot& slot, Bytes entry,
-                                                CopyArena& arena, FoundList& list) noexcept;
+                                                CopyArena& arena, CheckedList& list) noexcept;
 
 // See example_plan.cc.
 [[nodiscard]] bool make_slot_pattern(const ExampleSlot& slot, EntryPattern& pattern) noexcept;
