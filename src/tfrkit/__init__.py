@@ -43,6 +43,8 @@ from tfrkit.records.damage import Damage
 from tfrkit.records.index import Index, build_index, write_text_index
 from tfrkit.records.inspect import infer_spec, inspect
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
+from tfrkit.records.read_examples import read_examples
+from tfrkit.records.read_table import read_table
 from tfrkit.records.reader import read_blocks, read_records
 from tfrkit.records.record_file import RecordFile
 from tfrkit.records.repair import RepairReport, repair
@@ -103,7 +105,9 @@ __all__ = [
     "make_sequence_example",
     "parse_tensor",
     "read_blocks",
+    "read_examples",
     "read_records",
+    "read_table",
     "repair",
     "serialize_tensor",
     "shard_of",
