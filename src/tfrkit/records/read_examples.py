@@ -179,6 +179,7 @@ def _rows_of(group: Group, threads: int) -> Iterator[Example]:
 
 def _cells(column: Ragged, states: Any) -> tuple[list[Any], bool]:
     """A feature's value in every row, and whether there are rows without it."""
+    cells: list[Any]
     values = column.values
     splits = column.row_splits.tolist()
     if isinstance(values, BytesColumn):
