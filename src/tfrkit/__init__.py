@@ -4,6 +4,8 @@ from tfrkit import errors
 from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
 from tfrkit.examples.decode_raw import decode_raw
 from tfrkit.examples.json_example import decode_json_example
+from tfrkit.examples.parse import parse_example, parse_single_example
+from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.examples.tensor_proto import parse_tensor, serialize_tensor
 from tfrkit.model.arrow import ArrowStream
 from tfrkit.model.block import Block
@@ -103,6 +105,10 @@ __all__ = [
     "int64_list_feature",
     "make_example",
     "make_sequence_example",
+    "parse_example",
+    "parse_sequence_example",
+    "parse_single_example",
+    "parse_single_sequence_example",
     "parse_tensor",
     "read_blocks",
     "read_examples",
