@@ -55,11 +55,11 @@ def parse_example(
         ValueError: the spec is not complete, contradicts itself, or the input is nothing that can be parsed.
 
     >>> import tfrkit as tfr
-    >>> records = [tfr.make_example({"label": i, "ids": [1] * i}).SerializeToString() for i in range(3)]
+    >>> records = [tfr.make_example({"label": i, "ids": [1] * (i + 1)}).SerializeToString() for i in range(3)]
     >>> spec = {"label": tfr.FixedLenFeature([], "int64"), "ids": tfr.VarLenFeature("int64")}
     >>> batch = tfr.parse_example(records, spec)
     >>> batch["label"], batch["ids"]
-    (array([0, 1, 2]), Ragged(shape=(3, None), dtype=int64, [[], [1], [1, 1]]))
+    (array([0, 1, 2]), Ragged(shape=(3, None), dtype=int64, [[1], [1, 1], [1, 1, 1]]))
     """
     plan = _PLANS.get(features)
     records = as_records(serialized, strict=policy.wire == "tensorflow")

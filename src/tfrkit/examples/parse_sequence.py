@@ -58,8 +58,8 @@ def parse_sequence_example(
     >>> context, lists, lengths = tfr.parse_sequence_example(
     ...     [record], {"n": tfr.FixedLenFeature([], "int64")}, {"t": tfr.FixedLenSequenceFeature([], "int64")}
     ... )
-    >>> context["n"], lists["t"], lengths["t"]
-    (array([2]), array([[1, 2]]), array([2]))
+    >>> context["n"].tolist(), lists["t"].tolist(), lengths["t"].tolist()
+    ([2], [[1, 2]], [2])
     """
     if not (context_features or sequence_features):
         raise ValueError(
