@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, from_os_error
+from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
 from tfrkit.records.index import index_path, save_index
 from tfrkit.records.manifest import ShardEntry, update_manifest
@@ -88,6 +89,7 @@ class ShardWriter:
             1 << 14, min(RUN_BYTES, _BUFFER_BYTES // (shards or 1), shard_bytes or RUN_BYTES)
         )
         self._next = 0
+        self._encoder: ExampleEncoder | None = None
         self.records = 0
         self.paths: list[str] = []  # of the finished shards, after close()
         try:
@@ -129,6 +131,32 @@ class ShardWriter:
             shard.writer.write_many(records[(number - self._next) % count :: count])
         self._next = (self._next + len(records)) % count
         self.records += len(records)
+
+    def write_example(self, features: Any, key: bytes | str | None = None) -> None:
+        """Write one Example from a dict or a message, as TFRecordWriter.write_example does.
+
+        Args:
+            features: values by name, or a message.
+            key: as in write().
+
+        Raises:
+            TypeError, ValueError: no feature can hold a value; nothing is written then.
+        """
+        if self._encoder is None:
+            self._encoder = ExampleEncoder()
+        self.write(self._encoder.encode(features), key)
+
+    def write_batch(self, columns: Any) -> None:
+        """Write one Example for each row of some columns, round robin, as TFRecordWriter.write_batch does.
+
+        Args:
+            columns: a dict of columns, or a table, as `encode_examples` takes them.
+
+        Raises:
+            TypeError, ValueError: as `encode_examples`; nothing is written then.
+        """
+        self._check_open()
+        self.write_many(encode_examples(columns))
 
     def close(self) -> None:
         """Finish all shards and give them their names; closing twice is fine."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from tfrkit import _core
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
+from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.append import plan_append
@@ -91,6 +92,7 @@ class TFRecordWriter:
         self._error: OpError | None = None
         self._pending: list[bytes] = []
         self._pending_bytes = 0
+        self._encoder: ExampleEncoder | None = None
         self._strict = policy.exact_options
         self._lengths: list[IntArray] | None = [] if index else None
         self._run_bytes = RUN_BYTES
@@ -164,6 +166,55 @@ class TFRecordWriter:
         else:
             for record in records:
                 self.write(record)
+
+    def write_example(self, features: Any) -> None:
+        """Write one Example from a dict, as `make_example` makes it, or from a message.
+
+        Args:
+            features: values by name, each whatever `feature` takes; or an Example or SequenceExample message, of
+                TensorFlow's classes too.
+
+        Raises:
+            TypeError, ValueError: no feature can hold a value; the text names the feature and the value. Nothing is
+                written then.
+            FailedPreconditionError: the writer is closed.
+
+        >>> import tempfile, os
+        >>> with TFRecordWriter(os.path.join(tempfile.mkdtemp(), "a.tfrecord")) as writer:
+        ...     writer.write_example({"label": 3, "image": b"..."})
+        """
+        if self._encoder is None:
+            self._encoder = ExampleEncoder()
+        self.write(self._encoder.encode(features))
+
+    def write_batch(self, columns: Any) -> None:
+        """Write one Example for each row of some columns, made in native code by `encode_examples`.
+
+        Args:
+            columns: a dict of columns, or a table, as `encode_examples` takes them.
+
+        Raises:
+            TypeError, ValueError: as `encode_examples`. Nothing is written then.
+            FailedPreconditionError: the writer is closed.
+
+        >>> import tempfile, os
+        >>> with TFRecordWriter(os.path.join(tempfile.mkdtemp(), "a.tfrecord")) as writer:
+        ...     writer.write_batch({"label": np.arange(3), "name": ["a", "b", "c"]})
+        ...     writer.records
+        3
+        """
+        self._check_open()
+        block = encode_examples(columns)
+        self._drain()
+        ends = block.offsets + block.lengths + 4
+        room = _LARGE_RUN_BYTES if isinstance(self._sink, PlainSink) else self._run_bytes
+        frames = memoryview(block.data)
+        first = start = 0
+        while first < len(block):
+            after = max(first + 1, int(np.searchsorted(ends, start + room, side="right")))
+            end = int(ends[after - 1])
+            self._put(frames[start:end], after - first)
+            first, start = after, end
 
     def flush(self) -> None:
         """Bring everything written so far into the file, so that any reader can read it."""

@@ -1,0 +1,315 @@
+"""One column for the encoder: whatever holds a feature of many rows, as the arrays that the kernel takes.
+
+Knows no keys' order and makes no bytes: that is `encode.py` and the kernel. Arrays of the right type are not copied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+from tfrkit.model.arrow import import_stream
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.features import (
+    BYTES,
+    FLOAT,
+    INT64,
+    UNSET,
+    feature_values,
+    float32_values,
+    int64_values,
+    is_float,
+    shown,
+)
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.select import splits_of
+from tfrkit.model.sparse import Sparse
+
+__all__ = ["Column", "feature_column", "list_column"]
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+Mask: TypeAlias = npt.NDArray[Any] | None
+_NAMES = {BYTES: "bytes", FLOAT: "float", INT64: "int64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Values of one kind, cut into lists.
+
+    Attributes:
+        rows: how many.
+        kind: BYTES, FLOAT or INT64; UNSET if no row has the feature.
+        values: int64 or float32 array; for bytes (data, offsets) or a list of bytes, str and None.
+        splits: list i has the values from splits[i] to splits[i + 1]; or None: each list has `count` values.
+        count: as said.
+        present: uint8, 0 for rows without the feature, or None.
+        steps: feature lists only: row r has the lists from steps[r] to steps[r + 1].
+    """
+
+    rows: int
+    kind: int
+    values: Any
+    splits: IntArray | None = None
+    count: int = 1
+    present: npt.NDArray[np.uint8] | None = None
+    steps: IntArray | None = None
+
+    def native(self, key: str) -> tuple[object, ...]:
+        """The tuple that `_core.encode_columns` takes."""
+        return key, self.kind, self.values, self.splits, self.count, self.present, self.steps
+
+
+def feature_column(value: Any, where: str) -> Column:
+    """Read the column of a feature. Pure: no I/O.
+
+    Args:
+        value: what `encode_examples` takes.
+        where: put in front of the text of errors, such as "feature 'age'".
+
+    Raises:
+        TypeError, ValueError: as `encode_examples` says.
+    """
+    return _read(value, where, _from_features)
+
+
+def list_column(value: Any, where: str) -> Column:
+    """Read the column of a feature list: rows of steps. Pure: no I/O.
+
+    Args:
+        value: what `encode_sequence_examples` takes.
+        where: as in `feature_column`.
+
+    Raises:
+        TypeError, ValueError: as `encode_sequence_examples` says.
+    """
+    return _read(value, where, _from_steps)
+
+
+def _read(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Column:
+    """Unwrap masks and Arrow, and convert what is inside."""
+    if isinstance(value, np.ma.MaskedArray):
+        column = convert(np.asarray(value.filled() if value.dtype.kind not in "OSU" else value.data), where)
+        return _masked(column, _row_mask(value, where))
+    if isinstance(value, Sparse):
+        value = value.to_ragged() if value.ndim == 2 else _deep_ragged(value)
+    if isinstance(value, (np.ndarray, BytesColumn, Ragged, list, tuple, range)):
+        return convert(value, where)
+    dtype = getattr(value, "dtype", None)
+    plain = hasattr(value, "__array__") and isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+    if not plain and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")):
+        return _from_arrow(value, where, convert)
+    if hasattr(value, "__array__"):
+        return convert(np.asarray(value), where)
+    raise TypeError(
+        f"{where}: expected an array, a list, a BytesColumn, Ragged or Sparse, or an Arrow array but got {shown(value)}"
+    )
+
+
+def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False) -> Column:
+    """Read a column that `import_stream` has taken apart."""
+    if valid is not None and not valid.any():
+        return Column(len(valid), UNSET, None)
+    convert = _from_steps if steps else _from_features
+    return _masked(_read(values, where, convert), valid)
+
+
+def _from_arrow(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Column:
+    try:
+        imported = import_stream(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
+    if len(imported.columns) != 1:
+        raise TypeError(f"{where}: expected one column but got a table of {len(imported.columns)}")
+    values, valid = imported.columns[0]
+    return decoded_column(values, valid, where, steps=convert is _from_steps)
+
+
+def _row_mask(value: Any, where: str) -> Mask:
+    mask = np.ma.getmaskarray(value)
+    flat = mask.reshape(len(mask), -1)
+    missing = flat.all(axis=1) if flat.shape[1] else np.zeros(len(mask), bool)
+    part = flat.any(axis=1) & ~missing
+    if part.any():
+        row = int(part.argmax())
+        raise ValueError(f"{where}, row {row}: expected all values or none but got {shown(value[row])}")
+    present: npt.NDArray[Any] = np.logical_not(missing)
+    return present
+
+
+def _masked(column: Column, valid: Mask) -> Column:
+    if valid is None or valid.all():
+        return column
+    present = np.ascontiguousarray(valid).astype(np.uint8)
+    if column.present is not None:
+        present &= column.present
+    return replace(column, present=present)
+
+
+# -- a feature: one list in each row ---------------------------------------------------------------------------------
+
+
+def _from_features(value: Any, where: str) -> Column:
+    if isinstance(value, np.ndarray):
+        return _from_array(value, where)
+    if isinstance(value, BytesColumn):
+        count = math.prod(value.shape[1:])
+        return Column(len(value), BYTES, (value.data, value.offsets), count=count)
+    if isinstance(value, Ragged):
+        if isinstance(value.values, Ragged):
+            raise TypeError(f"{where}: expected lists of values but got lists of lists: {value!r}")
+        inner = _from_features(value.values, where)
+        splits = np.ascontiguousarray(value.row_splits, np.int64)
+        if inner.present is not None or inner.splits is not None:
+            raise TypeError(f"{where}: expected values but got missing ones inside {value!r}")
+        return replace(inner, rows=len(value), splits=splits * inner.count, count=1)
+    return _from_list(list(value), where)
+
+
+def _from_array(array: npt.NDArray[Any], where: str) -> Column:
+    if array.ndim == 0:
+        raise TypeError(f"{where}: expected one value for each row but got a single one: {shown(array[()])}")
+    count = math.prod(array.shape[1:])
+    kind = array.dtype.kind
+    if kind in "biu":
+        return Column(len(array), INT64, _int64_flat(array, where), count=count)
+    if is_float(array.dtype):
+        return Column(len(array), FLOAT, float32_values(array).reshape(-1), count=count)
+    if kind not in "OSUT":
+        raise TypeError(
+            f"{where}: expected numbers, bytes or str but got an array of type {array.dtype}, such as "
+            f"{shown(array.reshape(-1)[0]) if array.size else 'nothing'}. Convert it to one of these first."
+        )
+    if array.ndim == 1:
+        return _from_list(array.tolist(), where)
+    inner = _from_list(array.reshape(-1).tolist(), where, per_row=count)
+    if inner.present is not None or inner.splits is not None or inner.count != 1:
+        raise TypeError(f"{where}: expected values but got missing or nested ones inside {shown(array)}")
+    return replace(inner, rows=len(array), count=count)
+
+
+def _int64_flat(array: npt.NDArray[Any], where: str) -> IntArray:
+    try:
+        return int64_values(array).reshape(-1)
+    except ValueError:
+        place = int(array.reshape(-1).argmax())
+        row = place // max(1, math.prod(array.shape[1:]))
+        raise ValueError(
+            f"{where}, row {row}: expected at most 2**63 - 1 but got {array.reshape(-1)[place]}. "
+            "Store it as bytes or as two numbers."
+        ) from None
+
+
+def _from_list(items: list[Any], where: str, per_row: int = 1) -> Column:
+    """Read one item for each row: a number, a string, None, or a list of them."""
+    kind, values, present, unusual = _core.gather_items(items)
+    if unusual < 0:
+        return Column(len(items), kind, items if kind == BYTES else values, present=present)
+    rows: list[tuple[int, Any] | None] = []
+    for place, item in enumerate(items):
+        at = f"{where}, row {place // per_row}: "
+        rows.append(None if _is_missing(item) else feature_values(item, at))
+    kind = _common_kind(rows, items, where, "row")
+    return _joined(rows, kind)
+
+
+def _is_missing(item: object) -> bool:
+    """None, and the scalars by which pandas says the same."""
+    return item is None or item is np.ma.masked or type(item).__name__ in ("NAType", "NaTType")
+
+
+def _common_kind(lists: Sequence[tuple[int, Any] | None], items: Sequence[Any], where: str, unit: str) -> int:
+    """Find the kind of all lists that have values; if none has, of the first."""
+    kinds = [found[0] for found in lists if found is not None]
+    full = next((found[0] for found in lists if found is not None and len(found[1])), None)
+    if full is None:
+        return kinds[0] if kinds else UNSET
+    for place, found in enumerate(lists):
+        if found is not None and len(found[1]) and found[0] != full:
+            raise TypeError(
+                f"{where}, {unit} {place}: expected {_NAMES[full]} as before but got {_NAMES[found[0]]}: "
+                f"{shown(items[place])}. Convert them to one type."
+            )
+    return full
+
+
+def _joined(lists: Sequence[tuple[int, Any] | None], kind: int) -> Column:
+    """Join lists of one kind, or empty ones; None is a row without the feature."""
+    lengths = np.array([0 if found is None else len(found[1]) for found in lists], np.int64)
+    parts = [found[1] for found in lists if found is not None and len(found[1])]
+    values: Any = list(chain.from_iterable(parts))
+    if kind in (INT64, FLOAT):
+        dtype = np.int64 if kind == INT64 else np.float32
+        values = np.concatenate([np.zeros(0, dtype), *parts], dtype=dtype)
+    missing = any(found is None for found in lists)
+    present = np.array([found is not None for found in lists], np.uint8) if missing else None
+    return Column(len(lists), kind, values, splits_of(lengths), 1, present)
+
+
+# -- a feature list: several lists in each row -----------------------------------------------------------------------
+
+
+def _from_steps(value: Any, where: str) -> Column:
+    if isinstance(value, Ragged):
+        inner = _from_features(value.values, where)
+        return replace(inner, rows=len(value), steps=np.ascontiguousarray(value.row_splits, np.int64))
+    if isinstance(value, (np.ndarray, BytesColumn)) and len(value.shape) >= 2:
+        rows, steps = value.shape[:2]
+        flat = value.reshape((rows * steps, *value.shape[2:]))
+        return replace(_from_features(flat, where),
+            rows=rows, steps=np.arange(0, rows * steps + 1, max(steps, 1), dtype=np.int64)[: rows + 1]
+            if steps else np.zeros(rows + 1, np.int64),
+        )  # fmt: skip
+    if isinstance(value, (BytesColumn, range)) or (isinstance(value, np.ndarray) and value.dtype != object):
+        raise TypeError(
+            f"{where}: expected steps in each row, so two dimensions or more, but got {shown(value)}"
+        )
+    return _from_rows(list(value), where)
+
+
+def _from_rows(rows: list[Any], where: str) -> Column:
+    """Read a list with the steps of each row, or None."""
+    lists: list[tuple[int, Any]] = []
+    items: list[Any] = []
+    steps = np.zeros(len(rows) + 1, np.int64)
+    for number, row in enumerate(rows):
+        if _is_missing(row):
+            steps[number + 1] = len(lists)
+            continue
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+            raise TypeError(f"{where}, row {number}: expected a list of steps but got {shown(row)}")
+        for step, item in enumerate(row):
+            if item is None:
+                raise TypeError(f"{where}, row {number}, step {step}: expected values but got None")
+            lists.append(feature_values(item, f"{where}, row {number}, step {step}: "))
+            items.append(item)
+        steps[number + 1] = len(lists)
+    kind = _common_kind(lists, items, where, "step")
+    column = _joined(lists, kind if kind != UNSET else BYTES)
+    missing = [_is_missing(row) for row in rows]
+    if all(missing):
+        return Column(len(rows), UNSET, None)
+    present = ~np.array(missing) if any(missing) else None
+    return _masked(replace(column, rows=len(rows), steps=steps), present)
+
+
+def _deep_ragged(value: Sparse) -> Ragged:
+    """The rows of steps of a Sparse of three dimensions, as VarLen features of SequenceExamples give it."""
+    if value.ndim != 3:
+        raise TypeError(f"expected two or three dimensions but got {value.ndim}")
+    rows, steps = int(value.dense_shape[0]), int(value.dense_shape[1])
+    flat = np.stack([value.indices[:, 0] * steps + value.indices[:, 1], value.indices[:, 2]], axis=1)
+    inner = Sparse(flat, value.values, [rows * steps, int(value.dense_shape[2])]).to_ragged()
+    # Steps at the end of a row that have no values were padding.
+    used = np.zeros(rows, np.int64)
+    np.maximum.at(used, value.indices[:, 0], value.indices[:, 1] + 1)
+    keep = np.concatenate(
+        [np.zeros(0, np.int64), *(row * steps + np.arange(size) for row, size in enumerate(used))]
+    )
+    return Ragged.from_lengths(inner.take(keep), used)
