@@ -5,6 +5,8 @@ from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
 from tfrkit.examples.decode_raw import decode_raw
 from tfrkit.examples.encode import encode_examples, encode_sequence_examples
 from tfrkit.examples.json_example import decode_json_example
+from tfrkit.examples.parse import parse_example, parse_single_example
+from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.examples.tensor_proto import parse_tensor, serialize_tensor
 from tfrkit.model.arrow import ArrowStream
 from tfrkit.model.block import Block
@@ -44,6 +46,8 @@ from tfrkit.records.damage import Damage
 from tfrkit.records.index import Index, build_index, write_text_index
 from tfrkit.records.inspect import infer_spec, inspect
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
+from tfrkit.records.read_examples import read_examples
+from tfrkit.records.read_table import read_table
 from tfrkit.records.reader import read_blocks, read_records
 from tfrkit.records.record_file import RecordFile
 from tfrkit.records.repair import RepairReport, repair
@@ -104,9 +108,15 @@ __all__ = [
     "int64_list_feature",
     "make_example",
     "make_sequence_example",
+    "parse_example",
+    "parse_sequence_example",
+    "parse_single_example",
+    "parse_single_sequence_example",
     "parse_tensor",
     "read_blocks",
+    "read_examples",
     "read_records",
+    "read_table",
     "repair",
     "serialize_tensor",
     "shard_of",

@@ -21,6 +21,9 @@ class Foreign:
     def __init__(self, name):
         self.name = name
 
+    def __repr__(self):
+        return f"Foreign({self.name!r})"
+
 
 class ForeignShape:
     def __init__(self, dims):

@@ -1,0 +1,140 @@
+"""Default values of a spec, converted to the feature's type and shape as TensorFlow converts them.
+
+Arrays are cast like arrays; numbers and lists must be of the type already: 1.5 is no default of an int64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.dtypes import op_name, type_name
+from tfrkit.model.shapes import show_dims
+
+__all__ = ["convert_default"]
+
+_NUMPY: Final = {"int64": np.int64, "float32": np.float32}
+_ACCEPTED: Final = {"int64": {"int"}, "float32": {"int", "float"}, "string": {"str"}}
+
+
+def convert_default(
+    value: Any, name: str, shape: tuple[int, ...], index: int = 0, *, padding: bool = False
+) -> Any:
+    """Convert a default.
+
+    Args:
+        value: what the spec says.
+        name: the feature's type: "int64", "float32" or "string".
+        shape: the feature's shape.
+        index: place of the feature among the fixed ones in alphabetic order, which an error names.
+        padding: it is the value to pad with, of which TensorFlow reshapes tensors too.
+
+    Returns:
+        A contiguous array, or a list of bytes, of as many values as the shape has.
+
+    Raises:
+        InvalidArgumentError: there are more or fewer values.
+        TypeError: they are of another type.
+        ValueError: they are nothing that a feature can hold.
+
+    >>> convert_default([7, 8], "int64", (2, 1)).tolist()
+    [7, 8]
+    """
+    if hasattr(value, "numpy") and hasattr(value, "shape"):
+        value = _of_tensor(value, name, None if padding else shape, index)
+    if isinstance(value, BytesColumn):
+        value = value.to_numpy()
+    flat = _of_array(value, name) if isinstance(value, (np.ndarray, np.generic)) else _of_python(value, name)
+    wanted = math.prod(shape)
+    if len(flat) != wanted:
+        raise InvalidArgumentError(
+            f"Input to reshape is a tensor with {len(flat)} values, but the requested shape has {wanted}"
+        )
+    return flat
+
+
+def _of_tensor(value: Any, name: str, shape: tuple[int, ...] | None, index: int) -> Any:
+    """Tensors are taken as they are; TensorFlow neither casts nor reshapes them."""
+    given = type_name(value.dtype)
+    if given != name:
+        raise InvalidArgumentError(
+            f"Value for attr 'Tdense' of {op_name(given)} is not in the list of allowed values: float, int64, string"
+            if given not in _ACCEPTED
+            else f"expected a default of type {op_name(name)} but got a tensor of {op_name(given)}"
+        )
+    array = np.asarray(value.numpy())
+    if shape is not None and array.shape != shape:
+        raise InvalidArgumentError(
+            f"def_value[{index}].shape() == {show_dims(array.shape)} is not compatible with "
+            f"dense_shapes_[{index}] == {show_dims(shape)}"
+        )
+    return array
+
+
+def _of_array(value: Any, name: str) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        return _of_python(array.ravel().tolist(), name)
+    if name == "string" and array.dtype.kind not in "SU":
+        item = type(array.ravel().tolist()[0]).__name__ if array.size else array.dtype.name
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported object type {item}).")
+    if name != "string" and array.dtype.kind in "SU":
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {op_name(name)}")
+    if name == "string":
+        return [item.encode() if isinstance(item, str) else item for item in array.ravel().tolist()]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.ascontiguousarray(array.ravel().astype(_NUMPY[name]))
+
+
+def _of_python(value: Any, name: str) -> Any:
+    flat: list[Any] = []
+    kinds: set[str] = set()
+    _flatten(value, flat, kinds)
+    if len(kinds) > 1 and kinds != {"int", "float"}:
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+    if not kinds <= _ACCEPTED[name]:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {op_name(name)}")
+    if name == "string":
+        return [item.encode() if isinstance(item, str) else item for item in flat]
+    if name == "int64" and any(not -(2**63) <= item < 2**63 for item in flat):
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    with np.errstate(over="ignore"):
+        return np.array(flat, np.float64 if name == "float32" else np.int64).astype(_NUMPY[name])
+
+
+def _flatten(value: Any, flat: list[Any], kinds: set[str]) -> tuple[int, ...]:
+    """Append the leaves of nested sequences to `flat` and their kinds to `kinds`; give the shape."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    kind = _kind(value)
+    if kind is not None:
+        flat.append(value)
+        kinds.add(kind)
+        return ()
+    if not isinstance(value, Sequence) or isinstance(value, (bytearray, memoryview)):
+        if isinstance(value, (bytearray, memoryview)):
+            kinds.add("buffer")
+            flat.append(value)
+            return ()
+        raise ValueError(
+            f"Attempt to convert a value ({value}) with an unsupported type ({type(value)}) to a Tensor."
+        )
+    shapes = [_flatten(item, flat, kinds) for item in value]
+    if len({len(shape) for shape in shapes}) > 1:
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+    if len(set(shapes)) > 1:
+        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+    return (len(value), *(shapes[0] if shapes else ()))
+
+
+def _kind(value: Any) -> str | None:
+    if isinstance(value, int):
+        return "int"
+    if isinstance(value, float):
+        return "float"
+    return "str" if isinstance(value, (str, bytes)) else None

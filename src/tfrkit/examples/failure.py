@@ -1,0 +1,131 @@
+"""Failures of the Example kernel as exceptions, in TensorFlow's words.
+
+TensorFlow has two kernels for Examples with different texts: one for a single example, one for a batch. Behind its text
+stands where the example came from, if the input knew; what helps a person besides is a note of the exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tfrkit import _core
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.inputs import Records
+from tfrkit.examples.slots import Slot
+
+__all__ = ["UNKNOWN", "batch_failure", "located", "single_failure"]
+
+UNKNOWN: Final = "<unknown>"  # TensorFlow's name of an example without one
+_TYPES: Final = {0: "invalid", 1: "string", 2: "float", 3: "int64"}
+_LISTS: Final = {1: "bytes", 2: "float", 3: "int64"}
+_DUMPED_BYTES: Final = 1024  # of an example that is no example; TensorFlow prints them all
+
+
+def located(text: str, records: Records, row: int, note: str = "") -> InvalidArgumentError:
+    """Make the exception: TensorFlow's text, then file, record number and byte offset where they are known."""
+    place = records.place(row)
+    if place.path is not None:
+        number = "" if place.record is None else f" record {place.record}"
+        offset = "" if place.offset is None else f" (frame at byte {place.offset})"
+        text += f"; in{number}{offset} of {place.path!r}" if number or offset else f"; in {place.path!r}"
+    error = InvalidArgumentError(text, path=place.path, record=place.record, offset=place.offset)
+    if not records.scalar and records.count > 1:
+        error.add_note(f"It is example {row} of {records.count}, counted from 0.")
+    if note:
+        error.add_note(note)
+    return error
+
+
+def single_failure(failure: Any, slots: Sequence[Slot], records: Records) -> InvalidArgumentError:
+    """Give the exception of TensorFlow's kernel for one example."""
+    if failure.slot < 0:
+        return _malformed(failure, records)
+    slot = slots[failure.slot]
+    if failure.code == _core.MISSING:
+        return located(_missing(slot), records, failure.row, _missing_note(slot))
+    if failure.code == _core.UNSUPPORTED_KIND:
+        return located("Unsupported datatype.", records, failure.row)
+    if failure.code == _core.WRONG_STRIDE:
+        text = (
+            f"Error while parsing feature with key {slot.key}: number of elements should be divisible by "
+            f"{slot.size}, found {failure.count} instead"
+        )
+        return located(text, records, failure.row)
+    if failure.code == _core.WRONG_KIND:
+        text = _wrong_kind(slot, failure)
+    else:
+        text = f"Can't parse serialized Example: {_single_list(slot, failure)}"
+    return located(f"Key: {slot.key}.  {text}", records, failure.row)
+
+
+def batch_failure(
+    failure: Any,
+    slots: Sequence[Slot],
+    records: Records,
+    names: Sequence[str] | None,
+) -> InvalidArgumentError:
+    """Give the exception of TensorFlow's kernel for a batch.
+
+    Args:
+        failure: what the native plan gave.
+        slots: those of the plan.
+        records: the input.
+        names: of the examples, or None.
+    """
+    row = failure.row
+    if failure.slot < 0:
+        return _malformed(failure, records)
+    if failure.code == _core.UNSUPPORTED_KIND:
+        return located("Unsupported datatype.", records, row)
+    slot = slots[failure.slot]
+    name = names[row] if names else UNKNOWN
+    if failure.code == _core.MISSING:
+        return located(f"Name: {name}, {_missing(slot)}", records, row, _missing_note(slot))
+    if failure.code == _core.WRONG_KIND:
+        text = _wrong_kind(slot, failure)
+    elif failure.code == _core.WRONG_STRIDE:
+        # In TensorFlow's dialect this is what its worker has counted, which may be more than this example's values.
+        text = (
+            f"Number of {_LISTS[slot.kind]} values is not a multiple of stride length. "
+            f"Saw {failure.count} values but output shape is: {slot.shown_shape}"
+        )
+    elif failure.code == _core.WRONG_COUNT and not (slot.type == "string" and failure.count > slot.size):
+        text = (
+            f"Number of {_LISTS[slot.kind]} values != expected.  "
+            f"Values size: {failure.count} but output shape: {slot.shown_shape}"
+        )
+    else:
+        text = "Can't parse serialized Example."
+    return located(f"Name: {name}, Key: {slot.key}, Index: {row}.  {text}", records, row)
+
+
+def _malformed(failure: Any, records: Records) -> InvalidArgumentError:
+    record = records[failure.row]
+    shown = record[:_DUMPED_BYTES].decode(errors="backslashreplace")
+    more = f"... ({len(record)} bytes)" if len(record) > _DUMPED_BYTES else ""
+    return located(f"Could not parse example input, value: '{shown}{more}'", records, failure.row)
+
+
+def _missing(slot: Slot) -> str:
+    return f"Feature: {slot.key} (data type: {_TYPES[slot.kind]}) is required but could not be found."
+
+
+def _missing_note(slot: Slot) -> str:
+    return f"Give {slot.key!r} a default_value, or read it with a VarLenFeature."
+
+
+def _wrong_kind(slot: Slot, failure: Any) -> str:
+    found, expected = _TYPES[failure.kind], _TYPES[slot.kind]
+    if slot.form in ("dense", "sequence"):
+        return f"Data types don't match. Data type: {found} but expected type: {expected}"
+    return f"Data types don't match. Expected type: {expected}, Actual type: {found}"
+
+
+def _single_list(slot: Slot, failure: Any) -> str:
+    name = f"{_LISTS[slot.kind]}_list"
+    if failure.code == _core.WRONG_COUNT and not (slot.type == "string" and failure.count > slot.size):
+        return f"Some {name} slice was not parsed."
+    if slot.type == "string" and slot.form != "dense":
+        return f"Could not get num elements in {name}."
+    return f"Parsing {name} failed."

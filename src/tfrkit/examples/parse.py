@@ -1,0 +1,136 @@
+"""Parsing Examples: serialised examples and a spec in, arrays out.
+
+The reading itself is the kernel's; here the spec is found compiled, the input is made into pieces, and the results
+into columns. Only the features that the spec names are looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tfrkit import _core
+from tfrkit.examples.failure import batch_failure, single_failure
+from tfrkit.examples.inputs import Records, as_records, as_scalar
+from tfrkit.examples.names import example_names as checked_names
+from tfrkit.examples.plan import ExamplesPlan, PlanCache, compile_examples
+from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.model.specs import Spec
+
+__all__ = ["parse_example", "parse_single_example"]
+
+_BATCH: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
+_SINGLE: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_SINGLE}
+_PLANS: Final[PlanCache[ExamplesPlan]] = PlanCache(compile_examples)
+
+
+def parse_example(
+    serialized: Any,
+    features: Spec,
+    example_names: Any = None,
+    name: str | None = None,  # noqa: ARG001
+    *,
+    policy: ReadPolicy = TFRKIT,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Parse a batch of serialised Examples into columns.
+
+    Args:
+        serialized: a list or array of bytes, a Block, a list or iterator of Blocks, a BytesColumn, an Arrow array of
+            binary, or a list of messages. A single one is parsed as by `parse_single_example`.
+        features: the spec: feature names and what is expected of them.
+        example_names: names of the examples, for error messages.
+        name: ignored; TensorFlow has it.
+        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
+        threads: at most so many cores; None uses all. Small batches take one.
+
+    Returns:
+        A dict in the order of the spec. FixedLen gives an array (bytes: BytesColumn) with the examples as first
+        dimension; VarLen and Ragged give a Ragged; FixedLenSequence an array padded to the longest; SparseFeature a
+        Sparse. Arrays may be read-only.
+
+    Raises:
+        InvalidArgumentError: an example is damaged or does not fit the spec. The text begins with TensorFlow's; path,
+            record and offset are attributes where the input knows them.
+        TypeError: what should name a type or a shape in the spec does not.
+        ValueError: the spec is not complete, contradicts itself, or the input is nothing that can be parsed.
+
+    >>> import tfrkit as tfr
+    >>> records = [tfr.make_example({"label": i, "ids": [1] * (i + 1)}).SerializeToString() for i in range(3)]
+    >>> spec = {"label": tfr.FixedLenFeature([], "int64"), "ids": tfr.VarLenFeature("int64")}
+    >>> batch = tfr.parse_example(records, spec)
+    >>> batch["label"], batch["ids"]
+    (array([0, 1, 2]), Ragged(shape=(3, None), dtype=int64, [[1], [1, 1], [1, 1, 1]]))
+    """
+    plan = _PLANS.get(features)
+    records = as_records(serialized, strict=policy.wire == "tensorflow")
+    if records.scalar:
+        checked_names(example_names, ())
+        return _parse_one(plan, records, policy)
+    names = None if example_names is None else checked_names(example_names, (records.count,))
+    columns, _, failure = plan.native.parse(records.pieces, _BATCH[policy.wire], native_threads(threads))
+    if failure is not None:
+        raise batch_failure(failure, plan.slots, records, names)
+    return plan.make_batch(columns, records.count)
+
+
+def parse_single_example(
+    serialized: Any,
+    features: Spec,
+    example_names: Any = None,
+    name: str | None = None,  # noqa: ARG001
+    *,
+    policy: ReadPolicy = TFRKIT,
+) -> dict[str, Any]:
+    r"""Parse one serialised Example.
+
+    Args:
+        serialized: bytes, or a message.
+        features: the spec: feature names and what is expected of them.
+        example_names: checked to be one name; TensorFlow has it.
+        name: ignored; TensorFlow has it.
+        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
+
+    Returns:
+        A dict in the order of the spec. FixedLen of shape [] gives a numpy scalar or bytes, of another shape an array
+        (of bytes objects); VarLen a 1-D array (bytes: BytesColumn); FixedLenSequence an array of one dimension more;
+        SparseFeature a Sparse; RaggedFeature a Ragged, or without partitions what VarLen gives.
+
+    Raises:
+        InvalidArgumentError: the example is damaged or does not fit the spec. The text is TensorFlow's.
+        TypeError: what should name a type or a shape in the spec does not.
+        ValueError: the spec is not complete or contradicts itself, or the input is not one example.
+
+    >>> import tfrkit as tfr
+    >>> record = tfr.make_example({"label": 3, "name": "x"}).SerializeToString()
+    >>> one = tfr.parse_single_example(record, {"label": tfr.FixedLenFeature([1], "int64")})
+    >>> one["label"]
+    array([3])
+    """
+    if not features:
+        raise ValueError(f"Invalid argument: features cannot be {'None' if features is None else 'empty'}.")
+    plan = _PLANS.get(features)
+    if plan.quick is not None and type(serialized) is bytes and example_names is None:
+        row = plan.quick.parse_one(serialized, _SINGLE[policy.wire])
+        if type(row) is dict:
+            for key, make in plan.quick_makers:
+                row[key] = make(row, 1)
+            return row
+    records = as_scalar(serialized)
+    checked_names(example_names, ())
+    return _parse_one(plan, records, policy)
+
+
+def native_threads(threads: int | None) -> int:
+    """Give a number of threads as the kernels take it: 0 is all cores."""
+    if threads is None:
+        return 0
+    if threads < 1:
+        raise ValueError(f"expected threads to be positive or None but got {threads}")
+    return threads
+
+
+def _parse_one(plan: ExamplesPlan, records: Records, policy: ReadPolicy) -> dict[str, Any]:
+    row = plan.native.parse_one(records[0], _SINGLE[policy.wire])
+    if not isinstance(row, dict):
+        raise single_failure(row, plan.slots, records)
+    return plan.make_single(row)

@@ -1,0 +1,130 @@
+"""Parsing SequenceExamples: a context like an Example's, and feature lists with a value or more for each step."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tfrkit import _core
+from tfrkit.examples.inputs import Records, as_records, as_scalar
+from tfrkit.examples.names import sequence_names
+from tfrkit.examples.parse import native_threads
+from tfrkit.examples.plan import PlanCache
+from tfrkit.examples.sequence_failure import sequence_failure
+from tfrkit.examples.sequence_plan import SequencesPlan, compile_sequences
+from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.model.specs import Spec
+
+__all__ = ["parse_sequence_example", "parse_single_sequence_example"]
+
+_DIALECTS: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
+_PLANS: Final[PlanCache[SequencesPlan]] = PlanCache(compile_sequences)
+_Results = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
+
+
+def parse_sequence_example(
+    serialized: Any,
+    context_features: Spec | None = None,
+    sequence_features: Spec | None = None,
+    example_names: Any = None,
+    name: str | None = None,  # noqa: ARG001
+    *,
+    policy: ReadPolicy = TFRKIT,
+    threads: int | None = None,
+) -> _Results:
+    """Parse a batch of serialised SequenceExamples into columns.
+
+    Args:
+        serialized: as for `parse_example`. Of a single example the results have no batch dimension.
+        context_features: spec of the context: FixedLen, VarLen and Ragged.
+        sequence_features: spec of the feature lists: FixedLenSequence, VarLen and Ragged.
+        example_names: names of the examples, for error messages.
+        name: ignored; TensorFlow has it.
+        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
+        threads: at most so many cores; None uses all. Small batches take one.
+
+    Returns:
+        The context, as `parse_example` gives it; the feature lists: FixedLenSequence as an array (bytes: BytesColumn)
+        of examples and steps, padded to the longest list, VarLen and Ragged as a Ragged of examples and steps; for
+        each FixedLenSequence the number of steps of every example.
+
+    Raises:
+        InvalidArgumentError: an example is damaged or does not fit the specs. The text begins with TensorFlow's; path,
+            record and offset are attributes where the input knows them.
+        TypeError: what should name a type or a shape in a spec does not.
+        ValueError: a spec is not complete, contradicts itself, or the input is nothing that can be parsed.
+
+    >>> import tfrkit as tfr
+    >>> record = tfr.make_sequence_example({"n": 2}, {"t": [[1], [2]]}).SerializeToString()
+    >>> context, lists, lengths = tfr.parse_sequence_example(
+    ...     [record], {"n": tfr.FixedLenFeature([], "int64")}, {"t": tfr.FixedLenSequenceFeature([], "int64")}
+    ... )
+    >>> context["n"].tolist(), lists["t"].tolist(), lengths["t"].tolist()
+    ([2], [[1, 2]], [2])
+    """
+    if not (context_features or sequence_features):
+        raise ValueError(
+            "Both `context_features` and `sequence_features` argument are None, but at least one should have values."
+        )
+    plan = _PLANS.get_pair(context_features, sequence_features)
+    records = as_records(serialized, strict=policy.wire == "tensorflow")
+    return _parse(plan, records, example_names, policy, threads)
+
+
+def parse_single_sequence_example(
+    serialized: Any,
+    context_features: Spec | None = None,
+    sequence_features: Spec | None = None,
+    example_name: Any = None,
+    name: str | None = None,  # noqa: ARG001
+    *,
+    policy: ReadPolicy = TFRKIT,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parse one serialised SequenceExample.
+
+    Args:
+        serialized: bytes, or a message.
+        context_features: spec of the context: FixedLen, VarLen and Ragged.
+        sequence_features: spec of the feature lists: FixedLenSequence, VarLen and Ragged.
+        example_name: name of the example, for error messages.
+        name: ignored; TensorFlow has it.
+        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
+
+    Returns:
+        The context, as `parse_single_example` gives it, and the feature lists: FixedLenSequence as an array whose first
+        dimension are the steps, VarLen and Ragged as a Ragged of steps.
+
+    Raises:
+        InvalidArgumentError: the example is damaged or does not fit the specs. The text is TensorFlow's.
+        TypeError: what should name a type or a shape in a spec does not.
+        ValueError: a spec is not complete or contradicts itself, or the input is not one example.
+
+    >>> import tfrkit as tfr
+    >>> record = tfr.make_sequence_example({"n": 2}, {"t": [[1], [2, 3]]}).SerializeToString()
+    >>> context, lists = tfr.parse_single_sequence_example(record, None, {"t": tfr.VarLenFeature("int64")})
+    >>> lists["t"]
+    Ragged(shape=(2, None), dtype=int64, [[1], [2, 3]])
+    """
+    if not (context_features or sequence_features):
+        raise ValueError(
+            "Both context_features and sequence_features are None, but at least one should have values."
+        )
+    plan = _PLANS.get_pair(context_features, sequence_features)
+    context, lists, _ = _parse(plan, as_scalar(serialized), example_name, policy, 1)
+    return context, lists
+
+
+def _parse(
+    plan: SequencesPlan, records: Records, example_names: Any, policy: ReadPolicy, threads: int | None
+) -> _Results:
+    names = sequence_names(example_names, records.count)
+    context, lists, failure = plan.native.parse(
+        records.pieces, _DIALECTS[policy.wire], native_threads(threads)
+    )
+    if failure is not None:
+        raise sequence_failure(failure, plan.context, plan.lists, records, names)
+    one = records.scalar
+    return (
+        plan.make_context(context, records.count, one=one),
+        plan.make_lists(lists, one=one),
+        plan.make_lengths(lists, one=one),
+    )

@@ -1,0 +1,201 @@
+"""Plans: a spec for Examples, compiled once, with everything that parsing needs.
+
+Compiling takes a millisecond, finding a compiled plan again about a microsecond: that is what makes a Python loop over
+single examples quick.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from operator import is_
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+
+from tfrkit import _core
+from tfrkit.examples.assemble import Make, batch_maker, single_maker
+from tfrkit.examples.slots import Attributes, Slot, SlotTable, find_slots
+from tfrkit.model.specs import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+)
+
+__all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot"]
+
+_ALLOWED: Final = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
+_CACHED: Final = 128  # specs; the oldest goes first
+_PLAIN: Final = (bool, int, float, str, bytes)
+_Plan = TypeVar("_Plan")
+
+
+class PlanCache(Generic[_Plan]):
+    """Compiled specs. Any thread may ask.
+
+    A dict that was seen before is known by its identity, if it still holds the same features under the same keys; one
+    that says the same, by its contents. What is not seen: a change inside a feature, such as of a list that is its
+    shape.
+    """
+
+    __slots__ = ("_by_content", "_by_identity", "_compile", "_lock")
+
+    def __init__(self, compile_specs: Callable[..., _Plan]) -> None:
+        self._compile = compile_specs
+        self._by_identity: dict[Hashable, tuple[_Copy, _Copy, _Plan]] = {}
+        self._by_content: dict[Hashable, tuple[_Copy, _Copy, _Plan]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, spec: Any) -> _Plan:
+        """Give the plan of a spec."""
+        found = self._by_identity.get(id(spec))
+        if found is not None and found[0].is_of(spec):
+            return found[2]
+        return self._find(id(spec), (spec,))
+
+    def get_pair(self, first: Any, second: Any) -> _Plan:
+        """Give the plan of two specs that belong together; either may be None."""
+        key = (id(first), id(second))
+        found = self._by_identity.get(key)
+        if found is not None and found[0].is_of(first) and found[1].is_of(second):
+            return found[2]
+        return self._find(key, (first, second))
+
+    def __len__(self) -> int:
+        return len(self._by_content)
+
+    def _find(self, key: Hashable, specs: tuple[Any, ...]) -> _Plan:
+        # The copies are taken before compiling, as another thread may change the spec meanwhile.
+        copies = [_Copy(spec) for spec in specs]
+        content = tuple(copy.fingerprint() for copy in copies)
+        found = self._by_content.get(content)
+        plan = self._compile(*(copy.spec for copy in copies)) if found is None else found[2]
+        entry = (copies[0], copies[-1], plan)
+        with self._lock:
+            _keep(self._by_identity, key, entry)
+            if found is None:
+                _keep(self._by_content, content, entry)
+        return plan
+
+
+def _keep(plans: dict[Hashable, Any], key: Hashable, entry: Any) -> None:
+    plans.pop(key, None)
+    while len(plans) >= _CACHED:
+        del plans[next(iter(plans))]
+    plans[key] = entry
+
+
+class _Copy:
+    """A spec as it was when it was compiled; the order of its keys is that of the result."""
+
+    __slots__ = ("keys", "spec", "values")
+
+    def __init__(self, spec: Any) -> None:
+        self.spec: Any = dict(spec) if isinstance(spec, Mapping) else spec
+        content = self.spec if isinstance(self.spec, dict) else {}
+        self.keys = [*content]
+        self.values = [*content.values()]
+
+    def is_of(self, spec: Any) -> bool:
+        """Whether a spec holds these very features, which are alive as long as this is."""
+        if not spec:
+            return not self.keys
+        return (
+            len(spec) == len(self.values)
+            and all(map(is_, spec.values(), self.values))
+            and [*spec] == self.keys
+        )
+
+    def fingerprint(self) -> Hashable:
+        """What the spec says, with types: 1 is not 1.0, and tuples of different classes are not the same."""
+        return _fingerprint(self.spec)
+
+
+def _fingerprint(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        return tuple((key, _fingerprint(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, *map(_fingerprint, value)
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.dtype.str, value.shape, value.tobytes()
+    if value is None or type(value) in _PLAIN:
+        return type(value), repr(value)
+    return "object", id(value)  # what it belongs to is kept with the plan, so the number is not used again
+
+
+class ExamplesPlan:
+    """A compiled spec.
+
+    Attributes:
+        slots: what the kernel reads, sorted by key.
+        native: reads a batch, and decides which error comes first.
+        quick: reads one example into a dict in the order of the spec; None if that dict would not be the result.
+        quick_makers: what is still to be made of the quick dict's values, by key.
+        keys: of the result.
+        batch_makers: by key in sorted order, how a batch's columns are made; an index is a kernel's column itself.
+        single_makers: the same for one example, from a dict by slot; None is the slot's value itself.
+    """
+
+    __slots__ = ("batch_makers", "keys", "native", "quick", "quick_makers", "single_makers", "slots")
+
+    def __init__(self, table: SlotTable) -> None:
+        places = {slot.key: (index, slot) for index, slot in enumerate(table.slots)}
+        ordered = sorted(table.features.items())
+        self.slots: tuple[Slot, ...] = table.slots
+        self.keys: tuple[str, ...] = tuple(table.features)
+        self.native: Any = _core.ExamplePlan([native_slot(slot) for slot in table.slots])
+        self.batch_makers: list[tuple[str, int, Make | None]] = [
+            (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
+            for key, feature in ordered
+        ]
+        self.single_makers: list[tuple[str, Make | None]] = [
+            (key, single_maker(key, feature, places)) for key, feature in ordered
+        ]
+        self.quick: Any = None
+        self.quick_makers: list[tuple[str, Make]] = []
+        # Where each feature reads its own key alone, a dict by slot in the order of the spec is nearly the result.
+        if len(places) == len(self.keys) and all(key in places for key in self.keys):
+            self.quick = _core.ExamplePlan([native_slot(places[key][1]) for key in self.keys])
+            self.quick_makers = [(key, make) for key, make in self.single_makers if make is not None]
+
+    def make_batch(self, columns: list[Any], count: int) -> dict[str, Any]:
+        """Make the result of a batch."""
+        result = dict.fromkeys(self.keys)
+        for key, index, make in self.batch_makers:
+            result[key] = columns[index] if make is None else make(columns, count)
+        return result
+
+    def make_single(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Make the result of one example."""
+        result = dict.fromkeys(self.keys)
+        for key, make in self.single_makers:
+            result[key] = row[key] if make is None else make(row, 1)
+        return result
+
+
+def native_slot(slot: Slot) -> tuple[str, int, int, int, Any]:
+    """Give a slot as the kernel takes it: key, kind, count or -1, what the count is a multiple of, default."""
+    if slot.form == "dense":
+        return slot.key, slot.kind, slot.size, 1, slot.default
+    return slot.key, slot.kind, -1, max(slot.size, 1) if slot.form == "sequence" else 0, None
+
+
+def compile_examples(features: Any) -> ExamplesPlan:
+    """Compile a spec for Examples.
+
+    Raises:
+        InvalidArgumentError: a type or a default cannot be.
+        TypeError: what should name a type or a shape does not.
+        ValueError: a feature is incomplete or not supported, or two are in conflict.
+    """
+    if not features:
+        raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
+    spec = dict(features)
+    for key, feature in spec.items():
+        if type(feature).__name__ == "FixedLenSequenceFeature":
+            if not feature.allow_missing:
+                raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+            spec[key] = FixedLenSequenceFeature([None] + list(feature.shape), *tuple(feature)[1:])  # noqa: RUF005
+    return ExamplesPlan(find_slots(spec, _ALLOWED, Attributes()))

@@ -1,0 +1,193 @@
+"""Plans for SequenceExamples: two specs, compiled once, and how the kernel's columns become results.
+
+The kernel always reads a batch; one example is a batch of one whose first dimension is taken off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit import _core
+from tfrkit.examples.assemble import (
+    Make,
+    batch_maker,
+    make_dense,
+    make_ragged,
+    narrow_splits,
+    single_maker,
+)
+from tfrkit.examples.partitions import cut_rows, partition_batch
+from tfrkit.examples.plan import native_slot
+from tfrkit.examples.slots import Attributes, Slot, SlotTable, find_slots
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.specs import (
+    FeatureSpec,
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    VarLenFeature,
+)
+
+__all__ = ["SequencesPlan", "compile_sequences"]
+
+_CONTEXT: Final = (VarLenFeature, FixedLenFeature, RaggedFeature)
+_LISTS: Final = (VarLenFeature, FixedLenSequenceFeature, RaggedFeature)
+_CONTEXT_NAMES: Final = Attributes("Tcontext_dense", "context_sparse_types")
+_LIST_NAMES: Final = Attributes("feature_list_dense_types", "feature_list_sparse_types")
+_MakeList = Callable[[list[Any], bool], Any]  # the lists' columns, and whether it is one example
+
+
+class SequencesPlan:
+    """Two compiled specs.
+
+    Attributes:
+        context: slots of the context, sorted by key.
+        lists: slots of the feature lists, sorted by key.
+        native: reads a batch.
+    """
+
+    __slots__ = (
+        "_batch",
+        "_keys",
+        "_lengths",
+        "_list_keys",
+        "_make_lists",
+        "_single",
+        "context",
+        "lists",
+        "native",
+    )
+
+    def __init__(self, context: SlotTable, lists: SlotTable) -> None:
+        self.context: tuple[Slot, ...] = context.slots
+        self.lists: tuple[Slot, ...] = lists.slots
+        self.native: Any = _core.SequencePlan(
+            [native_slot(slot) for slot in context.slots],
+            [
+                (slot.key, slot.kind, slot.size if slot.form == "sequence" else -1, not slot.required)
+                for slot in lists.slots
+            ],
+        )
+        places = {slot.key: (index, slot) for index, slot in enumerate(context.slots)}
+        ordered = sorted(context.features.items())
+        self._keys = tuple(context.features)
+        self._batch: list[tuple[str, int, Make | None]] = [
+            (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
+            for key, feature in ordered
+        ]
+        self._single: list[tuple[str, Make | None]] = [
+            (key, single_maker(key, feature, places)) for key, feature in ordered
+        ]
+        list_places = {slot.key: (index, slot) for index, slot in enumerate(lists.slots)}
+        self._list_keys = tuple(lists.features)
+        self._make_lists: list[tuple[str, _MakeList]] = [
+            (key, _list_maker(key, feature, list_places)) for key, feature in sorted(lists.features.items())
+        ]
+        self._lengths = [
+            (key, list_places[key][0])
+            for key, feature in lists.features.items()
+            if isinstance(feature, FixedLenSequenceFeature)
+        ]
+
+    def make_context(self, columns: list[Any], count: int, *, one: bool) -> dict[str, Any]:
+        """Make the context's results, of a batch or of one example."""
+        result = dict.fromkeys(self._keys)
+        if one:
+            row = {slot.key: _first(slot, column) for slot, column in zip(self.context, columns, strict=True)}
+            for key, make in self._single:
+                result[key] = row[key] if make is None else make(row, 1)
+            return result
+        for key, index, make in self._batch:
+            result[key] = columns[index] if make is None else make(columns, count)
+        return result
+
+    def make_lists(self, columns: list[Any], *, one: bool) -> dict[str, Any]:
+        """Make the feature lists' results, of a batch or of one example."""
+        result = dict.fromkeys(self._list_keys)
+        for key, make in self._make_lists:
+            result[key] = make(columns, one)
+        return result
+
+    def make_lengths(self, columns: list[Any], *, one: bool) -> dict[str, Any]:
+        """Make the numbers of steps of the lists that are padded."""
+        lengths = {key: np.diff(columns[index][-1]) for key, index in self._lengths}
+        return {key: np.int64(steps[0]) for key, steps in lengths.items()} if one else lengths
+
+
+def compile_sequences(context: Any, sequences: Any) -> SequencesPlan:
+    """Compile the specs of a SequenceExample's context and feature lists; either may be None.
+
+    Raises:
+        InvalidArgumentError: a type or a default cannot be.
+        TypeError: what should name a type or a shape does not.
+        ValueError: a feature is incomplete or not supported, or two are in conflict.
+    """
+    return SequencesPlan(
+        find_slots(context or {}, _CONTEXT, _CONTEXT_NAMES),
+        find_slots(sequences or {}, _LISTS, _LIST_NAMES, lists=True),
+    )
+
+
+def _first(slot: Slot, column: Any) -> Any:
+    """The first row of a context column, in the form in which the Example kernel gives one example."""
+    if slot.form != "dense":
+        return column[:-1] if slot.type == "string" else column[0]
+    if slot.type == "string":
+        values = BytesColumn.unchecked(*column).to_list()
+        return values[0] if slot.size == 1 else values
+    if slot.size != 1:
+        return column
+    # An array may be of C's long long, whose scalars are no np.int64 though the types are equal.
+    return np.int64(column[0]) if slot.type == "int64" else column[0]
+
+
+def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, Slot]]) -> _MakeList:
+    if isinstance(feature, RaggedFeature):
+        return _ragged_list_maker(key, feature, {name: index for name, (index, _) in places.items()})
+    index, slot = places[key]
+    if isinstance(feature, FixedLenSequenceFeature):
+        return lambda columns, one: _dense_list(columns[index], slot, one)
+    return lambda columns, one: _steps(columns[index]).values if one else _steps(columns[index])
+
+
+def _dense_list(column: tuple[Any, ...], slot: Slot, one: bool) -> Any:
+    """Steps of one shape: an array, padded to the longest list of a batch."""
+    splits = column[-1]
+    steps = int(splits[-1])
+    values = make_dense(column[:2] if slot.type == "string" else column[0], (steps, *slot.shape))
+    if one:
+        return values.to_numpy() if isinstance(values, BytesColumn) else values
+    longest = int(np.diff(splits).max(initial=0))
+    if steps == longest * (len(splits) - 1):
+        return values.reshape((len(splits) - 1, longest, *slot.shape))
+    return Ragged.unchecked(values, splits).to_padded(b"" if slot.type == "string" else 0)
+
+
+def _steps(column: tuple[Any, ...]) -> Ragged:
+    """Steps of any length, in the lists of the examples."""
+    return Ragged.unchecked(make_ragged(column[:-1]), column[-1])
+
+
+def _ragged_list_maker(key: str, feature: RaggedFeature, places: dict[str, int]) -> _MakeList:
+    dtype = feature.row_splits_dtype
+    value_place = places[feature.value_key or key]
+    parts = {part.key: places[part.key] for part in feature.partitions if hasattr(part, "key")}
+
+    def steps_of(columns: list[Any], place: int) -> Ragged:
+        rows = narrow_splits(_steps(columns[place]), dtype)
+        return Ragged.unchecked(narrow_splits(rows.values, dtype), rows.row_splits)
+
+    def make(columns: list[Any], one: bool) -> Ragged:
+        rows = steps_of(columns, value_place)
+        borders = {name: steps_of(columns, place) for name, place in parts.items()}
+        if one:
+            inner = {name: steps.values for name, steps in borders.items()}
+            return partition_batch(rows.values, feature, inner)
+        cut = partition_batch(rows.values, feature, borders, rows.row_splits, key)
+        return cut_rows(cut, rows.row_splits, feature.validate)
+
+    return make

@@ -1,0 +1,314 @@
+"""Slots: what the kernel has to find in every example, worked out from a spec with TensorFlow's checks.
+
+Several features may read one key (the indices of two SparseFeatures, say); a slot is what is read under a key, once.
+Features are looked at in the order of their sorted keys, as TensorFlow does, so that of several errors in a spec the
+same one is reported. Pure: no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Final, Literal
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.defaults import convert_default
+from tfrkit.model.dtypes import KINDS, op_name, type_name
+from tfrkit.model.shapes import Dims, as_dims, show_dims
+from tfrkit.model.specs import (
+    FeatureSpec,
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+    as_feature,
+)
+
+__all__ = ["Attributes", "Form", "Slot", "SlotTable", "find_slots"]
+
+Form = Literal["dense", "sequence", "sparse", "ragged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What is read under one key.
+
+    Attributes:
+        key: name of the feature in the example.
+        form: what it is read for: a value of fixed shape, a run of such values, or anything of any length.
+        type: "int64", "float32" or "string".
+        shape: of one value; () for forms without.
+        default: an array or a list of bytes; None if there is none. For a sequence the single value to pad with.
+        required: of a feature list: whether it must be there.
+    """
+
+    key: str
+    form: Form
+    type: str
+    shape: tuple[int, ...] = ()
+    default: Any = None
+    required: bool = True
+
+    @property
+    def kind(self) -> int:
+        """Number of the list in the Feature message."""
+        return KINDS[self.type]
+
+    @property
+    def size(self) -> int:
+        """Number of values of the shape."""
+        return prod(self.shape)
+
+    @property
+    def shown_shape(self) -> str:
+        """The shape as TensorFlow's kernels print it."""
+        return show_dims((None, *self.shape) if self.form == "sequence" else self.shape)
+
+    @property
+    def value_shape(self) -> str:
+        """The same, without the unknown number of values of a sequence."""
+        return show_dims(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Names of the kernel's attributes in TensorFlow, which its errors about types use."""
+
+    dense: str = "Tdense"
+    sparse: str = "sparse_types"
+
+
+@dataclass(slots=True)
+class _Keys:
+    """What TensorFlow's operation would be given, in its three groups."""
+
+    dense: dict[str, tuple[Form, Any, Dims | None, Any, bool]] = field(default_factory=dict)
+    sparse: dict[str, Any] = field(default_factory=dict)
+    ragged: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotTable:
+    """The slots of a spec, and its features.
+
+    Attributes:
+        features: the spec, in its own order.
+        slots: sorted by key, those of RaggedFeatures behind the others.
+    """
+
+    features: dict[str, FeatureSpec]
+    slots: tuple[Slot, ...]
+
+
+def find_slots(
+    features: Mapping[str, Any],
+    allowed: tuple[type[Any], ...],
+    attributes: Attributes,
+    *,
+    lists: bool = False,
+) -> SlotTable:
+    """Check a spec and give its slots.
+
+    Args:
+        features: the spec.
+        allowed: classes of features that may stand in it.
+        attributes: what TensorFlow calls the types.
+        lists: the spec is of feature lists: sequences have one value for each step, and no default. Else the shape of
+            a sequence begins with None.
+
+    Raises:
+        InvalidArgumentError: a type or a default cannot be.
+        TypeError: what should name a type or a shape does not.
+        ValueError: a feature is incomplete, or two are in conflict.
+    """
+    checked: dict[str, FeatureSpec] = {}
+    keys = _Keys()
+    for key in sorted(features):
+        feature = as_feature(features[key])
+        if feature is None or not isinstance(feature, allowed):
+            given = features[key]
+            raise ValueError(f"Unsupported {type(given).__name__} {given} for key '{key}'")
+        checked[key] = feature
+        _ADD[type(feature)](keys, key, feature)
+    _check_groups(keys)
+    _check_names(checked)
+    slots = [*_dense_slots(keys, attributes, lists), *_other_slots(keys, attributes)]
+    slots.sort(key=lambda slot: (slot.form == "ragged", slot.key))
+    return SlotTable({key: checked[key] for key in features}, tuple(slots))
+
+
+def _add_var_len(keys: _Keys, key: str, feature: VarLenFeature) -> None:
+    if not _has_type(feature):
+        raise ValueError(f"Missing type for feature {key}. Received feature={feature}")
+    _add_sparse_key(keys, key, feature.dtype)
+
+
+def _add_sparse(keys: _Keys, key: str, feature: SparseFeature) -> None:
+    if not feature.index_key:
+        raise ValueError(f"Missing index_key for SparseFeature {feature}.")
+    if not feature.value_key:
+        raise ValueError(f"Missing value_key for SparseFeature {feature}.")
+    _require_type(key, feature)
+    index_keys = [feature.index_key] if isinstance(feature.index_key, str) else feature.index_key
+    for index_key in sorted(index_keys):
+        _add_sparse_key(keys, index_key, _Int64())
+    _add_sparse_key(keys, feature.value_key, feature.dtype)
+
+
+class _Int64:
+    """The type of indices, which prints as TensorFlow's does."""
+
+    name: Final = "int64"
+
+    def __str__(self) -> str:
+        return "<dtype: 'int64'>"
+
+
+def _add_sparse_key(keys: _Keys, key: str, dtype: Any) -> None:
+    before = keys.sparse.setdefault(key, dtype)
+    if before is not dtype and type_name(before) != type_name(dtype):
+        raise ValueError(f"Conflicting type {before} vs {dtype} for feature {key}.")
+
+
+def _add_fixed_len(keys: _Keys, key: str, feature: FixedLenFeature) -> None:
+    _require_type(key, feature)
+    _require_shape(key, feature)
+    dims = as_dims(feature.shape)
+    if dims and dims[0] is None:
+        raise ValueError(
+            f"First dimension of shape for feature {key} unknown. "
+            f"Consider using FixedLenSequenceFeature. Received feature={feature}."
+        )
+    if dims is None or None in dims:
+        raise ValueError(
+            f"All dimensions of shape for feature {key} need to be known but received {feature.shape!s}."
+        )
+    keys.dense[key] = ("dense", feature.dtype, dims, feature.default_value, True)
+
+
+def _add_fixed_len_sequence(keys: _Keys, key: str, feature: FixedLenSequenceFeature) -> None:
+    _require_type(key, feature)
+    _require_shape(key, feature)
+    dims = as_dims(feature.shape)
+    keys.dense[key] = ("sequence", feature.dtype, dims, feature.default_value, not feature.allow_missing)
+
+
+def _add_ragged(keys: _Keys, key: str, feature: RaggedFeature) -> None:
+    splits = feature.row_splits_dtype
+    _add_ragged_key(keys, feature.value_key or key, type_name(feature.dtype), splits)
+    for partition in feature.partitions:
+        if not isinstance(partition, RaggedFeature.UniformRowLength):
+            _add_ragged_key(keys, partition.key, "int64", splits)
+
+
+def _add_ragged_key(keys: _Keys, key: str, name: str, splits: str) -> None:
+    name_before, splits_before = keys.ragged.setdefault(key, (name, splits))
+    if name_before != name:
+        raise ValueError(f"Conflicting type <dtype: '{name_before}'> vs <dtype: '{name}'> for feature {key}.")
+    if splits_before != splits:
+        raise ValueError(
+            f"Conflicting partition type <dtype: '{splits_before}'> vs <dtype: '{splits}'> for feature {key}."
+        )
+
+
+_ADD: Final[dict[type[Any], Any]] = {
+    VarLenFeature: _add_var_len,
+    SparseFeature: _add_sparse,
+    FixedLenFeature: _add_fixed_len,
+    FixedLenSequenceFeature: _add_fixed_len_sequence,
+    RaggedFeature: _add_ragged,
+}
+
+
+def _has_type(feature: Any) -> bool:
+    # A numpy dtype of no size is false, and is a type all the same.
+    return feature.dtype is not None and (not isinstance(feature.dtype, str) or bool(feature.dtype))
+
+
+def _require_type(key: str, feature: FeatureSpec) -> None:
+    if not _has_type(feature):
+        raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
+
+
+def _require_shape(key: str, feature: Any) -> None:
+    if feature.shape is None:
+        raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
+
+
+def _check_groups(keys: _Keys) -> None:
+    dense, sparse, ragged = list(keys.dense), list(keys.sparse), list(keys.ragged)
+    both = set(dense) & set(sparse)
+    if both:
+        raise ValueError(
+            f"Dense and sparse keys must not intersect; dense_keys: {dense}, sparse_keys: {sparse}, "
+            f"intersection: {both}"
+        )
+    both = set(dense) & set(ragged)
+    if both:
+        raise ValueError(
+            f"Dense and ragged keys must not intersect; dense_keys: {dense}, ragged_keys: {ragged}, "
+            f"intersection: {both}"
+        )
+    both = set(ragged) & set(sparse)
+    if both:
+        raise ValueError(
+            f"Ragged and sparse keys must not intersect; ragged_keys: {ragged}, sparse_keys: {sparse}, "
+            f"intersection: {both}"
+        )
+
+
+def _check_names(features: Mapping[str, Any]) -> None:
+    wrong = [key for key in features if not isinstance(key, str)]
+    if wrong:
+        raise TypeError(f"Cannot convert {wrong} to EagerTensor of dtype string")
+
+
+def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[Slot]:
+    slots = []
+    for index, (key, (form, dtype, dims, default, required)) in enumerate(keys.dense.items()):
+        if lists and default is not None:
+            raise ValueError(f"Value feature_list.dense_defaults[{key}] must be None")
+        name = type_name(dtype)
+        _check_allowed(name, attributes.dense)
+        shape = _known(dims[1:] if dims and form == "sequence" and not lists else dims, index, lists)
+        if form == "sequence" and not lists:
+            empty = b"" if name == "string" else 0
+            value: Any = convert_default(empty if default is None else default, name, (), index, padding=True)
+        else:
+            value = None if default is None else convert_default(default, name, shape, index)
+            # A default without values counts as none.
+            value = value if value is not None and len(value) else None
+        slots.append(Slot(key, form, name, shape, value, required))
+    return slots
+
+
+def _known(dims: Dims | None, index: int, lists: bool) -> tuple[int, ...]:
+    if dims is not None and None not in dims:
+        return tuple(dim for dim in dims if dim is not None)
+    shown = "<unknown>" if dims is None else show_dims(dims if lists else (None, *dims))
+    if lists:
+        raise InvalidArgumentError(f"Shape {shown} is not fully defined")
+    raise InvalidArgumentError(f"dense_shapes[{index}] has unknown rank or unknown inner dimensions: {shown}")
+
+
+def _other_slots(keys: _Keys, attributes: Attributes) -> list[Slot]:
+    slots = []
+    for key, dtype in keys.sparse.items():
+        try:
+            name = type_name(dtype)
+        except TypeError:
+            raise TypeError(f"Expected DataType for argument '{attributes.sparse}' not {dtype!r}.") from None
+        _check_allowed(name, attributes.sparse)
+        slots.append(Slot(key, "sparse", name))
+    slots += [Slot(key, "ragged", name) for key, (name, _) in keys.ragged.items()]
+    return slots
+
+
+def _check_allowed(name: str, attribute: str) -> None:
+    if name not in KINDS:
+        raise InvalidArgumentError(
+            f"Value for attr '{attribute}' of {op_name(name)} is not in the list of allowed values: "
+            "float, int64, string"
+        )

@@ -1,0 +1,153 @@
+"""The features of some blocks as columns, without a spec: find the keys and their kinds, then parse them all.
+
+What kinds there are and where each is first met comes from the native summary, the values from the native parsers. What
+to make of different kinds for one key is the caller's business. Records mean what protobuf says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.block import Block
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+
+__all__ = ["ABSENT", "KIND_NAMES", "UNSET", "Group", "Kinds", "check_columns"]
+
+# States of a feature in a record.
+ABSENT: Final = 0
+UNSET: Final = 1
+KIND_NAMES: Final = {_core.BYTES: "bytes", _core.FLOAT: "float", _core.INT64: "int64"}
+
+Kinds: TypeAlias = dict[int, int]  # kind -> index of the first record that has it
+_MAX_KEYS_TEXT: Final = "too many different features for one table or batch: choose some with columns="
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some blocks, and what is in their records.
+
+    Attributes:
+        blocks: whose records run on from one to the next.
+        rows: number of records.
+        features: kinds of every feature, by key; none for a key that never has a kind.
+        lists: the same for feature lists.
+        sequences: how many records are SequenceExamples.
+        other: index of the first record that is neither, or -1.
+        all_keys: False if there were too many keys to note them all.
+    """
+
+    blocks: list[Block]
+    rows: int
+    features: dict[str, Kinds]
+    lists: dict[str, Kinds]
+    sequences: int
+    other: int
+    all_keys: bool
+
+    @classmethod
+    def of(cls, blocks: list[Block], columns: Collection[str] | None = None) -> Group:
+        """Look into blocks; of the keys only `columns` are noted, unless it is None."""
+        summary = _core.Summary()
+        summary.add(_pieces(blocks), 0)
+        result = summary.result()
+        (_, (sequences, _), (_, other)) = result["records"]
+        features, lists = _kinds(result["features"], columns), _kinds(result["lists"], columns)
+        rows = sum(len(block) for block in blocks)
+        return cls(blocks, rows, features, lists, sequences, other, not result["not_followed"])
+
+    def place(self, index: int) -> tuple[str | None, int]:
+        """File of a record and its number there."""
+        for block in self.blocks:
+            if index < len(block):
+                return block.path, block.place(index)[0]
+            index -= len(block)
+        raise IndexError(index)
+
+    def where(self, index: int) -> str:
+        """The same for a message."""
+        path, record = self.place(index)
+        return f"record {record}" if path is None else f"record {record} of {path!r}"
+
+    def error(self, index: int, text: str) -> InvalidArgumentError:
+        """An error about a record."""
+        path, record = self.place(index)
+        return InvalidArgumentError(text, path=path, record=record)
+
+    def not_an_example(self) -> InvalidArgumentError:
+        """The error for the first record that is no Example."""
+        return self.error(
+            self.other,
+            f"expected an Example or a SequenceExample but {self.where(self.other)} is none. "
+            "inspect() tells what it looks like, and read_records() gives it as bytes.",
+        )
+
+    def parse(self, kinds: dict[str, int], threads: int) -> dict[str, tuple[Ragged, npt.NDArray[np.uint8]]]:
+        """Parse features, of which each has one kind: values by row, and the state of each row."""
+        if not self.all_keys:
+            raise InvalidArgumentError(_MAX_KEYS_TEXT)
+        plan = _core.ExamplePlan([(key, kind, -1, 1, None) for key, kind in kinds.items()])
+        columns, states, failure = plan.parse(_pieces(self.blocks), _core.PROTOBUF, threads, True)
+        if failure is not None or states is None:
+            raise self._broken(0 if failure is None else failure.row)
+        return {
+            key: (_ragged(column), state) for key, column, state in zip(kinds, columns, states, strict=True)
+        }
+
+    def parse_lists(self, kinds: dict[str, int], threads: int) -> dict[str, Ragged]:
+        """Parse feature lists, of which each has one kind: the steps by row, each with its values."""
+        if not self.all_keys:
+            raise InvalidArgumentError(_MAX_KEYS_TEXT)
+        plan = _core.SequencePlan([], [(key, kind, -1, True) for key, kind in kinds.items()])
+        _, columns, failure = plan.parse(_pieces(self.blocks), _core.PROTOBUF, threads)
+        if failure is not None:
+            raise self._broken(failure.row)
+        return {
+            key: Ragged.unchecked(_ragged(column[:-1]), column[-1])
+            for key, column in zip(kinds, columns, strict=True)
+        }
+
+    def _broken(self, row: int) -> InvalidArgumentError:
+        return self.error(row, f"could not parse the features of {self.where(row)}")
+
+
+def check_columns(columns: Collection[str] | None) -> list[str] | None:
+    """The chosen names as a list without repeats.
+
+    Raises:
+        TypeError: it is a single string, or holds something that is none.
+    """
+    if columns is None:
+        return None
+    if isinstance(columns, (str, bytes)):
+        raise TypeError(f"expected a list of names for columns but got {columns!r:.40}")
+    names = list(dict.fromkeys(columns))
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"expected names of features as str but got {name!r:.40}")
+    return names
+
+
+def _pieces(blocks: list[Block]) -> list[tuple[Any, Any, Any]]:
+    return [(block.data, block.offsets, block.lengths) for block in blocks]
+
+
+def _kinds(table: dict[str, dict[str, Any]], columns: Collection[str] | None) -> dict[str, Kinds]:
+    return {
+        key: {kind: table[key]["kinds"][kind][1] for kind in KIND_NAMES if table[key]["kinds"][kind][0]}
+        for key in sorted(table)
+        if columns is None or key in columns
+    }
+
+
+def _ragged(column: tuple[Any, ...]) -> Ragged:
+    """Values and splits as a kernel gives them."""
+    *values, splits = column
+    return Ragged.unchecked(values[0] if len(values) == 1 else BytesColumn.unchecked(*values), splits)
