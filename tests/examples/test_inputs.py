@@ -17,7 +17,12 @@ from tfrkit.examples.inputs import as_records
 
 RECORDS = [example(a=[number]) for number in range(5)]
 SPEC = {"a": tfr.FixedLenFeature([], "int64")}
-BLOCK = tfr.Block.from_records(RECORDS)
+
+
+def _cut_block():
+    """The records in three Blocks, one of them empty."""
+    block = tfr.Block.from_records(RECORDS)
+    return [block[:2], block[2:2], block[2:]]
 
 
 def _foreign(record):
@@ -37,9 +42,6 @@ def _foreign(record):
     [
         RECORDS,
         tuple(RECORDS),
-        BLOCK,
-        [BLOCK[:2], BLOCK[2:2], BLOCK[2:]],
-        iter([BLOCK[:2], BLOCK[2:]]),
         tfr.BytesColumn.from_list(RECORDS),
         tfr.BytesColumn.from_list([b"before", *RECORDS])[1:],
         np.array(RECORDS, object),
@@ -57,9 +59,6 @@ def _foreign(record):
     ids=[
         "list",
         "tuple",
-        "Block",
-        "list of Blocks",
-        "iterator of Blocks",
         "BytesColumn",
         "slice of a BytesColumn",
         "array of objects",
@@ -97,6 +96,20 @@ def test_one_example(one):
         result = parse(one, SPEC)["a"]
         assert result == 3
         assert np.ndim(result) == 0
+
+
+def test_blocks():
+    block = tfr.Block.from_records(RECORDS)
+    for batch in (block, _cut_block(), tuple(_cut_block()), iter(_cut_block())):
+        assert tfr.parse_example(batch, SPEC)["a"].tolist() == [0, 1, 2, 3, 4]
+    assert tfr.parse_example(block.take([3, 1]), SPEC)["a"].tolist() == [3, 1]
+    with pytest.raises(ValueError, match=r"^Input serialized must be a scalar$"):
+        tfr.parse_single_example(block[:1], SPEC)
+    with pytest.raises(
+        ValueError, match=r"^Can't convert Python sequence with mixed types to Tensor\."
+    ) as caught:
+        tfr.parse_example([RECORDS[0], block], SPEC)
+    assert caught.value.__notes__ == ["Expected bytes but got Block at index 1."]
 
 
 def test_messages_of_another_pool():
@@ -164,8 +177,8 @@ def test_matrix_is_refused(matrix, shape):
 
 @pytest.mark.parametrize(
     "batch",
-    [RECORDS, BLOCK, BLOCK[:1], np.array(RECORDS, object), [5], np.array([1.0]), []],
-    ids=["list", "Block", "Block of one", "array", "list of int", "array of floats", "empty"],
+    [RECORDS, np.array(RECORDS, object), [5], np.array([1.0]), []],
+    ids=["list", "array", "list of int", "array of floats", "empty"],
 )
 def test_single_takes_no_batch(batch):
     for parse in (tfr.parse_single_example, tfr.parse_single_sequence_example):
@@ -192,7 +205,6 @@ def test_single_takes_no_batch(batch):
             "Attempt to convert a value ({'a': 1}) with an unsupported type (<class 'dict'>) to a Tensor.",
         ),
         ([RECORDS[0], 5], "Can't convert Python sequence with mixed types to Tensor."),
-        ([BLOCK, RECORDS[0]], "Can't convert Python sequence with mixed types to Tensor."),
         (pa.array([1, 2]), "expected an Arrow array of binary but got ndarray of 2 values"),
         (pa.array([b"", None]), "expected no null among the examples but got one at index 1"),
         (
@@ -240,7 +252,7 @@ def test_errors_tell_the_number_of_a_record_that_was_taken(tmp_path):
 
 
 def test_records_in_several_pieces_are_found():
-    records = as_records([BLOCK[:2], BLOCK[2:2], BLOCK[2:]])
+    records = as_records(_cut_block())
     assert [records[row] for row in range(5)] == RECORDS
     with pytest.raises(IndexError):
         records[5]
