@@ -10,6 +10,12 @@ namespace {
 
 using Parts = std::vector<Bytes>;
 
+// How deep groups may be nested in the messages on the way to a value; each takes one level.
+constexpr std::size_t kInMap = kMaxNesting - 1;
+constexpr std::size_t kInEntry = kMaxNesting - 2;
+constexpr std::size_t kInValue = kMaxNesting - 3;  // a Feature of the context, or a FeatureList
+constexpr std::size_t kInStep = kMaxNesting - 4;   // a Feature of a list
+
 // The value of a feature or of a feature list in one record.
 struct FoundParts {
   bool present = false;
@@ -28,7 +34,7 @@ bool read_entry(Bytes entry, Bytes& key, Parts& parts) {
       if (!wire.read_message(key)) return false;
     } else if (tag == delimited_tag(2)) {
       if (!wire.read_message(parts.emplace_back())) return false;
-    } else if (!wire.skip_field(tag)) {
+    } else if (!wire.skip_field(tag, kInEntry)) {
       return false;
     }
   }
@@ -45,7 +51,7 @@ bool find_entries(const SequencePlan& plan, bool lists, Bytes map, std::span<Fou
     Bytes entry;
     if (!wire.read_tag(tag)) return false;
     if (tag != delimited_tag(1)) {
-      if (!wire.skip_field(tag)) return false;
+      if (!wire.skip_field(tag, kInMap)) return false;
       continue;
     }
     if (!wire.read_message(entry) || !read_entry(entry, key, parts)) return false;
@@ -76,6 +82,9 @@ bool find_parts(const SequencePlan& plan, Bytes record, std::span<FoundParts> fo
 
 // A Feature: what its oneof holds after all parts were read.
 struct FeatureReader {
+  explicit FeatureReader(std::size_t nesting) noexcept : depth(nesting) {}
+
+  std::size_t depth;  // for groups
   Kind kind = Kind::kUnset;
   ListValues values;
 
@@ -91,7 +100,7 @@ struct FeatureReader {
       std::uint32_t tag = 0;
       if (!wire.read_tag(tag)) return false;
       if ((tag & 7) != 2 || tag >> 3 > 3) {
-        if (!wire.skip_field(tag)) return false;
+        if (!wire.skip_field(tag, depth)) return false;
         continue;
       }
       Bytes list;
@@ -130,7 +139,7 @@ struct FeatureReader {
     if (kind == Kind::kInt64 && tag == varint_tag(1)) {
       return wire.read_varint(values.ints.emplace_back());
     }
-    return wire.skip_field(tag);
+    return wire.skip_field(tag, depth - 1);
   }
 
   bool read_run(Bytes bytes) {
@@ -156,7 +165,7 @@ bool read_steps(const Parts& parts, FeatureReader& reader, std::int64_t& index, 
       Bytes step;
       if (!wire.read_tag(tag)) return false;
       if (tag != delimited_tag(1)) {
-        if (!wire.skip_field(tag)) return false;
+        if (!wire.skip_field(tag, kInValue)) return false;
         continue;
       }
       reader.clear();
@@ -176,7 +185,7 @@ bool read_feature(const Parts& parts, FeatureReader& reader) {
 }
 
 SequenceFault diagnose_context(const ContextSlot& slot, const FoundParts& found, SequenceFault at) {
-  FeatureReader reader;
+  FeatureReader reader(kInValue);
   if (!read_feature(found.parts, reader)) {
     at.code = SequenceCode::kMalformedContext;
     return at;
@@ -199,7 +208,7 @@ SequenceFault diagnose_list(const ListSlot& slot, const FoundParts& found, Seque
     if (slot.count != kVariable && !slot.allow_missing) at.code = SequenceCode::kListMissing;
     return at;
   }
-  FeatureReader reader;
+  FeatureReader reader(kInStep);
   SequenceCode code = SequenceCode::kMalformedList;
   const bool good = read_steps(found.parts, reader, at.index, [&] {
     at.kind = reader.kind;
@@ -220,7 +229,8 @@ SequenceFault diagnose_list(const ListSlot& slot, const FoundParts& found, Seque
 bool rewrite_protobuf(const SequencePlan& plan, Bytes record, std::vector<std::byte>& out) {
   std::vector<FoundParts> found(plan.slots());
   if (!find_parts(plan, record, found)) return false;
-  FeatureReader reader;
+  FeatureReader feature(kInValue);
+  FeatureReader reader(kInStep);
   std::vector<std::byte> value;
   std::vector<std::byte> step;
   const std::size_t context = plan.context().size();
@@ -228,9 +238,9 @@ bool rewrite_protobuf(const SequencePlan& plan, Bytes record, std::vector<std::b
     if (!found[i].present) continue;
     value.clear();
     if (i < context) {
-      if (!read_feature(found[i].parts, reader)) return false;
-      if (reader.kind == Kind::kUnset) continue;  // as if it were not there
-      append_feature(value, reader.kind, reader.values);
+      if (!read_feature(found[i].parts, feature)) return false;
+      if (feature.kind == Kind::kUnset) continue;  // as if it were not there
+      append_feature(value, feature.kind, feature.values);
       append_entry(out, false, plan.context()[i].key, value);
       continue;
     }

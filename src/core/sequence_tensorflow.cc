@@ -86,9 +86,9 @@ struct ListReader {
       if (!list.expect(delimited_tag(1)) || !list.read_length32(length)) return false;
       Bytes string;
       ++count;
-      if (length > list.left()) {
+      if (length > list.left()) {  // a length over 31 bits skips nothing
         readable = false;
-        list.move_to(list.position() + list.left());
+        if (length <= kMaxLength) list.move_to(list.position() + list.left());
       } else if (list.read_bytes(length, string)) {
         values.strings.push_back(string);
       }
