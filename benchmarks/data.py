@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent / "data"
-VERSION = 2  # raise it when the content changes, so that older files are made anew
+VERSION = 3  # raise it when the content changes, so that older files are made anew
 FRAME_OVERHEAD = 16
 
 
@@ -59,11 +59,16 @@ class _Kind:
 KINDS = {
     "A": _Kind("examples", records=1_000_000, distinct=20_000, files=4),
     "A_one": _Kind("examples", records=1_000_000, distinct=20_000, files=1),
+    "A_shuffled": _Kind("shuffled", records=1_000_000, distinct=20_000, files=4, gzip=False),
     "B": _Kind("photos", records=20_000, distinct=500, files=4),
+    "C": _Kind("tokens", records=80_000, distinct=2_000, files=4, gzip=False),
+    "D": _Kind("sequences", records=400_000, distinct=5_000, files=4, gzip=False),
     "sample_examples": _Kind("examples", records=20_000, distinct=20_000, files=1, gzip=False, cycled=False),
     "sample_photos": _Kind("photos", records=500, distinct=500, files=1, gzip=False, cycled=False),
     "sample_pixels": _Kind("pixels", records=12, distinct=12, files=1, gzip=False, cycled=False),
 }
+
+COSTS = {"photos": 37, "sequences": 3, "tokens": 12}  # kB in a record, about, where it is not below 1
 
 
 def folder(scale: float) -> Path:
@@ -132,7 +137,7 @@ def _plan(name: str, kind: _Kind, scale: float) -> list[dict[str, Any]]:
                 "dataset": name, "path": str(folder(scale) / (stem + suffix)), "gzip": gzip,
                 "pool": kind.pool, "cycled": kind.cycled, "seed": number, "records": per_file,
                 "distinct": min(kind.distinct, max(per_file * kind.files, 1)),
-                "cost": per_file * (37 if kind.pool == "photos" else 1) * (20 if gzip else 1),
+                "cost": per_file * COSTS.get(kind.pool, 1) * (20 if gzip else 1),
             })  # fmt: skip
     return jobs
 

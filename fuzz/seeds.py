@@ -113,10 +113,37 @@ def tensor_messages() -> list[bytes]:
     return [*messages, listed, bytes([len(types)]) + text]
 
 
+def sequence_messages() -> list[bytes]:
+    """Return SequenceExamples behind the bytes that choose what is parsed of them, two in each."""
+    usual = tfrkit.SequenceExample()
+    usual.context.feature["a"].int64_list.value.extend([1, -1, 1 << 40])
+    usual.context.feature["bb"].bytes_list.value.extend([b"xy", b""])
+    for number in range(5):
+        usual.feature_lists.feature_list["t"].feature.add().int64_list.value.append(number << 7 * number)
+        usual.feature_lists.feature_list["a"].feature.add().float_list.value.extend([1, 2, 3, 4])
+    usual.feature_lists.feature_list["other"].feature.add()
+    record = usual.SerializeToString()
+    unset = tfrkit.SequenceExample()
+    unset.context.feature["a"].SetInParent()
+    unset.feature_lists.feature_list["t"].feature.add()
+    chosen = [
+        bytes([2, 0, 0, 0, 2, 1, 0, 1, 3, 0]),  # a, bb, t, a: kind, count (and whether it may be missing)
+        bytes([2, 0, 0, 0, 2, 0, 0, 1, 0, 0]),
+    ]
+    bodies = [
+        bytes([255]) + record,
+        bytes([1]) + unset.SerializeToString() + record,
+        bytes([255]) + record * 2,
+    ]
+    return [head + body for head in chosen for body in bodies]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
         return index_files()
+    if target == "fuzz_parse_sequence":
+        return sequence_messages()
     if target == "fuzz_parse_tensor":
         return tensor_messages()
     if target == "fuzz_read":  # its first byte chooses the options

@@ -205,10 +205,8 @@ bool SequenceMeasure::measure_list(std::size_t slot, Bytes value) {
   while (at != end) {
     at = walk_fixed(wanted, at, end, extent);
     if (at == end) break;
-    Bytes step;
     Bytes body;
-    if (!canonical::read_step(at, end, step)) return false;
-    if (!step.empty() && !canonical::read_feature(step, wanted.kind, body)) return false;
+    if (!canonical::read_step(at, end, wanted.kind, body)) return false;
     const std::int64_t count = canonical::count_values(wanted.kind, body, extent.bytes);
     if (count < 0 || (wanted.count != kVariable && count != wanted.count)) return false;
     extent.values += count;

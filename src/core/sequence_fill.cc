@@ -1,7 +1,7 @@
 // Filling: the second pass over notes of records that were measured.
 //
-// Positions follow from what was measured; where the bytes say otherwise now (somebody wrote into
-// them meanwhile), zeros stand in for what is not there.
+// Nothing is written outside the extent that was measured; where the bytes say otherwise now
+// (somebody wrote into them meanwhile), zeros stand in for what is not there.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -47,28 +47,21 @@ class Writer {
 
   [[nodiscard]] const SlotExtent& at() const noexcept { return at_; }
   [[nodiscard]] std::int64_t values_left() const noexcept { return stop_.values - at_.values; }
-  [[nodiscard]] std::int64_t steps_left() const noexcept { return stop_.steps - at_.steps; }
 
-  // Writes the first `count` values of the body of a list.
+  // Writes the first `count` values of the body of a list, and zeros for those it has not.
   void copy(Bytes body, std::int64_t count) noexcept {
-    count = std::min(count, values_left());
-    switch (kind_) {
-      case Kind::kBytes:
-        return copy_strings(body, count);
-      case Kind::kFloat: {
-        float* const out = arrays_.floats + at_.values;
-        const std::int64_t done = copy_floats(body, out, count);
-        std::fill(out + done, out + count, 0.0F);
-        break;
-      }
-      default: {
-        std::int64_t* const out = arrays_.ints + at_.values;
-        const std::int64_t done = copy_varints(body, out, count);
-        std::fill(out + done, out + count, 0);
-        break;
-      }
-    }
-    at_.values += count;
+    const std::int64_t last = at_.values + std::min(count, values_left());
+    copy_some(body, last - at_.values);
+    pad(last);
+  }
+
+  // Writes all values of the body of a list.
+  void copy_all(Bytes body) noexcept { copy_some(body, values_left()); }
+
+  // Writes zeros up to the end of the column's part.
+  void finish() noexcept {
+    pad(stop_.values);
+    while (at_.steps < stop_.steps) end_step();
   }
 
   // Ends a step.
@@ -84,17 +77,36 @@ class Writer {
   }
 
  private:
+  void copy_some(Bytes body, std::int64_t count) noexcept {
+    if (kind_ == Kind::kBytes) return copy_strings(body, count);
+    at_.values += kind_ == Kind::kFloat ? copy_floats(body, arrays_.floats + at_.values, count)
+                                        : copy_varints(body, arrays_.ints + at_.values, count);
+  }
+
   void copy_strings(Bytes list, std::int64_t count) noexcept {
     const std::byte* at = list.data();
     const std::byte* const end = at + list.size();
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::size_t size = 0;
-      if (!canonical::read_head(at, end, delimited_tag(1), size)) size = 0;
-      size = std::min(size, static_cast<std::size_t>(stop_.bytes - at_.bytes));
+    std::size_t size = 0;
+    for (; count > 0 && canonical::read_head(at, end, delimited_tag(1), size); --count) {
+      const auto room = static_cast<std::size_t>(stop_.bytes - at_.bytes);
+      if (size > room) return;
       if (size != 0) std::memcpy(arrays_.data + at_.bytes, at, size);
       at += size;
       at_.bytes += static_cast<std::int64_t>(size);
       arrays_.offsets[++at_.values] = at_.bytes;
+    }
+  }
+
+  void pad(std::int64_t last) noexcept {
+    while (at_.values < last) {
+      if (kind_ == Kind::kBytes) {
+        arrays_.offsets[at_.values + 1] = at_.bytes;
+      } else if (kind_ == Kind::kFloat) {
+        arrays_.floats[at_.values] = 0.0F;
+      } else {
+        arrays_.ints[at_.values] = 0;
+      }
+      ++at_.values;
     }
   }
 
@@ -175,16 +187,16 @@ void copy_fixed_steps(const ListSlot& slot, const std::byte*& at, const std::byt
 // Copies one step, whatever it looks like.
 void copy_step(const ListSlot& slot, const std::byte*& at, const std::byte* end,
                Writer& writer) noexcept {
-  Bytes step;
   Bytes body;
-  if (!canonical::read_step(at, end, step)) at = end;
-  if (!step.empty() && !canonical::read_feature(step, slot.kind, body)) body = {};
-  std::int64_t count = slot.count;
-  if (count == kVariable) {
-    std::int64_t bytes = 0;
-    count = std::max<std::int64_t>(canonical::count_values(slot.kind, body, bytes), 0);
+  if (!canonical::read_step(at, end, slot.kind, body)) {
+    at = end;
+    body = {};
   }
-  writer.copy(body, count);
+  if (slot.count == kVariable) {
+    writer.copy_all(body);
+  } else {
+    writer.copy(body, slot.count);
+  }
   writer.end_step();
 }
 
@@ -214,6 +226,7 @@ void fill_list(const ListSlot& slot, std::span<const SlotNote> notes, std::size_
     }
     arrays.rows[++row] = writer.at().steps;
   }
+  writer.finish();
 }
 
 }  // namespace tfrkit

@@ -110,21 +110,34 @@ inline constexpr std::size_t kWordStep = kStepHeader + 8;  // readable from a st
   }
 }
 
-// Takes one step off a FeatureList: `value` is the value of its Feature, perhaps empty.
-[[nodiscard]] inline bool read_step(const std::byte*& at, const std::byte* end,
-                                    Bytes& value) noexcept {
-  std::size_t length = 0;
-  if (!read_head(at, end, delimited_tag(1), length)) return false;
-  value = {at, length};
-  at += length;
-  return true;
-}
-
 // Returns the six bytes that begin a step of one run of `size` bytes, as a little-endian number.
 // Precondition: size <= kMaxShortRun.
 [[nodiscard]] constexpr std::uint64_t step_header(Kind kind, std::uint64_t size) noexcept {
   const std::uint64_t tags = 0x0a0000000aU | (std::uint64_t{kind_tag(kind)} << 16);
   return tags | ((size + 4) << 8) | ((size + 2) << 24) | (size << 40);
+}
+
+// Takes one step off a FeatureList: the body of its list, as read_feature finds it; a step that is
+// unset has an empty one.
+[[nodiscard]] inline bool read_step(const std::byte*& at, const std::byte* end, Kind kind,
+                                    Bytes& body) noexcept {
+  if (end - at >= 8) {  // most steps are one short run: all lengths follow from the last
+    const auto word = load_le<std::uint64_t>(at);
+    const std::size_t run = (word >> 40) & 0xff;
+    if (run <= kMaxShortRun && (word & kHeaderMask) == step_header(kind, run) &&
+        kStepHeader + run <= static_cast<std::size_t>(end - at)) {
+      const std::size_t head = kind == Kind::kBytes ? kStepHeader - 2 : kStepHeader;
+      body = {at + head, kStepHeader + run - head};
+      at += kStepHeader + run;
+      return true;
+    }
+  }
+  std::size_t length = 0;
+  if (!read_head(at, end, delimited_tag(1), length)) return false;
+  const Bytes value(at, length);
+  at += length;
+  body = {};
+  return length == 0 || read_feature(value, kind, body);
 }
 
 // Returns the varint in the low bytes of `word`, which are those of one varint and then zeros.

@@ -137,7 +137,7 @@ Kind first_kind(Wire wire) noexcept {
 
 // Reads one step at a time of a feature list.
 struct StepReader {
-  explicit StepReader(Bytes list) noexcept : wire(list) {}
+  explicit StepReader(Bytes value) noexcept : wire(value) {}
 
   Wire wire;
   ListReader list;
@@ -250,6 +250,7 @@ void diagnose_list(const ListSlot& slot, const FoundValue& found, SequenceFault 
   std::int64_t total = 0;
   for (at.index = 0; !reader.wire.at_end(); ++at.index) {
     const bool before = reader.list.readable;
+    at.count = -1;
     at.code = reader.next(slot.kind);
     at.kind = reader.found;
     if (at.code != SequenceCode::kOk) return keep_first(diagnosis.kind, at);
