@@ -15,11 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "bind.h"
+#include "buffer.h"
 #include "convert.h"
 #include "parallel.h"
 #include "pieces.h"
-#include "pooled.h"
 #include "sequence.h"
 #include "sequence_canonical.h"
 
@@ -120,56 +121,65 @@ void make_plan(SequencePlan* self, const nb::sequence& context, const nb::sequen
       SequencePlan(to_slots<ContextSlot>(context, to_context), to_slots<ListSlot>(lists, to_list));
 }
 
-// The arrays of one column; which of them there are depends on the slot.
+// Pooled memory for `count` entries, at least one; not zeroed.
+struct Memory {
+  Buffer buffer;
+  ArrayType type;
+  std::size_t count;
+
+  template <typename T>
+  [[nodiscard]] T* data() const noexcept {
+    return numbers_in<T>(buffer, count).data();
+  }
+};
+
+Memory take_memory(ArrayType type, std::size_t size, std::int64_t count) {
+  const auto entries = static_cast<std::size_t>(count);
+  return {Buffer(std::max<std::size_t>(entries, 1) * size), type, entries};
+}
+
+// The arrays of one column, in the order in which Python gets them.
 class Column {
  public:
-  // A context column, or a list column if `steps` are counted.
   Column(Kind kind, bool variable, bool list, const SlotExtent& size, std::size_t rows) {
-    const auto values = static_cast<std::size_t>(size.values);
     if (kind == Kind::kBytes) {
-      data_.emplace(static_cast<std::size_t>(size.bytes));
-      offsets_.emplace(values + 1);
-      arrays_.data = reinterpret_cast<std::byte*>(data_->data());
-      arrays_.offsets = start_at_zero(*offsets_);
+      arrays_.data = add(ArrayType::kUint8, 1, size.bytes).data<std::byte>();
+      arrays_.offsets = add_splits(size.values);
     } else if (kind == Kind::kFloat) {
-      arrays_.floats = floats_.emplace(values).data();
+      arrays_.floats = add(ArrayType::kFloat32, sizeof(float), size.values).data<float>();
     } else {
-      arrays_.ints = ints_.emplace(values).data();
+      arrays_.ints = add(ArrayType::kInt64, sizeof(std::int64_t), size.values).data<std::int64_t>();
     }
-    if (list && variable) {
-      arrays_.inner = start_at_zero(inner_.emplace(static_cast<std::size_t>(size.steps) + 1));
-    }
-    if (list || variable) arrays_.rows = start_at_zero(rows_.emplace(rows + 1));
+    if (list && variable) arrays_.inner = add_splits(size.steps);
+    if (list || variable) arrays_.rows = add_splits(static_cast<std::int64_t>(rows));
   }
 
   [[nodiscard]] const SlotArrays& arrays() const noexcept { return arrays_; }
 
-  // Returns the arrays as a tuple, or the only one by itself.
-  [[nodiscard]] nb::object to_python() && {
+  // Returns the arrays as a tuple, or the only one by itself. They take the memory.
+  [[nodiscard]] nb::object to_python(const ArrayMaker& maker) && {
     nb::list parts;
-    if (ints_) parts.append(std::move(*ints_).to_numpy());
-    if (floats_) parts.append(std::move(*floats_).to_numpy());
-    if (data_) parts.append(std::move(*data_).to_numpy());
-    if (offsets_) parts.append(std::move(*offsets_).to_numpy());
-    if (inner_) parts.append(std::move(*inner_).to_numpy());
-    if (rows_) parts.append(std::move(*rows_).to_numpy());
+    for (Memory& part : parts_) {
+      parts.append(maker.own(std::move(part.buffer), part.type, part.count));
+    }
     if (parts.size() == 1) return parts[0];
     return nb::tuple(parts);
   }
 
  private:
-  static std::int64_t* start_at_zero(const PooledArray<std::int64_t>& array) noexcept {
-    *array.data() = 0;
-    return array.data();
+  const Memory& add(ArrayType type, std::size_t size, std::int64_t count) {
+    return parts_.emplace_back(take_memory(type, size, count));
+  }
+
+  std::int64_t* add_splits(std::int64_t count) {
+    auto* const splits =
+        add(ArrayType::kInt64, sizeof(std::int64_t), count + 1).data<std::int64_t>();
+    *splits = 0;
+    return splits;
   }
 
   SlotArrays arrays_;
-  std::optional<PooledArray<std::int64_t>> ints_;
-  std::optional<PooledArray<float>> floats_;
-  std::optional<PooledArray<std::uint8_t>> data_;
-  std::optional<PooledArray<std::int64_t>> offsets_;
-  std::optional<PooledArray<std::int64_t>> inner_;
-  std::optional<PooledArray<std::int64_t>> rows_;
+  std::vector<Memory> parts_;
 };
 
 // One call of parse: measure all chunks, size the columns, fill all chunks. Without the GIL.
@@ -182,7 +192,7 @@ class Parse {
         records_(records),
         chunk_(choose_chunk(records)),
         measures_((records.size() + chunk_ - 1) / chunk_),
-        notes_(records.size() * plan.slots()) {}
+        notes_(std::max<std::size_t>(records.size() * plan.slots(), 1) * sizeof(SlotNote)) {}
 
   [[nodiscard]] SequenceFault run() {
     if (!measure() || (records_.empty() && dialect_ != Dialect::kProtobuf)) {
@@ -210,7 +220,8 @@ class Parse {
     return std::min(records_.size(), (chunk + 1) * chunk_);
   }
   [[nodiscard]] SlotNote* notes(std::size_t slot, std::size_t row) const noexcept {
-    return notes_.data() + slot * records_.size() + row;
+    return numbers_in<SlotNote>(notes_, records_.size() * plan_.slots()).data() +
+           slot * records_.size() + row;
   }
 
   // Returns false if a record is faulty.
@@ -282,7 +293,7 @@ class Parse {
   std::span<const Bytes> records_;
   std::size_t chunk_;
   std::vector<std::unique_ptr<SequenceMeasure>> measures_;
-  PooledArray<SlotNote> notes_;     // slot by slot
+  Buffer notes_;                    // SlotNotes, slot by slot
   std::vector<SlotExtent> starts_;  // of the chunks, slot by slot; then the sizes of all
   std::vector<Column> columns_;
 };
@@ -302,9 +313,10 @@ nb::tuple parse(const SequencePlan& plan, nb::handle pieces, int dialect, int th
   nb::list context;
   nb::list lists;
   if (fault.code != SequenceCode::kOk) return nb::make_tuple(context, lists, nb::cast(fault));
+  const ArrayMaker maker;
   const std::size_t count = plan.context().size();
   for (std::size_t slot = 0; slot < plan.slots(); ++slot) {
-    (slot < count ? context : lists).append(std::move(work->columns()[slot]).to_python());
+    (slot < count ? context : lists).append(std::move(work->columns()[slot]).to_python(maker));
   }
   return nb::make_tuple(context, lists, nb::none());
 }

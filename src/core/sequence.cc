@@ -44,7 +44,7 @@ const std::byte* walk_scalars(const std::byte* at, const std::byte* end,
   while (distance(at, end) >= canonical::kWordStep) {
     const auto size = std::to_integer<std::size_t>(at[canonical::kStepHeader - 1]);
     const auto word = load_le<std::uint64_t>(at + canonical::kStepHeader);
-    const auto zeros = static_cast<std::size_t>(std::countr_zero(~word & 0x8080808080808080U));
+    const auto zeros = static_cast<std::size_t>(std::countr_zero(~word & kHighBits));
     if (size > 8 || size * 8 != zeros + 1 ||
         (load_le<std::uint64_t>(at) & canonical::kHeaderMask) !=
             canonical::step_header(Kind::kInt64, size)) {

@@ -18,6 +18,13 @@ namespace {
 
 // Writes the first `count` varints of `run`; returns how many there were.
 std::int64_t copy_varints(Bytes run, std::int64_t* out, std::int64_t count) noexcept {
+  if (run.size() > canonical::kMaxTinyRun) {
+    const VarintRun counted = count_varints(run);
+    if (counted.good && counted.count <= static_cast<std::size_t>(count)) {
+      decode_varints(run, {out, counted.count});
+      return static_cast<std::int64_t>(counted.count);
+    }
+  }
   Wire wire(run);
   std::int64_t done = 0;
   std::uint64_t value = 0;
@@ -165,7 +172,7 @@ std::int64_t copy_scalar_steps(const std::byte*& at, const std::byte* end, std::
     }
     const auto word = load_le<std::uint64_t>(at + canonical::kStepHeader);
     const std::uint64_t own = word << (64 - 8 * size) >> (64 - 8 * size);
-    out[done++] = static_cast<std::int64_t>(canonical::squeeze_varint(own));
+    out[done++] = static_cast<std::int64_t>(compress_groups(own & ~kHighBits));
     at += canonical::kStepHeader + size;
   }
   return done;

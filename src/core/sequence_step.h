@@ -10,6 +10,7 @@
 
 #include "bytes.h"
 #include "kind.h"
+#include "varint.h"
 #include "wire.h"
 
 namespace tfrkit::canonical {
@@ -17,6 +18,7 @@ namespace tfrkit::canonical {
 inline constexpr std::uint64_t kHeaderMask = 0xffffffffffffU;  // six bytes
 inline constexpr std::size_t kStepHeader = 6;  // tag, length of step, list, run: a byte each
 inline constexpr std::size_t kMaxShortRun = 123;
+inline constexpr std::size_t kMaxTinyRun = 10;             // no varint in it can be too long
 inline constexpr std::size_t kWordStep = kStepHeader + 8;  // readable from a step's start on
 
 [[nodiscard]] inline std::uint8_t byte_at(const std::byte* at) noexcept {
@@ -67,19 +69,14 @@ inline constexpr std::size_t kWordStep = kStepHeader + 8;  // readable from a st
 }
 
 // Returns the number of varints in a packed run, or -1 if one is cut or longer than 10 bytes.
-[[nodiscard]] inline std::int64_t count_varints(Bytes run) noexcept {
-  std::int64_t count = 0;
-  std::size_t length = 0;
-  for (const std::byte byte : run) {
-    ++length;
-    if (std::to_integer<unsigned>(byte) < 0x80) {
-      ++count;
-      length = 0;
-    } else if (length == kMaxVarintBytes) {
-      return -1;
-    }
+[[nodiscard]] inline std::int64_t count_run(Bytes run) noexcept {
+  if (run.size() > kMaxTinyRun) {
+    const VarintRun counted = count_varints(run);
+    return counted.good ? static_cast<std::int64_t>(counted.count) : -1;
   }
-  return length == 0 ? count : -1;
+  std::int64_t count = 0;
+  for (const std::byte byte : run) count += std::to_integer<int>(byte >> 7) ^ 1;
+  return run.empty() || std::to_integer<unsigned>(run.back()) < 0x80 ? count : -1;
 }
 
 // Counts the values of a BytesList and adds their sizes to `bytes`; -1 if it is not only values.
@@ -106,7 +103,7 @@ inline constexpr std::size_t kWordStep = kStepHeader + 8;  // readable from a st
     case Kind::kFloat:
       return body.size() % 4 == 0 ? static_cast<std::int64_t>(body.size() / 4) : -1;
     default:
-      return count_varints(body);
+      return count_run(body);
   }
 }
 
@@ -138,14 +135,6 @@ inline constexpr std::size_t kWordStep = kStepHeader + 8;  // readable from a st
   at += length;
   body = {};
   return length == 0 || read_feature(value, kind, body);
-}
-
-// Returns the varint in the low bytes of `word`, which are those of one varint and then zeros.
-[[nodiscard]] constexpr std::uint64_t squeeze_varint(std::uint64_t word) noexcept {
-  word &= 0x7f7f7f7f7f7f7f7fU;
-  word = (word & 0x007f007f007f007fU) | ((word & 0x7f007f007f007f00U) >> 1);
-  word = (word & 0x00003fff00003fffU) | ((word & 0x3fff00003fff0000U) >> 2);
-  return (word & 0x000000000fffffffU) | ((word & 0x0fffffff00000000U) >> 4);
 }
 
 }  // namespace tfrkit::canonical
