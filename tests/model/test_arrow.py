@@ -267,7 +267,9 @@ def test_memory_lives_as_long_as_its_consumers():
 
 
 @pytest.mark.parametrize(
-    "make", [export_array, lambda array: ArrowStream({"x": array}).__arrow_c_stream__()], ids=str
+    "make",
+    [export_array, lambda array: ArrowStream({"x": array}).__arrow_c_stream__()],
+    ids=["array", "stream"],
 )
 def test_capsules_that_nobody_takes_let_go(make):
     array = np.arange(10)
