@@ -113,6 +113,15 @@ def test_sequences_are_padded():
     assert one.shape == (0, 2)
 
 
+def test_sequences_of_a_shape_without_values():
+    spec = {"a": Sequence([0], "int64", True)}
+    assert tfr.parse_example([example(a=[]), example()], spec)["a"].shape == (2, 0, 0)
+    assert tfr.parse_single_example(example(a=[]), spec)["a"].shape == (0, 0)
+    for serialized in (example(a=[1]), [example(a=[1])]):
+        with pytest.raises(InvalidArgumentError, match=r"Saw 1 values but output shape is: \[\?,0\]"):
+            tfr.parse_example(serialized, spec)
+
+
 def test_sparse_features_are_sorted_and_not_checked():
     spec = {"s": Sparse("i", "v", "int64", 10)}
     records = [example(i=[3, 1, 3], v=[1, 2, 3]), example(i=[-1, 20], v=[5, 6]), example()]

@@ -22,7 +22,16 @@ from tfrkit.model.shapes import as_dims
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.specs import FeatureSpec, RaggedFeature, SparseFeature
 
-__all__ = ["Make", "batch_maker", "make_dense", "make_ragged", "narrow_splits", "pad_rows", "single_maker"]
+__all__ = [
+    "Make",
+    "batch_maker",
+    "count_steps",
+    "make_dense",
+    "make_ragged",
+    "narrow_splits",
+    "pad_rows",
+    "single_maker",
+]
 
 Make = Callable[
     [Any, int], Any
@@ -88,12 +97,28 @@ def make_ragged(column: tuple[Any, ...]) -> Ragged:
 def pad_rows(rows: Ragged, slot: Slot) -> Any:
     """Pad a run of values in each row to the longest, as a dense column of one dimension more than a value."""
     longest = int(rows.row_lengths().max(initial=0))
-    steps = longest // slot.size if slot.size else 0
+    steps = count_steps(longest, slot)
     default = slot.default[0] if slot.default is not None else (b"" if slot.type == "string" else 0)
     shape = (len(rows), steps, *slot.shape)
     if len(rows.values) == prod(shape):  # all are equally long
         return rows.values.reshape(shape)
     return rows.to_padded(default, longest).reshape(shape)
+
+
+def count_steps(values: int, slot: Slot) -> int:
+    """How many values of the slot's shape there are; of a shape without values there can be none.
+
+    Raises:
+        InvalidArgumentError: there are values all the same; TensorFlow ends the process then.
+    """
+    if slot.size:
+        return values // slot.size
+    if values:
+        raise InvalidArgumentError(
+            f"Key: {slot.key}.  Number of values is not a multiple of stride length. "
+            f"Saw {values} values but output shape is: {slot.shown_shape}"
+        )
+    return 0
 
 
 def _one_list(value: Any) -> Any:
@@ -107,7 +132,7 @@ def _one_row(row: Any, name: str) -> Ragged:
 
 def _one_sequence(value: Any, slot: Slot) -> Any:
     values = _one_list(value)
-    shape = (len(values) // slot.size if slot.size else 0, *slot.shape)
+    shape = (count_steps(len(values), slot), *slot.shape)
     return values.to_numpy().reshape(shape) if isinstance(values, BytesColumn) else values.reshape(shape)
 
 
