@@ -106,12 +106,15 @@ class BytesColumn(ArrowColumn):
         if isinstance(values, np.ndarray):
             shape = values.shape
             values = values.ravel().tolist()
-        items = [item.encode() if isinstance(item, str) else item for item in values]
+        items = list(values)
+        kinds = set(map(type, items))
+        if kinds - {bytes}:
+            items = [item.encode() if isinstance(item, str) else item for item in items]
         try:
             data = b"".join(items)
         except TypeError:
             raise _wrong_item(items) from None
-        lengths = np.fromiter(map(_byte_count, items), np.int64, len(items))
+        lengths = np.fromiter(map(_byte_count if memoryview in kinds else len, items), np.int64, len(items))
         return cls.unchecked(np.frombuffer(data, np.uint8), splits_of(lengths), shape)
 
     @classmethod
