@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 import tfrkit
 
 REPEATS = 7
-BUDGET_SECONDS = 0.15  # over numpy alone
+BUDGET_SECONDS = 0.05  # over numpy alone
 OPTIONAL = {
     "ml_dtypes",
     "zstandard",
@@ -50,6 +52,24 @@ def test_all_is_what_is_exported():
         and (name in tfrkit.__all__ or not isinstance(getattr(tfrkit, name), ModuleType))
     }
     assert exported == {name for name in tfrkit.__all__ if not name.startswith("_")}
+
+
+def test_type_checkers_see_what_is_imported_on_first_use():
+    tree = ast.parse(Path(tfrkit.__file__).read_text("utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        (alias.name, node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == {(name, f"tfrkit.{module}") for name, module in tfrkit._MODULE_OF.items()}
+    assert {name for name, _ in seen} | {"errors"} == set(tfrkit.__all__)
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'tfrkit' has no attribute 'Recod'"):
+        _ = tfrkit.Recod  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", tfrkit.__all__)

@@ -1,60 +1,70 @@
-"""Make, check, look into and train from TFRecord data, without TensorFlow."""
+"""Make, check, look into and train from TFRecord data, without TensorFlow.
+
+A name is imported when it is first used: a program that only writes records does not pay for parsing them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
 
 from tfrkit import errors
-from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
-from tfrkit.examples.decode_raw import decode_raw
-from tfrkit.examples.encode import encode_examples, encode_sequence_examples
-from tfrkit.examples.json_example import decode_json_example
-from tfrkit.examples.parse import parse_example, parse_single_example
-from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
-from tfrkit.examples.tensor_proto import parse_tensor, serialize_tensor
-from tfrkit.model.arrow import ArrowStream
-from tfrkit.model.block import Block
-from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.features import (
-    bytes_feature,
-    bytes_list_feature,
-    feature,
-    float_feature,
-    float_list_feature,
-    int64_feature,
-    int64_list_feature,
-)
-from tfrkit.model.messages import (
-    BytesList,
-    Example,
-    Feature,
-    FeatureList,
-    FeatureLists,
-    Features,
-    FloatList,
-    Int64List,
-    SequenceExample,
-)
-from tfrkit.model.policy import TENSORFLOW, TFRKIT, ReadPolicy
-from tfrkit.model.ragged import Ragged
-from tfrkit.model.sparse import Sparse
-from tfrkit.model.spec_json import spec_from_json, spec_to_json
-from tfrkit.model.specs import (
-    FixedLenFeature,
-    FixedLenSequenceFeature,
-    RaggedFeature,
-    SparseFeature,
-    VarLenFeature,
-)
-from tfrkit.records.damage import Damage
-from tfrkit.records.index import Index, build_index, write_text_index
-from tfrkit.records.inspect import infer_spec, inspect
-from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
-from tfrkit.records.read_examples import read_examples
-from tfrkit.records.read_table import read_table
-from tfrkit.records.reader import read_blocks, read_records
-from tfrkit.records.record_file import RecordFile
-from tfrkit.records.repair import RepairReport, repair
-from tfrkit.records.schema import FeatureSummary, Schema
-from tfrkit.records.shards import ShardWriter, shard_of
-from tfrkit.records.verify import FileReport, VerifyReport, verify
-from tfrkit.records.writer import TFRecordWriter
+
+if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
+    from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
+    from tfrkit.examples.decode_raw import decode_raw
+    from tfrkit.examples.encode import encode_examples, encode_sequence_examples
+    from tfrkit.examples.json_example import decode_json_example
+    from tfrkit.examples.parse import parse_example, parse_single_example
+    from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
+    from tfrkit.examples.tensor_proto import parse_tensor, serialize_tensor
+    from tfrkit.model.arrow import ArrowStream
+    from tfrkit.model.block import Block
+    from tfrkit.model.bytes_column import BytesColumn
+    from tfrkit.model.features import (
+        bytes_feature,
+        bytes_list_feature,
+        feature,
+        float_feature,
+        float_list_feature,
+        int64_feature,
+        int64_list_feature,
+    )
+    from tfrkit.model.messages import (
+        BytesList,
+        Example,
+        Feature,
+        FeatureList,
+        FeatureLists,
+        Features,
+        FloatList,
+        Int64List,
+        SequenceExample,
+    )
+    from tfrkit.model.policy import TENSORFLOW, TFRKIT, ReadPolicy
+    from tfrkit.model.ragged import Ragged
+    from tfrkit.model.sparse import Sparse
+    from tfrkit.model.spec_json import spec_from_json, spec_to_json
+    from tfrkit.model.specs import (
+        FixedLenFeature,
+        FixedLenSequenceFeature,
+        RaggedFeature,
+        SparseFeature,
+        VarLenFeature,
+    )
+    from tfrkit.records.damage import Damage
+    from tfrkit.records.index import Index, build_index, write_text_index
+    from tfrkit.records.inspect import infer_spec, inspect
+    from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
+    from tfrkit.records.read_examples import read_examples
+    from tfrkit.records.read_table import read_table
+    from tfrkit.records.reader import read_blocks, read_records
+    from tfrkit.records.record_file import RecordFile
+    from tfrkit.records.repair import RepairReport, repair
+    from tfrkit.records.schema import FeatureSummary, Schema
+    from tfrkit.records.shards import ShardWriter, shard_of
+    from tfrkit.records.verify import FileReport, VerifyReport, verify
+    from tfrkit.records.writer import TFRecordWriter
 
 __all__ = [
     "TENSORFLOW",
@@ -126,3 +136,53 @@ __all__ = [
     "verify",
     "write_text_index",
 ]
+
+# Each module with what it gives to this one.
+_EXPORTS = {
+    "examples.convert": "make_example make_sequence_example to_dict",
+    "examples.decode_raw": "decode_raw",
+    "examples.encode": "encode_examples encode_sequence_examples",
+    "examples.json_example": "decode_json_example",
+    "examples.parse": "parse_example parse_single_example",
+    "examples.parse_sequence": "parse_sequence_example parse_single_sequence_example",
+    "examples.tensor_proto": "parse_tensor serialize_tensor",
+    "model.arrow": "ArrowStream",
+    "model.block": "Block",
+    "model.bytes_column": "BytesColumn",
+    "model.features": (
+        "bytes_feature bytes_list_feature feature float_feature float_list_feature int64_feature int64_list_feature"
+    ),
+    "model.messages": "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SequenceExample",
+    "model.policy": "TENSORFLOW TFRKIT ReadPolicy",
+    "model.ragged": "Ragged",
+    "model.sparse": "Sparse",
+    "model.spec_json": "spec_from_json spec_to_json",
+    "model.specs": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
+    "records.damage": "Damage",
+    "records.index": "Index build_index write_text_index",
+    "records.inspect": "infer_spec inspect",
+    "records.options": "TFRecordCompressionType TFRecordOptions",
+    "records.read_examples": "read_examples",
+    "records.read_table": "read_table",
+    "records.reader": "read_blocks read_records",
+    "records.record_file": "RecordFile",
+    "records.repair": "RepairReport repair",
+    "records.schema": "FeatureSummary Schema",
+    "records.shards": "ShardWriter shard_of",
+    "records.verify": "FileReport VerifyReport verify",
+    "records.writer": "TFRecordWriter",
+}
+_MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'tfrkit' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f"tfrkit.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
