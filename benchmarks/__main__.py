@@ -22,8 +22,8 @@ from benchmarks import data
 from benchmarks.harness import Claim, Report, Settings
 
 NAMES = (
-    "read_blocks", "read_records", "gzip_read", "gzip_write", "write_many", "random_access", "memory",
-    "compression_table", "import_time",
+    "read_blocks", "read_records", "gzip_read", "gzip_write", "write_many", "encode_examples", "random_access",
+    "memory", "compression_table", "import_time",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",

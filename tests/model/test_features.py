@@ -225,7 +225,11 @@ def test_helper_refuses_other_kinds(make, value, error, text):
     assert str(caught.value).startswith(text)
 
 
-@given(st.lists(st.floats(allow_nan=False)))
+# Half way between the largest float32 and infinity, protobuf's two implementations differ; ours is the native one's.
+HALF_WAY = 3.4028235677973366e38
+
+
+@given(st.lists(st.floats(allow_nan=False).filter(lambda value: abs(value) != HALF_WAY)))
 def test_floats_are_rounded_as_protobuf_rounds(values):
     kind, made = feature_values(values, kind=2)
     assert kind == 2
