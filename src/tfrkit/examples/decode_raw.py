@@ -129,13 +129,13 @@ def _length(fixed_length: Any, wanted: TensorType) -> int:
         raise TypeError(f"Cannot convert {fixed_length!r} to EagerTensor of dtype int32") from None
     if length > _MAX_LENGTH:
         raise InvalidArgumentError(f"fixed_length ({length}) must be at most {_MAX_LENGTH}.")
-    if length <= 0:
-        raise InvalidArgumentError(f"fixed_length ({length}) must be greater than zero.")
     if length % _size(wanted):
         size = _size(wanted)
         raise InvalidArgumentError(
             f"fixed_length ({length}) must be a multiple of the size of out_type ({size})"
         )
+    if length <= 0:
+        raise InvalidArgumentError(f"fixed_length ({length}) must be greater than zero.")
     return int(length)
 
 
