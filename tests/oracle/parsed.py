@@ -89,7 +89,10 @@ def plain(value: Any) -> Any:
         return Sparse(np.asarray(value.indices).tolist(), plain(value.values), shape)
     if hasattr(value, "nested_row_splits"):
         splits = [np.asarray(part) for part in value.nested_row_splits]
-        return Ragged([(part.dtype.name, part.tolist()) for part in splits], plain(value.flat_values))
+        flat = value.flat_values
+        if len(splits[-1]):  # TensorFlow may keep values behind the last row, which are part of nothing
+            flat = flat[: int(splits[-1][-1])]
+        return Ragged([(part.dtype.name, part.tolist()) for part in splits], plain(flat))
     if isinstance(value, tfr.BytesColumn):
         value = value.to_numpy()
     array = np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)

@@ -284,8 +284,12 @@ def test_wrong_count_in_all_steps_together(shape):
     printed = ",".join(map(str, ("?", *shape)))
     text = "Feature list 't' has an unexpected number of values.  "
     text += f"Total values size: {count} is not consistent with output shape: [{printed}]"
-    check(sequence(data, None, steps(shape=shape)), invalid(text))
-    check(sequence([data], None, steps(shape=shape)), invalid(text))
+    for case in (sequence(data, None, steps(shape=shape)), sequence([data], None, steps(shape=shape))):
+        check(case, invalid(text), OURS)
+        clearer = (
+            UNKNOWN + "Key: t, Index: 1.  Number of values != expected.  values size: 1 but output shape: "
+        )
+        assert outcome(OURS_BY_DEFAULT, case).message.startswith(clearer)
 
 
 @tf_rule("3 sequence unset step")
@@ -327,11 +331,14 @@ def test_a_context_feature_of_another_type(kind):
 def test_a_context_feature_missing_or_of_another_count():
     text = "Inconsistent max number of elements for feature n: expected {}, but found {}"
     for data in (record(), record([entry(b"n", b"")])):
-        check(sequence(data, fixed()), invalid(text.format(1, 0)))
-        check(sequence([data], fixed()), invalid(text.format(1, 0)))
+        for case in (sequence(data, fixed()), sequence([data], fixed())):
+            check(case, invalid(text.format(1, 0)), OURS)
+            clearer = "Feature: n (data type: int64) is required but could not be found."
+            assert outcome(OURS_BY_DEFAULT, case).message.startswith(clearer)
     two = record([entry(b"n", ints(1, 2))])
-    check(sequence([two], fixed()), invalid(text.format(1, 2)))
-    check(sequence(two, fixed(shape=[3])), invalid(text.format(3, 2)))
+    for case, wanted in ((sequence([two], fixed()), 1), (sequence(two, fixed(shape=[3])), 3)):
+        check(case, invalid(text.format(wanted, 2)), OURS)
+        assert outcome(OURS_BY_DEFAULT, case).name == "InvalidArgumentError"
 
 
 @tf_rule("3 sequence context required")
@@ -345,10 +352,13 @@ def test_context_defaults():
     check(sequence(record(), fixed(default=7)), ({"n": 7}, {}))
     check(sequence([record(), STEPS], fixed(default=7)), ({"n": [7, 5]}, {}, {}))
     unset = record([entry(b"n", b"")])
-    check(sequence(unset, fixed(default=7)), invalid("Unexpected number of elements in example <unknown>"))
+    message = "Unexpected number of elements in example {}"
+    check(sequence(unset, fixed(default=7)), invalid(message.format("<unknown>")), OURS)
+    assert outcome(OURS_BY_DEFAULT, sequence(unset, fixed(default=7))) == ({"n": Dense("int64", (), 7)}, {})
     check(
         sequence([STEPS, unset], fixed(default=7), example_names=["x", "y"]),
-        invalid("Unexpected number of elements in example y"),
+        invalid(message.format("y")),
+        OURS,
     )
 
 
