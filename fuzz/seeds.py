@@ -138,6 +138,13 @@ def sequence_messages() -> list[bytes]:
     return [head + body for head in chosen for body in bodies]
 
 
+def example_records() -> list[bytes]:
+    """Return an Example with every kind of feature, and a SequenceExample."""
+    values = {"ids": [1, 300, -1], "at": [0.5, 2.0], "name": b"x", "label": 3}
+    sequence = tfrkit.make_sequence_example({"label": 3}, {"s": [[1, 2], [3]], "t": [[b"a"], []]})
+    return [tfrkit.make_example(values).SerializeToString(), sequence.SerializeToString()]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
@@ -149,6 +156,8 @@ def seeds_of(target: str) -> list[bytes]:
     if target == "fuzz_read":  # its first byte chooses the options
         files = plain_files() + compressed_files()
         return [bytes([number % 8]) + data for number, data in enumerate(files)]
+    if target == "fuzz_summary":
+        return [b"\xff" + record for record in example_records()]  # the length of the record, then the record
     return [b"\0\0" + data for data in plain_files()]  # options, then data
 
 

@@ -1,7 +1,5 @@
 #include "key_table.h"
 
-#include "single.h"
-
 namespace tfrkit {
 namespace {
 
@@ -13,13 +11,6 @@ namespace {
 
 std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
   const std::string_view text = as_text(key);
-  if (place < order_.size()) {
-    const auto& [expected, slot] = order_[place];
-    if (slot != kNoSlot && expected.size() == key.size() &&
-        same_bytes(as_bytes(expected), key.data(), key.size())) {
-      return slot;
-    }
-  }
   std::uint32_t slot = kNoSlot;
   std::string_view kept;
   if (const auto found = slots_.find(text); found != slots_.end()) {
@@ -37,8 +28,9 @@ std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
     kept = stats_.back()->key;
     slots_.emplace(kept, slot);
   }
-  if (place >= order_.size() && place < kMaxSummaryKeys) order_.resize(place + 1, {"", kNoSlot});
-  if (place < order_.size()) order_[place] = {kept, slot};
+  if (place >= order_.size() && place < kMaxSummaryKeys) order_.resize(place + 1);
+  if (place < order_.size())
+    order_[place] = {as_bytes(kept), static_cast<std::uint32_t>(kept.size()), slot};
   return slot;
 }
 
@@ -51,13 +43,6 @@ void KeyTable::shrink(std::size_t size) {
     stats_.pop_back();
   }
   marks_.resize(size);
-}
-
-std::uint32_t KeyTable::mark(std::uint32_t slot, std::uint64_t stamp, std::uint32_t index) {
-  Mark& mark = marks_[slot];
-  if (mark.stamp == stamp) return mark.index;
-  mark = {stamp, index};
-  return kNoSlot;
 }
 
 }  // namespace tfrkit

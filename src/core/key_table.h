@@ -4,15 +4,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "bytes.h"
 #include "measure.h"
+#include "single.h"
 #include "tally.h"
 
 namespace tfrkit {
@@ -45,9 +46,18 @@ struct FeatureStats {
 // Keys and what is known of each, in the order in which they were met.
 class KeyTable {
  public:
-  // Returns the slot of `key`, the `place`-th of its record; kNoSlot if it is new and there are too
-  // many. Records of one file mostly have their keys in one order, so the key that stood in this
-  // place last time is tried before the hash table.
+  // Returns the slot of `key` if it stood in this place of the record before too, else kNoSlot.
+  // Records of one file mostly have their keys in one order.
+  [[nodiscard]] std::uint32_t find_expected(Bytes key, std::size_t place) const noexcept {
+    if (place >= order_.size()) return kNoSlot;
+    const Expected& expected = order_[place];
+    const bool same =
+        expected.size == key.size() && same_bytes(expected.key, key.data(), key.size());
+    return same ? expected.slot : kNoSlot;
+  }
+
+  // Returns the slot of `key`, which is the `place`-th of its record; kNoSlot if it is new and
+  // there are too many.
   [[nodiscard]] std::uint32_t find_or_add(Bytes key, std::size_t place);
 
   // Forgets the slots from `size` on.
@@ -55,7 +65,13 @@ class KeyTable {
 
   // Notes that `slot` is the `index`-th found of the record `stamp`; returns its earlier index in
   // the same record, or kNoSlot.
-  [[nodiscard]] std::uint32_t mark(std::uint32_t slot, std::uint64_t stamp, std::uint32_t index);
+  [[nodiscard]] std::uint32_t mark(std::uint32_t slot, std::uint64_t stamp, std::uint32_t index) {
+    Mark& mark = marks_[slot];
+    if (mark.stamp == stamp) return mark.index;
+    mark.stamp = stamp;
+    mark.index = index;
+    return kNoSlot;
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return stats_.size(); }
   [[nodiscard]] FeatureStats& operator[](std::size_t slot) noexcept { return *stats_[slot]; }
@@ -64,6 +80,12 @@ class KeyTable {
   }
 
  private:
+  // A key that stood somewhere last time; of no key at all, the size is that of none.
+  struct Expected {
+    const std::byte* key = nullptr;
+    std::uint32_t size = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t slot = kNoSlot;
+  };
   struct Mark {
     std::uint64_t stamp = 0;
     std::uint32_t index = 0;
@@ -71,7 +93,7 @@ class KeyTable {
 
   std::vector<std::unique_ptr<FeatureStats>> stats_;
   std::unordered_map<std::string_view, std::uint32_t> slots_;
-  std::vector<std::pair<std::string_view, std::uint32_t>> order_;  // what stood where last time
+  std::vector<Expected> order_;
   std::vector<Mark> marks_;
   std::size_t key_bytes_ = 0;
 };

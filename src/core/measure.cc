@@ -1,7 +1,6 @@
 #include "measure.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "wire.h"
 
@@ -13,21 +12,6 @@ void add_int(std::uint64_t bits, Values& values) noexcept {
   values.low = std::min(values.low, value);
   values.high = std::max(values.high, value);
   ++values.count;
-}
-
-void add_float(std::uint32_t bits, Values& values) noexcept {
-  ++values.count;
-  if ((bits & 0x7f800000U) == 0x7f800000U) {
-    if ((bits & 0x007fffffU) != 0) {
-      ++values.nans;
-    } else {
-      ++((bits >> 31) != 0 ? values.negative_infinities : values.infinities);
-    }
-    return;
-  }
-  const auto value = std::bit_cast<float>(bits);
-  values.low_float = std::min(values.low_float, value);
-  values.high_float = std::max(values.high_float, value);
 }
 
 void add_bytes(Bytes value, Values& values) noexcept {
@@ -60,13 +44,14 @@ bool add_packed_ints(Bytes packed, Values& values) noexcept {
 bool add_packed_floats(Bytes packed, Values& values) noexcept {
   if (packed.size() % 4 != 0) return false;
   for (std::size_t at = 0; at < packed.size(); at += 4) {
-    add_float(load_le<std::uint32_t>(packed.data() + at), values);
+    values.add_float(load_le<std::uint32_t>(packed.data() + at));
   }
+  values.count += packed.size() / 4;
   return true;
 }
 
 // Adds the values of a list that is given whole: a BytesList, FloatList or Int64List.
-bool add_list(Bytes list, Values& values) noexcept {
+bool add_list(Bytes list, std::size_t level, Values& values) noexcept {
   Wire wire(list);
   while (!wire.at_end()) {
     std::uint32_t tag = 0;
@@ -87,8 +72,9 @@ bool add_list(Bytes list, Values& values) noexcept {
       add_int(varint, values);
     } else if (values.kind == Kind::kFloat && tag == fixed32_tag(1)) {
       if (!wire.read_fixed32(fixed)) return false;
-      add_float(fixed, values);
-    } else if (!wire.skip_field(tag)) {
+      values.add_float(fixed);
+      ++values.count;
+    } else if (!wire.skip_field(tag, kMaxNesting - level)) {
       return false;
     }
   }
@@ -97,7 +83,7 @@ bool add_list(Bytes list, Values& values) noexcept {
 
 }  // namespace
 
-bool measure_feature(Bytes feature, Values& values) noexcept {
+bool measure_feature(Bytes feature, std::size_t level, Values& values) noexcept {
   Wire wire(feature);
   while (!wire.at_end()) {
     std::uint32_t tag = 0;
@@ -105,7 +91,7 @@ bool measure_feature(Bytes feature, Values& values) noexcept {
     if (!wire.read_tag(tag)) return false;
     const std::uint32_t field = tag >> 3;
     if (field > index_of(Kind::kInt64) || tag != delimited_tag(field)) {
-      if (!wire.skip_field(tag)) return false;
+      if (!wire.skip_field(tag, kMaxNesting - level)) return false;
       continue;
     }
     const auto kind = static_cast<Kind>(field);
@@ -113,7 +99,7 @@ bool measure_feature(Bytes feature, Values& values) noexcept {
       values = Values{};
       values.kind = kind;
     }
-    if (!wire.read_message(list) || !add_list(list, values)) return false;
+    if (!wire.read_message(list) || !add_list(list, level + 1, values)) return false;
   }
   return true;
 }
@@ -139,21 +125,6 @@ void Ranges::add(const Values& more) noexcept {
       break;
     default:
       break;
-  }
-}
-
-void Ranges::add_one(Kind kind, std::uint64_t bits, std::size_t size) noexcept {
-  ++counts[index_of(kind)];
-  if (kind == Kind::kInt64) {
-    const auto value = static_cast<std::int64_t>(bits);
-    values.low = std::min(values.low, value);
-    values.high = std::max(values.high, value);
-  } else if (kind == Kind::kFloat) {
-    add_float(static_cast<std::uint32_t>(bits), values);
-  } else {
-    values.shortest = std::min<std::uint64_t>(values.shortest, size);
-    values.longest = std::max<std::uint64_t>(values.longest, size);
-    values.sum += size;
   }
 }
 

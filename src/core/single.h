@@ -10,6 +10,7 @@
 
 #include "bytes.h"
 #include "kind.h"
+#include "varint.h"
 #include "wire.h"
 
 namespace tfrkit {
@@ -18,8 +19,8 @@ namespace tfrkit {
 struct Single {
   Bytes key;
   Kind kind = Kind::kUnset;
-  std::uint64_t bits = 0;  // of an int64 or a float
-  Bytes bytes;
+  std::uint64_t bits = 0;  // of an int64 or a float; the size of a byte string
+  const std::byte* data = nullptr;
 };
 
 // Tells whether `count` bytes are equal. Keys are short: this beats a call of memcmp.
@@ -35,24 +36,30 @@ struct Single {
     return load_le<std::uint32_t>(one) == load_le<std::uint32_t>(other) &&
            load_le<std::uint32_t>(one + count - 4) == load_le<std::uint32_t>(other + count - 4);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (one[i] != other[i]) return false;
+  if (count >= 2) {
+    return load_le<std::uint16_t>(one) == load_le<std::uint16_t>(other) &&
+           load_le<std::uint16_t>(one + count - 2) == load_le<std::uint16_t>(other + count - 2);
   }
-  return true;
+  return count == 0 || *one == *other;
 }
 
-// Reads one varint that fills `packed`, which is not empty; false if it does not.
-[[nodiscard]] inline bool read_lone_varint(Bytes packed, std::uint64_t& bits) noexcept {
-  const std::size_t last = packed.size() - 1;
-  if (last >= kMaxVarintBytes || std::to_integer<std::uint8_t>(packed[last]) >= 0x80) return false;
-  bits = 0;
-  for (std::size_t i = 0; i < last; ++i) {
-    const auto byte = std::to_integer<std::uint64_t>(packed[i]);
-    if (byte < 0x80) return false;
-    bits |= (byte & 0x7f) << (7 * i);
+// Reads one varint that fills `packed`, which is not empty; false if it does not. `readable` bytes
+// are there from its first on. Without a loop where it can be: the length of an id is hard to
+// predict.
+[[nodiscard]] inline bool read_lone_varint(Bytes packed, std::size_t readable,
+                                           std::uint64_t& bits) noexcept {
+  const std::size_t size = packed.size();
+  if (size <= 8 && readable >= 8) {
+    const std::uint64_t word = load_le<std::uint64_t>(packed.data()) << (8 * (8 - size));
+    // Shifted to the top, every byte but the last has the high bit.
+    if ((word & kHighBits) != (kHighBits << (8 * (8 - size)) & ~(std::uint64_t{1} << 63))) {
+      return false;
+    }
+    bits = compress_groups((word >> (8 * (8 - size))) & ~kHighBits);
+    return true;
   }
-  bits |= std::to_integer<std::uint64_t>(packed[last]) << (7 * last);
-  return true;
+  Wire wire(packed);
+  return wire.read_varint(bits) && wire.at_end();
 }
 
 // Reads the entry with its tag at the front of `map`: a key, then a Feature of one list of one
@@ -79,13 +86,14 @@ struct Single {
   const Bytes element(at + head + 6, size);
   switch (kind) {
     case Kind::kInt64:
-      return size != 0 && read_lone_varint(element, single.bits) ? end : 0;
+      return size != 0 && read_lone_varint(element, map.size() - (head + 6), single.bits) ? end : 0;
     case Kind::kFloat:
       if (size != 4) return 0;
       single.bits = load_le<std::uint32_t>(element.data());
       return end;
     case Kind::kBytes:
-      single.bytes = element;
+      single.bits = size;
+      single.data = element.data();
       return end;
     default:
       return 0;

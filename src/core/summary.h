@@ -36,8 +36,8 @@ struct FoundFeature {
   std::uint32_t slot = 0;
   std::uint32_t values = 0;  // where its values are; kNoSlot if it is a single one, which is here:
   Kind kind = Kind::kUnset;
-  std::uint64_t bits = 0;
-  Bytes bytes;
+  std::uint64_t bits = 0;  // as in Single
+  const std::byte* data = nullptr;
 };
 
 // One feature list of a record that is being read.
@@ -95,7 +95,7 @@ class Summary {
   [[nodiscard]] bool read_map_field(Wire& wire, bool (Summary::*found)(Bytes key, Bytes entry));
   [[nodiscard]] bool found_feature(Bytes key, Bytes entry);
   [[nodiscard]] bool found_list(Bytes key, Bytes entry);
-  void note_feature(const FoundFeature& found);
+  [[nodiscard]] FoundFeature& note_feature(std::uint32_t slot);
   [[nodiscard]] std::uint32_t slot_of(Bytes key, KeyTable& table);
   void commit(RecordKind kind, Bytes record, std::int64_t number);
   void commit_single(const FoundFeature& found, std::int64_t number);

@@ -332,6 +332,13 @@ TEST(singles_are_what_the_general_reader_sees) {
   CHECK(as_text(single.key) == "key");
   CHECK(single.kind == Kind::kInt64);
   CHECK_EQ(single.bits, std::numeric_limits<std::uint64_t>::max());
+  for (std::uint64_t value = 1; value != 0; value <<= 1) {
+    for (const std::string& behind : {""s, "0123456789"s}) {
+      const std::string written = entry("k", ints({static_cast<std::int64_t>(value)})) + behind;
+      CHECK_EQ(read_single(reference::as_bytes(written), single), written.size() - behind.size());
+      CHECK_EQ(single.bits, value);
+    }
+  }
   for (std::size_t size = 0; size < one.size(); ++size) {
     CHECK_EQ(read_single(reference::as_bytes(one).first(size), single), 0U);
   }
