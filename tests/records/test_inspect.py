@@ -51,6 +51,13 @@ def test_everything_is_looked_at(numbers):
     assert schema.data_bytes == sum(len(record) for record in tfr.read_records(numbers))
 
 
+def test_spec_parses_the_records(numbers):
+    spec = tfr.infer_spec(numbers)
+    batch = tfr.parse_example(list(tfr.read_records(numbers)), spec)
+    assert batch["n"].tolist() == list(range(150))
+    assert batch["x"][2].tolist() == [0.5] * 3
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_result_does_not_depend_on_threads(tmp_path, threads):
     records = examples({f"k{i % 7}": b"%d" % i, "n": i if i % 11 else 0.5} for i in range(20_000))
