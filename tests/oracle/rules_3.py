@@ -167,5 +167,6 @@ SECTION_3: dict[str, str] = {
     "3 decode_json_example": "decode_json_example makes a serialised Example of proto3 JSON, with lists that are not packed.",
     "3 decode_json_example shape": "The result has the shape of the input.",
     "3 decode_json_example liberties": "Single quotes, keys without quotes, a comma at the end and null are taken.",
+    "3 decode_json_example denormals": "TensorFlow turns floats below the smallest normal float32 into 0; tfrkit keeps them.",
     "3 decode_json_example errors": "Errors say where in the message and in the text they are.",
 }

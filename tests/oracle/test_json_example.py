@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import struct
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,6 +115,14 @@ def test_shape(texts):
 )  # fmt: skip
 def test_liberties(text):
     assert isinstance(both(text), bytes)
+
+
+@tf_rule("3 decode_json_example denormals")
+def test_floats_below_the_normal_ones():
+    text = with_list("floatList", "[1e-39]")
+    theirs = tensorflow().io.decode_json_example(text).numpy()
+    assert struct.unpack("<f", theirs[-4:]) == (0.0,)
+    assert struct.unpack("<f", tfr.decode_json_example(text)[-4:]) == (np.float32(1e-39),)
 
 
 @tf_rule("3 decode_json_example errors")

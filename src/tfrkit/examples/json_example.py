@@ -50,7 +50,7 @@ def decode_json_example(
 
     Returns:
         The serialised Example, or a BytesColumn of the shape of the input. As TensorFlow's, the lists are not packed,
-        which every parser reads like packed ones.
+        which every parser reads like packed ones. Floats below 1.2e-38 stay what they are; TensorFlow makes them 0.
 
     Raises:
         InvalidArgumentError: a text is no JSON, or no Example; the place is named.
