@@ -87,8 +87,8 @@ struct EntryPattern {
   std::uint64_t tail = 0;
   std::uint64_t tail_step = 0;
   const std::byte* middle = nullptr;
-  std::uint32_t size = 0;      // 0: there is none
-  std::uint32_t min_last = 0;  // p is in [min_last, min_last + span]
+  std::uint32_t size = 8;        // at least 8
+  std::uint32_t min_last = 256;  // p is in [min_last, min_last + span]; 256: nothing fits
   std::uint32_t span = 0;
   std::uint32_t slot = 0;
   EntryForm form = EntryForm::kOther;  // kOther: the key is not asked for
@@ -110,6 +110,11 @@ class ExamplePlan {
 
   // Returns the slot of `key`, or kNone.
   [[nodiscard]] std::uint32_t find(Bytes key) const noexcept;
+
+  // Returns the only slot that a key of `size` bytes at `key` can have, without comparing, or
+  // kNone. Precondition: size <= kMaxShortKey, and 8 bytes behind the key are readable.
+  [[nodiscard]] std::uint32_t guess_unchecked(const std::byte* key,
+                                              std::size_t size) const noexcept;
 
  private:
   struct Bucket {

@@ -16,8 +16,12 @@
 namespace tfrkit {
 
 inline constexpr std::size_t kKeptKeyBytes = 48;
+inline constexpr std::size_t kMaxShortKey = 64;
 inline constexpr std::size_t kMaxSteps = 1024;  // keys of a record whose order is remembered
 inline constexpr std::size_t kMaxExampleBytes = 0x7fffffff;  // protobuf's limit, and TensorFlow's
+
+// Fits nothing.
+inline constexpr EntryPattern kNoPattern{.slot = ExamplePlan::kNone};
 
 // An entry that is expected at this place of a record.
 struct EntryStep {
