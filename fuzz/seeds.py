@@ -145,12 +145,46 @@ def example_records() -> list[bytes]:
     return [tfrkit.make_example(values).SerializeToString(), sequence.SerializeToString()]
 
 
+def delimited(tag: int, body: bytes) -> bytes:
+    """Return a field with its tag and its length, which is below 128."""
+    return bytes([tag, len(body)]) + body
+
+
+def wire_records() -> list[bytes]:
+    """Return serialized Examples with the keys of fuzz_parse_example: usual ones, unpacked, twice, damaged."""
+    features = {
+        b"a": b"\x1a\x03\x0a\x01\x05",
+        b"bb": b"\x12\x06\x0a\x04\x00\x00\x80\x3f",
+        b"label": b"\x0a\x06\x0a\x04text",
+        b"other": b"\x1a\x04\x0a\x02\x80\x01",
+        b"z": b"",
+    }
+    entries = [
+        delimited(0x0A, delimited(0x0A, key) + delimited(0x12, value)) for key, value in features.items()
+    ]
+    unpacked = delimited(0x0A, delimited(0x0A, b"a") + delimited(0x12, b"\x1a\x04\x08\x05\x08\x06"))
+    usual = delimited(0x0A, b"".join(entries))
+    return [
+        usual,
+        delimited(0x0A, b"".join(reversed(entries))),
+        delimited(0x0A, unpacked + entries[1]),
+        usual + delimited(0x0A, entries[0]) + b"\x12\x01x",
+        usual[:-9],
+        b"",
+    ]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
         return index_files()
     if target == "fuzz_parse_sequence":
         return sequence_messages()
+    if target == "fuzz_parse_example":  # which keys, one byte for each, then records behind their sizes
+        return [
+            bytes([63, *options]) + b"".join(bytes([len(record)]) + record for record in wire_records())
+            for options in (bytes(6), bytes([3, 4, 5, 20, 35, 50]), bytes([131, 132, 133, 145, 160, 2]))
+        ]
     if target == "fuzz_parse_tensor":
         return tensor_messages()
     if target == "fuzz_read":  # its first byte chooses the options

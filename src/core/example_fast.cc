@@ -94,7 +94,7 @@ class FastRecord {
       return true;
     const std::size_t rest = left();
     if (rest > kTailBytes || size > kTailPadding) return false;
-    std::memmove(tail_.data(), at_, rest);
+    if (rest != 0) std::memmove(tail_.data(), at_, rest);
     std::memset(tail_.data() + rest, 0, kTailPadding);
     at_ = tail_.data();
     end_ = at_ + rest;
