@@ -56,11 +56,14 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> bytes:  # noqa: AR
         if array.dtype.kind == "V":
             reason = "Unsupported numpy data type" if array.dtype.names else "Unexpected numpy data type"
         raise ValueError(f"Failed to convert a NumPy array to a Tensor ({reason}).")
-    parts = [b"\x08" + _varint(found.number), _field(2, b"".join(map(_dimension, array.shape)))]
+    parts: list[bytes | memoryview] = [
+        b"\x08" + _varint(found.number),
+        _field(2, b"".join(map(_dimension, array.shape))),
+    ]
     if found.name == "string":
         parts += [_field(8, entry) for entry in array.ravel().tolist()]
     elif array.size:
-        parts.append(_field(4, _little_endian(array)))
+        parts += [b"\x22" + _varint(array.nbytes), _little_endian(array)]
     return b"".join(parts)
 
 
@@ -247,10 +250,10 @@ def _check_memory(size: int) -> None:
         )
 
 
-def _little_endian(array: npt.NDArray[Any]) -> bytes:
+def _little_endian(array: npt.NDArray[Any]) -> memoryview:
     if array.dtype.kind != "V" and array.dtype.byteorder == (">" if np.little_endian else "="):
         array = array.astype(array.dtype.newbyteorder("<"))
-    return array.tobytes()
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 
 
 def _dimension(size: int) -> bytes:
