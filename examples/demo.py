@@ -13,11 +13,11 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -151,9 +151,12 @@ def write_columns(path: Path, columns: dict[str, object]) -> None:
         writer.write_batch(columns)
 
 
-def count_positive(path: Path, spec: dict[str, object]) -> int:
+def count_positive(path: Path, spec: Mapping[str, Any]) -> int:
     """Parse all Examples of a file into arrays; return how many have label 1."""
-    return sum(int(tfr.parse_example(block, spec)["label"].sum()) for block in tfr.read_blocks(path))
+    counts: list[int] = [
+        int(tfr.parse_example(block, spec)["label"].sum()) for block in tfr.read_blocks(path)
+    ]
+    return sum(counts)
 
 
 def examples_tour(count: int) -> None:

@@ -218,16 +218,17 @@ class Ragged(ArrowColumn):
         width = int(lengths.max(initial=0)) if first is None else int(first)
         if width < 0:
             raise ValueError(f"expected a length of at least 0 but got {width}")
-        filled = np.arange(width) < lengths[:, None]
-        kept: Any = slice(None)
-        if width < lengths.max(initial=0):
-            kept = run_positions(self.row_splits[:-1].astype(np.int64), np.minimum(lengths, width))
         if isinstance(values, BytesColumn):
-            return _padded_bytes(values[kept], filled, default)
-        padded = np.empty((len(self), width, *values.shape[1:]), values.dtype)
-        padded[...] = fill_value(default, values.dtype)
-        padded[filled] = values[kept]
-        return padded
+            kept: Any = slice(None)
+            if width < lengths.max(initial=0):
+                kept = run_positions(self.row_splits[:-1].astype(np.int64), np.minimum(lengths, width))
+            return _padded_bytes(values[kept], np.arange(width) < lengths[:, None], default)
+        filler = np.empty(values.shape[1:], values.dtype)
+        filler[...] = fill_value(default, values.dtype)
+        # A memcpy a row: 5 times as fast as numpy's assignment through a mask (benchmarks/parse_sequence.py).
+        items = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+        padded = _core.pad_rows(items, self.row_splits.astype(np.int64, copy=False), width, filler)
+        return padded.view(values.dtype).reshape(len(self), width, *values.shape[1:])
 
     def to_sparse(self) -> Sparse:
         """The values with their coordinates, in row-major order, as TensorFlow's `RaggedTensor.to_sparse` gives them.
