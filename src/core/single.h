@@ -1,8 +1,7 @@
 // Features with one value, written the usual way: most of what tables are made of, read at a
 // glance.
 //
-// A summary of 41 such features takes less than half the time that the general reader needs
-// (benchmarks/inspect.py). What is read here means the same to the general reader.
+// What is read here means the same to the general reader.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ struct Single {
   const std::byte* data = nullptr;
 };
 
-// Tells whether `count` bytes are equal. Keys are short: this beats a call of memcmp.
+// Tells whether `count` bytes are equal; inline, for keys, which are short.
 [[nodiscard]] inline bool same_bytes(const std::byte* one, const std::byte* other,
                                      std::size_t count) noexcept {
   if (count >= 8) {
@@ -44,8 +43,7 @@ struct Single {
 }
 
 // Reads one varint that fills `packed`, which is not empty; false if it does not. `readable` bytes
-// are there from its first on. Without a loop where it can be: the length of an id is hard to
-// predict.
+// are there from its first on.
 [[nodiscard]] inline bool read_lone_varint(Bytes packed, std::size_t readable,
                                            std::uint64_t& bits) noexcept {
   const std::size_t size = packed.size();

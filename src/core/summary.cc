@@ -245,9 +245,8 @@ bool Summary::found_feature(Bytes key, Bytes entry) {
   return true;
 }
 
-// Returns the place of a feature among those of the record, to be filled where it stands: building
-// it elsewhere and copying it took a third of the time (benchmarks/inspect.py). Of equal keys the
-// last one counts.
+// Returns the place of a feature among those of the record, to be filled where it stands. Of equal
+// keys the last one counts.
 FoundFeature& Summary::note_feature(std::uint32_t slot) {
   const auto index = static_cast<std::uint32_t>(found_features_.size());
   const std::uint32_t before = features_.mark(slot, stamp_, index);
