@@ -111,8 +111,9 @@ class ExamplePlan {
   // Returns the slot of `key`, or kNone.
   [[nodiscard]] std::uint32_t find(Bytes key) const noexcept;
 
-  // Returns the only slot that a key of `size` bytes at `key` can have, without comparing, or
-  // kNone. Precondition: size <= kMaxShortKey, and 8 bytes behind the key are readable.
+  // In example_parts.h. Returns the only slot that a key of `size` bytes at `key` can have, without
+  // comparing, or kNone. Precondition: size <= kMaxShortKey, and 8 bytes behind the key are
+  // readable.
   [[nodiscard]] std::uint32_t guess_unchecked(const std::byte* key,
                                               std::size_t size) const noexcept;
 
@@ -124,7 +125,7 @@ class ExamplePlan {
 
   std::vector<ExampleSlot> slots_;
   std::vector<EntryPattern> patterns_;
-  std::vector<Bucket> buckets_;  // open addressing, at most a quarter full
+  std::vector<Bucket> buckets_;  // open addressing, at most a sixteenth full: few second looks
 };
 
 // What a thread needs while it parses: the order of keys it expects, and copies of lists that are

@@ -114,6 +114,7 @@ class FastRecord {
   bool parse_any_order(std::size_t done);
   bool take_any(std::size_t& step);
   bool take_by_key(std::uint32_t& slot) noexcept;
+  void take_many_by_key() noexcept;
   bool take_usual(std::uint32_t& slot, Bytes& key) noexcept;
   bool place_feature(std::size_t slot, const std::byte* at, const std::byte* end) noexcept;
   bool count_bytes(const std::byte* at, const std::byte* end, CheckedList& list) const noexcept;
@@ -198,7 +199,7 @@ inline bool FastRecord::take(const EntryPattern& pattern) noexcept {
 }
 
 // Takes entries as long as they come in the expected order; returns how many. The position is kept
-// in registers here: through members it is 1.4 x slower, since any store might change them.
+// in registers here: through members it is 1.3 x slower, since any store might change them.
 std::size_t FastRecord::take_in_order() noexcept {
   const std::span<const EntryStep> steps(order_.steps);
   const ExampleColumn* const columns = batch_.columns.data();
@@ -281,6 +282,10 @@ bool FastRecord::parse_any_order(std::size_t done) {
   mark_steps(done);
   std::size_t step = done;
   while (at_ != end_) {
+    if (wrong_guesses_ == kMaxWrongGuesses && !is_learning_) {
+      take_many_by_key();
+      if (at_ == end_) break;
+    }
     if (!take_any(step)) return false;
   }
   return finish();
@@ -320,6 +325,33 @@ bool FastRecord::take_by_key(std::uint32_t& slot) noexcept {
   if (!make_readable(pattern.size + kSlack) || !take(pattern)) return false;
   slot = found;
   return mark(found, true);
+}
+
+// Takes short entries by their keys as long as they are asked for. The place of the next entry
+// comes from the length of this one, so that looking up the next does not wait for this: with 41
+// keys in random order 680 ns a record, before 860.
+void FastRecord::take_many_by_key() noexcept {
+  ExampleScratch::Parts& parts = batch_.parts;
+  const std::byte* at = at_;
+  while (static_cast<std::size_t>(readable_end_ - at) >= 4 + kMaxShortKey + kSlack) {
+    const std::size_t entry_size = 2 + std::to_integer<std::size_t>(at[1]);
+    const auto size = std::to_integer<std::size_t>(at[3]);
+    if (size > kMaxShortKey) break;
+    const std::uint32_t slot = batch_.plan.guess_unchecked(at + 4, size);
+    if (slot == ExamplePlan::kNone || parts.seen[slot] >> 1 == parts.stamp) break;
+    const EntryPattern& pattern = batch_.plan.pattern(slot);
+    const auto left = static_cast<std::size_t>(readable_end_ - at);
+    std::uint32_t last = 0;
+    if (left < pattern.size + kSlack || !matches(pattern, at, last) ||
+        entry_size > static_cast<std::size_t>(end_ - at)) {
+      break;
+    }
+    if (!place(pattern, at + pattern.size, last)) break;
+    parts.seen[slot] = 2 * parts.stamp + 1;
+    ++present_;
+    at += entry_size;
+  }
+  at_ = at;
 }
 
 // Takes any entry that has a key and then a value, and in it one list in one run.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +20,41 @@ inline constexpr std::size_t kKeptKeyBytes = 48;
 inline constexpr std::size_t kMaxShortKey = 64;
 inline constexpr std::size_t kMaxSteps = 1024;  // keys of a record whose order is remembered
 inline constexpr std::size_t kMaxExampleBytes = 0x7fffffff;  // protobuf's limit, and TensorFlow's
+
+inline constexpr std::uint64_t kHashFactor = 0x9e3779b97f4a7c15U;
+
+inline std::uint64_t finish_hash(std::uint64_t hash, std::uint64_t last,
+                                 std::size_t size) noexcept {
+  hash = (hash ^ last ^ (size << 56)) * kHashFactor;
+  return hash ^ (hash >> 32);
+}
+
+// Mixes the whole words of a key but the last.
+inline std::uint64_t hash_words(const std::byte* key, std::size_t size) noexcept {
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i + 8 < size; i += 8) {
+    hash = std::rotl((hash ^ load_le<std::uint64_t>(key + i)) * kHashFactor, 29);
+  }
+  return hash;
+}
+
+// Returns the hash of a key, loading a whole word where it may be shorter.
+inline std::uint64_t hash_unchecked(const std::byte* key, std::size_t size) noexcept {
+  if (size >= 8) {
+    return finish_hash(hash_words(key, size), load_le<std::uint64_t>(key + size - 8), size);
+  }
+  const std::uint64_t mask = (std::uint64_t{1} << (8 * size)) - 1;
+  return finish_hash(0, load_le<std::uint64_t>(key) & mask, size);
+}
+
+inline std::uint32_t ExamplePlan::guess_unchecked(const std::byte* key,
+                                                  std::size_t size) const noexcept {
+  const std::uint64_t hash = hash_unchecked(key, size);
+  const auto mark = static_cast<std::uint32_t>(hash >> 16);
+  for (std::size_t at = hash & (buckets_.size() - 1);; at = (at + 1) & (buckets_.size() - 1)) {
+    if (buckets_[at].slot == kNone || buckets_[at].hash == mark) return buckets_[at].slot;
+  }
+}
 
 // Fits nothing.
 inline constexpr EntryPattern kNoPattern{.slot = ExamplePlan::kNone};

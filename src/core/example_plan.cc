@@ -10,22 +10,6 @@
 namespace tfrkit {
 namespace {
 
-constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15U;
-
-std::uint64_t finish_hash(std::uint64_t hash, std::uint64_t last, std::size_t size) noexcept {
-  hash = (hash ^ last ^ (size << 56)) * kFactor;
-  return hash ^ (hash >> 32);
-}
-
-// Mixes the whole words of a key but the last.
-std::uint64_t hash_words(const std::byte* key, std::size_t size) noexcept {
-  std::uint64_t hash = 0;
-  for (std::size_t i = 0; i + 8 < size; i += 8) {
-    hash = std::rotl((hash ^ load_le<std::uint64_t>(key + i)) * kFactor, 29);
-  }
-  return hash;
-}
-
 // Returns the hash of a key: its last word (or all of it), mixed with the words before.
 std::uint64_t hash_of(Bytes key) noexcept {
   const std::size_t size = key.size();
@@ -36,15 +20,6 @@ std::uint64_t hash_of(Bytes key) noexcept {
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < size; ++i) last |= std::to_integer<std::uint64_t>(key[i]) << (8 * i);
   return finish_hash(0, last, size);
-}
-
-// The same, loading a whole word where the key may be shorter.
-std::uint64_t hash_unchecked(const std::byte* key, std::size_t size) noexcept {
-  if (size >= 8) {
-    return finish_hash(hash_words(key, size), load_le<std::uint64_t>(key + size - 8), size);
-  }
-  const std::uint64_t mask = (std::uint64_t{1} << (8 * size)) - 1;
-  return finish_hash(0, load_le<std::uint64_t>(key) & mask, size);
 }
 
 // Sets the range of the last byte for a slot; false if no usual entry of it is as short as that.
@@ -134,7 +109,7 @@ bool make_other_pattern(Bytes key, std::span<std::byte> kept_key, EntryPattern& 
 ExamplePlan::ExamplePlan(std::vector<ExampleSlot> slots)
     : slots_(std::move(slots)),
       patterns_(slots_.size()),
-      buckets_(std::bit_ceil(4 * slots_.size() + 1)) {
+      buckets_(std::bit_ceil(16 * slots_.size() + 1)) {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     if (!make_slot_pattern(slots_[slot], patterns_[slot])) patterns_[slot] = kNoPattern;
     patterns_[slot].slot = static_cast<std::uint32_t>(slot);
@@ -142,14 +117,6 @@ ExamplePlan::ExamplePlan(std::vector<ExampleSlot> slots)
     std::size_t at = hash & (buckets_.size() - 1);
     while (buckets_[at].slot != kNone) at = (at + 1) & (buckets_.size() - 1);
     buckets_[at] = {static_cast<std::uint32_t>(hash >> 16), static_cast<std::uint32_t>(slot)};
-  }
-}
-
-std::uint32_t ExamplePlan::guess_unchecked(const std::byte* key, std::size_t size) const noexcept {
-  const std::uint64_t hash = hash_unchecked(key, size);
-  const auto mark = static_cast<std::uint32_t>(hash >> 16);
-  for (std::size_t at = hash & (buckets_.size() - 1);; at = (at + 1) & (buckets_.size() - 1)) {
-    if (buckets_[at].slot == kNone || buckets_[at].hash == mark) return buckets_[at].slot;
   }
 }
 

