@@ -4,7 +4,8 @@
 #   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow
 #   make lint     formatting, types, static analysis, generated files that are stale
 #   make bench    the tables of the documentation, measured here
-#   make fuzz     every parser on hostile bytes, 20 seconds each; `make soak` the same for 10 minutes each
+#   make fuzz     every parser on hostile bytes, 20 seconds each, and 20,000 random Examples against TensorFlow;
+#                 `make soak` the same for 10 minutes each, and a million Examples
 #   make docs     the generated pages, and the code of all pages run
 #   make wheels   a wheel for every Python >= 3.11 that is found, into dist/
 #   make install  the development install alone, in .venv/dev
@@ -144,11 +145,19 @@ fuzz: FUZZ_SECONDS ?= 20
 fuzz: fuzz-build
 	@for target in $(NATIVE_FUZZERS) $(PYTHON_FUZZERS); do \
 	    $(MAKE) --no-print-directory fuzz-run-$$target FUZZ_SECONDS=$(FUZZ_SECONDS) || exit 1; done
+	@$(MAKE) --no-print-directory fuzz-differential
 
 soak: FUZZ_SECONDS ?= 600
 soak: fuzz-build
 	@$(MAKE) --no-print-directory --jobs $(JOBS) --output-sync=target --keep-going FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	    $(NATIVE_FUZZERS:%=fuzz-run-%) $(PYTHON_FUZZERS:%=fuzz-run-%)
+	@$(MAKE) --no-print-directory fuzz-differential DIFFERENTIAL_CASES=1000000
+
+# tfrkit beside TensorFlow and protobuf on random Examples. Goes on where an interrupted run stopped.
+.PHONY: fuzz-differential
+fuzz-differential: DIFFERENTIAL_CASES ?= 20000
+fuzz-differential: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
+	$(DEV)/bin/python -m fuzz.differential --cases $(DIFFERENTIAL_CASES) --processes $(JOBS)
 
 .PHONY: fuzz-build
 fuzz-build: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-fuzz
