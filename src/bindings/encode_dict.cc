@@ -186,18 +186,48 @@ bool add_numpy(PyObject* object, int max_ndim, Values& values, Found& found) {
   return good;
 }
 
-// Makes Examples of dicts, one at a time, and remembers how the keys of the last one were sorted:
-// dicts that are written one after the other mostly have the same keys in the same order.
-class DictEncoder {
+// Reads values that need none of Python's rules: numbers, strings, and lists, tuples and arrays of
+// them.
+class SimpleReader {
  public:
-  explicit DictEncoder(nb::object fallback) : fallback_(std::move(fallback)) {
+  SimpleReader() {
     const nb::module_ numpy = nb::module_::import_("numpy");
     array_ = numpy.attr("ndarray");
     scalar_ = numpy.attr("generic");
   }
 
+  // Adds a value; false if it is unusual, and `values` may have some of it then.
+  bool add(PyObject* value, Values& values, Found& found) const {
+    found.kind = kind_of(value);
+    if (found.kind != Kind::kUnset) {
+      found.first = size_of(values, found.kind);
+      found.count = 1;
+      return add_object(value, found.kind, values);
+    }
+    if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+      return add_items(value, values, found);
+    }
+    if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == array_.ptr()) {
+      return add_numpy(value, 1, values, found);
+    }
+    // A date exports its bytes, as an array.
+    return PyObject_IsInstance(value, scalar_.ptr()) == 1 && add_numpy(value, 0, values, found);
+  }
+
+ private:
+  nb::object array_;
+  nb::object scalar_;
+};
+
+// Makes Examples of dicts, one at a time, and remembers how the keys of the last one were sorted:
+// dicts that are written one after the other mostly have the same keys in the same order.
+class DictEncoder {
+ public:
+  explicit DictEncoder(nb::object fallback) : fallback_(std::move(fallback)) {}
+
   nb::object encode(const nb::dict& features) {
-    if (busy_) throw std::runtime_error("a DictEncoder serves one call at a time");
+    // The fallback runs Python code, and so may other threads, or it may come here again.
+    if (busy_) return std::make_unique<DictEncoder>(fallback_)->encode(features);
     busy_ = true;
     nb::object made;
     try {
@@ -290,25 +320,7 @@ class DictEncoder {
 
   Found convert(PyObject* key, PyObject* value) {
     Found found;
-    return convert_simply(value, found) ? found : convert_by_rule(key, value);
-  }
-
-  // Returns false if the value is unusual.
-  bool convert_simply(PyObject* value, Found& found) {
-    found.kind = kind_of(value);
-    if (found.kind != Kind::kUnset) {
-      found.first = size_of(values_, found.kind);
-      found.count = 1;
-      return add_object(value, found.kind, values_);
-    }
-    if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
-      return add_items(value, values_, found);
-    }
-    if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == array_.ptr()) {
-      return add_numpy(value, 1, values_, found);
-    }
-    // A date exports its bytes, as an array.
-    return PyObject_IsInstance(value, scalar_.ptr()) == 1 && add_numpy(value, 0, values_, found);
+    return simple_.add(value, values_, found) ? found : convert_by_rule(key, value);
   }
 
   // Asks Python, which knows all rules and all errors, for (kind, values).
@@ -380,8 +392,7 @@ class DictEncoder {
   static constexpr std::size_t kScratchBytes = 4096;
 
   nb::object fallback_;
-  nb::object array_;
-  nb::object scalar_;
+  SimpleReader simple_;
   bool busy_ = false;
   std::vector<nb::object> keys_;       // of the last dict, in its order
   std::vector<std::size_t> places_;    // of each among the sorted ones
@@ -443,12 +454,51 @@ nb::tuple gather_items(const nb::list& items) {
   return nb::make_tuple(static_cast<int>(kind), array, mask, -1);
 }
 
+// See the docstring.
+nb::tuple gather_lists(const nb::list& items) {
+  const SimpleReader simple;
+  const auto count = static_cast<std::size_t>(PyList_Size(items.ptr()));
+  Values values;
+  Kind kind = Kind::kUnset;  // of the first list with values, or until then of the first
+  bool full = false;
+  std::vector<std::uint8_t> present(count, 1);
+  std::vector<std::int64_t> splits(count + 1, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    PyObject* const item = PyList_GetItem(items.ptr(), static_cast<Py_ssize_t>(i));
+    if (item == nullptr) throw nb::python_error();
+    splits[i + 1] = splits[i];
+    if (item == Py_None) {
+      present[i] = 0;
+      continue;
+    }
+    Found found;
+    if (!simple.add(item, values, found))
+      return nb::make_tuple(0, nb::none(), nb::none(), nb::none());
+    if (kind == Kind::kUnset || (found.count != 0 && !full)) kind = found.kind;
+    if (found.count == 0) continue;
+    full = true;
+    if (found.kind != kind) return nb::make_tuple(0, nb::none(), nb::none(), nb::none());
+    splits[i + 1] += static_cast<std::int64_t>(found.count);
+  }
+  nb::object flat = nb::none();
+  if (kind == Kind::kInt64) flat = make_array(std::move(values.ints)).cast();
+  if (kind == Kind::kFloat) flat = make_array(std::move(values.floats)).cast();
+  if (kind == Kind::kBytes) {
+    nb::list strings;
+    for (const nb::object& owner : values.owners) strings.append(owner);
+    flat = strings;
+  }
+  const bool whole = std::find(present.begin(), present.end(), 0) == present.end();
+  return nb::make_tuple(static_cast<int>(kind), flat, make_array(std::move(splits)),
+                        whole ? nb::object(nb::none()) : make_array(std::move(present)).cast());
+}
+
 }  // namespace
 
 void bind_encode_dict(nb::module_& module) {
   nb::class_<DictEncoder>(module, "DictEncoder",
                           "Makes serialised Examples of dicts, with the keys sorted bytewise.\n\n"
-                          "Not for several threads at once.")
+                          "Keeps what it learns of the keys from call to call.")
       .def(nb::init<nb::object>(), nb::arg("fallback"),
            nb::sig("def __init__(self, fallback: collections.abc.Callable[[object, object], "
                    "tuple[int, object]]) -> None"),
@@ -467,6 +517,16 @@ void bind_encode_dict(nb::module_& module) {
              "from the list. The last field is the place of the first item that is unusual, or of "
              "another\n"
              "kind than those before it.");
+  module.def("gather_lists", gather_lists, nb::arg("items"),
+             nb::sig("def gather_lists(items: list[object]) -> "
+                     "tuple[int, typing.Any, numpy.typing.NDArray[numpy.int64] | None, "
+                     "numpy.typing.NDArray[numpy.uint8] | None]"),
+             "Join a list with a number, string, list, tuple or array of them, or None, for each "
+             "row:\n"
+             "(kind, values, splits, present).\n\n"
+             "Values are an int64 or float32 array, or a list of bytes and str. Splits are None if "
+             "an item is\n"
+             "unusual, or rows with values differ in kind; present is None if no row is.");
 }
 
 }  // namespace tfrkit

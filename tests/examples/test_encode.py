@@ -475,19 +475,6 @@ def test_dict_that_cannot_be_encoded(features, error, text):
     assert encoder.encode({"a": 1}) == good
 
 
-def test_an_encoder_serves_one_call_at_a_time():
-    encoder = ExampleEncoder()
-
-    class Nested:
-        def __array__(self, dtype=None, copy=None):
-            encoder.encode({"a": 1})
-            return np.zeros(1)
-
-    with pytest.raises(RuntimeError, match="one call at a time"):
-        encoder.encode({"a": Nested()})
-    assert encoder.encode({"a": 1})
-
-
 def test_lists_that_shrink_during_the_call_do_no_harm():
     words = [b"w" * 40 + bytes([number]) for number in range(100)]
 

@@ -6,9 +6,10 @@ all examples, in frames, in one go. Single examples are `convert.py`'s; files ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.examples.encode_column import Column, decoded_column, feature_column, list_column
@@ -18,6 +19,9 @@ from tfrkit.model.features import UNSET, feature_values, shown
 from tfrkit.model.messages import is_message, message_bytes, message_name
 
 __all__ = ["encode_examples", "encode_sequence_examples"]
+
+# What pandas calls an index without a name, which a DataFrame of some rows of another one has.
+_UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
 
 
 def encode_examples(columns: Any, *, threads: int | None = None) -> Block:
@@ -34,7 +38,8 @@ def encode_examples(columns: Any, *, threads: int | None = None) -> Block:
             - a `BytesColumn`, `Ragged` or `Sparse`, or an Arrow array: numbers, bool, string, binary, lists and
               dictionaries of them.
 
-            Rows where a list has None, or a masked array or Arrow array a null, do not get the feature.
+            Rows where a list has None, or a masked array or Arrow array a null, do not get the feature. In a pandas
+            DataFrame NaN is a null, and an index without a name is no column.
         threads: by default all cores if there is much to do.
 
     Returns:
@@ -89,7 +94,7 @@ def encode_sequence_examples(
 
 
 class ExampleEncoder:
-    r"""Makes one serialised Example after the other from dicts or messages. Not for several threads at once.
+    r"""Makes one serialised Example after the other from dicts or messages, and remembers their keys.
 
     >>> ExampleEncoder().encode({"a": 1})
     b'\n\x0c\n\n\n\x01a\x12\x05\x1a\x03\n\x01\x01'
@@ -149,6 +154,8 @@ def _read_columns(
     if not isinstance(columns, Mapping) and hasattr(columns, "__arrow_c_stream__"):
         imported = import_stream(columns)
         for name, (values, valid) in zip(imported.names, imported.columns, strict=True):
+            if _UNNAMED_INDEX.fullmatch(name):
+                continue
             where = f"{noun} {name!r}"
             found.append((name, where, decoded_column(values, valid, where, steps=steps)))
     else:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ __all__ = ["Column", "feature_column", "list_column"]
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[Any] | None
+_Made = TypeVar("_Made")
 _NAMES = {BYTES: "bytes", FLOAT: "float", INT64: "int64"}
 
 
@@ -95,10 +96,12 @@ def list_column(value: Any, where: str) -> Column:
 def _read(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Column:
     """Unwrap masks and Arrow, and convert what is inside."""
     if isinstance(value, np.ma.MaskedArray):
-        column = convert(np.asarray(value.filled() if value.dtype.kind not in "OSU" else value.data), where)
+        # Zero, as what is under the mask, or numpy's own filler, need not fit.
+        filled = value.data if value.dtype.kind in "OSUT" else value.filled(0)
+        column = convert(np.asarray(filled), where)
         return _masked(column, _row_mask(value, where))
     if isinstance(value, Sparse):
-        value = value.to_ragged() if value.ndim == 2 else _deep_ragged(value)
+        value = _named(where, _ragged_of, value)
     if isinstance(value, (np.ndarray, BytesColumn, Ragged, list, tuple, range)):
         return convert(value, where)
     dtype = getattr(value, "dtype", None)
@@ -106,7 +109,8 @@ def _read(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Colu
     if not plain and (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")):
         return _from_arrow(value, where, convert)
     if hasattr(value, "__array__"):
-        return convert(np.asarray(value), where)
+        # As objects, arrays of pandas keep their missing values, and large integers.
+        return convert(np.asarray(value, object if hasattr(value, "isna") else None), where)
     raise TypeError(
         f"{where}: expected an array, a list, a BytesColumn, Ragged or Sparse, or an Arrow array but got {shown(value)}"
     )
@@ -121,14 +125,19 @@ def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False)
 
 
 def _from_arrow(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Column:
-    try:
-        imported = import_stream(value)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{where}: {error}") from None
+    imported = _named(where, import_stream, value)
     if len(imported.columns) != 1:
         raise TypeError(f"{where}: expected one column but got a table of {len(imported.columns)}")
     values, valid = imported.columns[0]
     return decoded_column(values, valid, where, steps=convert is _from_steps)
+
+
+def _named(where: str, convert: Callable[[Any], _Made], value: Any) -> _Made:
+    """Convert, and let errors begin with the name of the column."""
+    try:
+        return convert(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
 
 
 def _row_mask(value: Any, where: str) -> Mask:
@@ -186,6 +195,8 @@ def _from_array(array: npt.NDArray[Any], where: str) -> Column:
             f"{where}: expected numbers, bytes or str but got an array of type {array.dtype}, such as "
             f"{shown(array.reshape(-1)[0]) if array.size else 'nothing'}. Convert it to one of these first."
         )
+    if kind in "SUT" and not array.size:
+        return Column(len(array), BYTES, [], count=count)
     if array.ndim == 1:
         return _from_list(array.tolist(), where)
     inner = _from_list(array.reshape(-1).tolist(), where, per_row=count)
@@ -211,12 +222,19 @@ def _from_list(items: list[Any], where: str, per_row: int = 1) -> Column:
     kind, values, present, unusual = _core.gather_items(items)
     if unusual < 0:
         return Column(len(items), kind, items if kind == BYTES else values, present=present)
-    rows: list[tuple[int, Any] | None] = []
-    for place, item in enumerate(items):
-        at = f"{where}, row {place // per_row}: "
-        rows.append(None if _is_missing(item) else feature_values(item, at))
-    kind = _common_kind(rows, items, where, "row")
-    return _joined(rows, kind)
+    return _from_lists(items, lambda place: f"{where}, row {place // per_row}")
+
+
+def _from_lists(items: list[Any], name: Callable[[int], str]) -> Column:
+    """Join items, each a number, a string, None, or a list of them; `name` tells the place of one, for errors."""
+    kind, values, splits, present = _core.gather_lists(items)
+    if splits is not None:
+        return Column(len(items), kind, values, splits, 1, present)
+    lists = [
+        None if _is_missing(item) else feature_values(item, f"{name(place)}: ")
+        for place, item in enumerate(items)
+    ]
+    return _joined(lists, _common_kind(lists, items, name))
 
 
 def _is_missing(item: object) -> bool:
@@ -224,7 +242,9 @@ def _is_missing(item: object) -> bool:
     return item is None or item is np.ma.masked or type(item).__name__ in ("NAType", "NaTType")
 
 
-def _common_kind(lists: Sequence[tuple[int, Any] | None], items: Sequence[Any], where: str, unit: str) -> int:
+def _common_kind(
+    lists: Sequence[tuple[int, Any] | None], items: Sequence[Any], name: Callable[[int], str]
+) -> int:
     """Find the kind of all lists that have values; if none has, of the first."""
     kinds = [found[0] for found in lists if found is not None]
     full = next((found[0] for found in lists if found is not None and len(found[1])), None)
@@ -233,7 +253,7 @@ def _common_kind(lists: Sequence[tuple[int, Any] | None], items: Sequence[Any], 
     for place, found in enumerate(lists):
         if found is not None and len(found[1]) and found[0] != full:
             raise TypeError(
-                f"{where}, {unit} {place}: expected {_NAMES[full]} as before but got {_NAMES[found[0]]}: "
+                f"{name(place)}: expected {_NAMES[full]} as before but got {_NAMES[found[0]]}: "
                 f"{shown(items[place])}. Convert them to one type."
             )
     return full
@@ -275,28 +295,37 @@ def _from_steps(value: Any, where: str) -> Column:
 
 def _from_rows(rows: list[Any], where: str) -> Column:
     """Read a list with the steps of each row, or None."""
-    lists: list[tuple[int, Any]] = []
-    items: list[Any] = []
-    steps = np.zeros(len(rows) + 1, np.int64)
-    for number, row in enumerate(rows):
-        if _is_missing(row):
-            steps[number + 1] = len(lists)
-            continue
-        if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-            raise TypeError(f"{where}, row {number}: expected a list of steps but got {shown(row)}")
-        for step, item in enumerate(row):
-            if item is None:
-                raise TypeError(f"{where}, row {number}, step {step}: expected values but got None")
-            lists.append(feature_values(item, f"{where}, row {number}, step {step}: "))
-            items.append(item)
-        steps[number + 1] = len(lists)
-    kind = _common_kind(lists, items, where, "step")
-    column = _joined(lists, kind if kind != UNSET else BYTES)
-    missing = [_is_missing(row) for row in rows]
-    if all(missing):
+    missing = np.array([_is_missing(row) for row in rows], bool)
+    if missing.all():
         return Column(len(rows), UNSET, None)
-    present = ~np.array(missing) if any(missing) else None
-    return _masked(replace(column, rows=len(rows), steps=steps), present)
+    steps = [[] if gone else _steps_of(row, f"{where}, row {number}")
+             for number, (row, gone) in enumerate(zip(rows, missing.tolist(), strict=True))]  # fmt: skip
+    items = list(chain.from_iterable(steps))
+    splits = splits_of(np.array([len(row) for row in steps], np.int64))
+
+    def name(place: int) -> str:
+        number = int(np.searchsorted(splits, place, side="right")) - 1
+        return f"{where}, row {number}, step {place - int(splits[number])}"
+
+    column = _from_lists(items, name)
+    if column.present is not None:
+        place = int(column.present.argmin())
+        raise TypeError(f"{name(place)}: expected values but got {shown(items[place])}")
+    kind = BYTES if column.kind == UNSET else column.kind
+    values = [] if column.values is None else column.values
+    return _masked(replace(column, rows=len(rows), kind=kind, values=values, steps=splits), ~missing)
+
+
+def _steps_of(row: Any, where: str) -> Sequence[Any]:
+    if isinstance(row, (list, tuple)):
+        return row
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        raise TypeError(f"{where}: expected a list of steps but got {shown(row)}")
+    return list(row)
+
+
+def _ragged_of(value: Sparse) -> Ragged:
+    return value.to_ragged() if value.ndim == 2 else _deep_ragged(value)
 
 
 def _deep_ragged(value: Sparse) -> Ragged:

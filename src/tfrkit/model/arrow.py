@@ -160,7 +160,12 @@ def _decode_column(node: _core.ArrowNode, field: Schema, start: int, length: int
     try:
         return decode(node, field, start, length)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"column {field.name!r}: {error}") from None
+        raise _named(field, error) from None
+
+
+def _named(field: Schema, error: Exception) -> Exception:
+    """The same error with the name of the column, if it has one."""
+    return type(error)(f"column {field.name!r}: {error}") if field.name else error
 
 
 def _join(field: Schema, parts: list[Decoded]) -> Decoded:
@@ -168,7 +173,7 @@ def _join(field: Schema, parts: list[Decoded]) -> Decoded:
         try:
             return Decoded(empty(field), None)
         except TypeError as error:
-            raise TypeError(f"column {field.name!r}: {error}") from None
+            raise _named(field, error) from None
     if len(parts) == 1:
         return parts[0]
     valid = None
