@@ -3,6 +3,8 @@
 
 NB_MODULE(_core, module) {
   module.doc() = "The kernels of tfrkit. Private: names and signatures may change at any time.";
+  // Consumers of Arrow and DLPack may keep our memory until after the interpreter's end.
+  nanobind::set_leak_warnings(false);
   tfrkit::bind_buffer(module);
   tfrkit::bind_crc32c(module);
   tfrkit::bind_frame(module);

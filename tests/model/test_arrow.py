@@ -297,7 +297,9 @@ def test_another_thread_may_let_go():
 def test_consumers_may_outlive_the_interpreter():
     code = """
 import sys, threading, numpy as np, pyarrow as pa
-from tfrkit import ArrowStream, BytesColumn
+from tfrkit import ArrowStream, BytesColumn, VarLenFeature, encode_examples, parse_example
+parsed = parse_example(encode_examples({"a": [b"x"]}), {"a": VarLenFeature("bytes")})
+pa.parsed, np.parsed = parsed["a"].to_arrow(), np.from_dlpack(parsed["a"].values)
 sys.kept = pa.table(ArrowStream({"x": np.arange(1000), "b": [b"a"] * 1000}))
 pa.kept = BytesColumn.from_list([b"x"] * 10).to_arrow()
 sys.capsules = BytesColumn.from_list([b"x"]).__arrow_c_array__()
