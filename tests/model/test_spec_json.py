@@ -101,7 +101,11 @@ def test_what_is_no_feature_is_refused():
         '{"a": {"feature": "VarLen"}}',
         '{"a": {"feature": "VarLen", "dtype": "int64", "x": 1}}',
         '{"a": {"feature": "Ragged", "dtype": "int64", "partitions": [{"partition": "X"}]}}',
+        '{"a": {"feature": "Ragged", "dtype": "int64", "partitions": [{"partition": "_make", "iterable": []}]}}',
         '{"a": {"feature": "FixedLen", "shape": [], "dtype": "bytes", "default_value": {"base64": "?"}}}',
+        '{"a": {"feature": "FixedLen", "shape": "x", "dtype": "int64"}}',
+        '{"a": {"feature": "FixedLen", "shape": [-1], "dtype": "int64"}}',
+        '{"a": {"feature": "VarLen", "dtype": "nope"}}',
     ],
 )
 def test_what_is_no_spec_in_json_is_refused_by_key(text):

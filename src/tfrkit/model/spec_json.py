@@ -17,6 +17,7 @@ import numpy as np
 from tfrkit.model.dtypes import public_name, type_name
 from tfrkit.model.shapes import as_dims
 from tfrkit.model.specs import (
+    PARTITIONS,
     FeatureSpec,
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -152,6 +153,8 @@ def _feature_from_data(key: str, data: Any) -> FeatureSpec:
             fields["partitions"] = [_partition_from_data(part) for part in fields["partitions"]]
         if "default_value" in fields:
             fields["default_value"] = _value_from_data(fields["default_value"])
+        as_dims(fields.get("shape"))
+        type_name(fields["dtype"])
         feature: FeatureSpec = cls(**fields)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise ValueError(
@@ -162,8 +165,7 @@ def _feature_from_data(key: str, data: Any) -> FeatureSpec:
 
 def _partition_from_data(data: Any) -> Any:
     fields = dict(data)
-    cls = getattr(RaggedFeature, fields.pop("partition"))
-    return cls(**fields)
+    return PARTITIONS[fields.pop("partition")](**fields)
 
 
 def _value_from_data(data: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Self, TypeAlias
 from tfrkit.model.dtypes import KINDS, public_name, type_name
 
 __all__ = [
+    "PARTITIONS",
     "FeatureSpec",
     "FixedLenFeature",
     "FixedLenSequenceFeature",
@@ -191,7 +192,8 @@ _FEATURES: Final[dict[str, type[Any]]] = {
     cls.__name__: cls
     for cls in (FixedLenFeature, VarLenFeature, SparseFeature, FixedLenSequenceFeature, RaggedFeature)
 }
-_PARTITIONS: Final[dict[str, type[Any]]] = {
+# The partition classes by name, which is how TensorFlow's own and those in JSON are known.
+PARTITIONS: Final[dict[str, type[Any]]] = {
     cls.__name__: cls
     for cls in (
         RaggedFeature.RowSplits,
@@ -205,9 +207,9 @@ _PARTITIONS: Final[dict[str, type[Any]]] = {
 
 
 def _as_partition(given: Any) -> Any:
-    cls = _PARTITIONS.get(type(given).__name__)
+    cls = PARTITIONS.get(type(given).__name__)
     if cls is None:
-        types = tuple(_PARTITIONS.values())
+        types = tuple(PARTITIONS.values())
         raise TypeError(
             f"Argument `partitions` cannot be cast to any of the partition types in {types}; "
             f"got: {given!r} with type {type(given)}"
