@@ -50,6 +50,7 @@ def _foreign(record):
         ),  # an unknown field, so that no zero byte is last
         [tfr.Example.FromString(record) for record in RECORDS],
         [bytearray(RECORDS[0]), memoryview(RECORDS[1]), *RECORDS[2:]],
+        [np.array(record, object) for record in RECORDS],
         iter(RECORDS),
         pa.array(RECORDS, pa.binary()),
         pa.array(RECORDS, pa.large_binary()),
@@ -65,6 +66,7 @@ def _foreign(record):
         "array of S",
         "list of messages",
         "list of buffers",
+        "list of arrays without dimensions",
         "iterator",
         "Arrow binary",
         "Arrow large binary",

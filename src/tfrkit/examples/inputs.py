@@ -128,6 +128,9 @@ def _one_record(value: Any) -> bytes | None:
     if hasattr(value, "SerializeToString"):
         message: bytes = value.SerializeToString()
         return message
+    if hasattr(value, "__array__") and tuple(getattr(value, "shape", (0,))) == ():
+        item = np.asarray(value).item()  # a tensor or array of one string
+        return _one_record(item) if isinstance(item, (bytes, str)) else None
     return None
 
 
