@@ -305,3 +305,32 @@ def test_columns_outlive_their_input():
     column = tfr.parse_example(block, {"a": Fixed([], "bytes")})["a"]
     del block
     assert column.to_list() == [b"hello"]
+
+
+def test_keys_may_be_bytes():
+    records = [example(a=[1], v=[2, 3], s=[0, 1])]
+    for spec in (
+        {"a": Fixed([], "int64")},
+        {"v": Var("int64"), "a": Fixed([1], "int64"), "r": Ragged("int64", "s"), "s": Ragged("int64")},
+    ):
+        named = {key.encode(): feature for key, feature in spec.items()}
+        for data, parse in ((records, tfr.parse_example), (records[0], tfr.parse_single_example)):
+            expected = parse(data, spec)
+            result = parse(data, named)
+            assert list(result) == list(named)
+            assert [plain(value) for value in result.values()] == [
+                plain(value) for value in expected.values()
+            ]
+
+
+@pytest.mark.parametrize("spec", [{b"a": Var("int64"), "b": Var("int64")}, {5: Var("int64")}])
+def test_other_keys_are_refused(spec):
+    with pytest.raises(TypeError):
+        tfr.parse_example([b""], spec)
+
+
+def test_keys_in_bytes_are_named_as_text():
+    with pytest.raises(InvalidArgumentError, match="Feature: a \\(data type: int64\\) is required"):
+        tfr.parse_single_example(b"", {b"a": Fixed([], "int64")})
+    with pytest.raises(ValueError, match="can't decode byte 0xff"):
+        tfr.parse_single_example(b"", {b"\xff": Var("int64")})

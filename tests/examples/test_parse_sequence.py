@@ -346,3 +346,16 @@ def test_lists_are_those_of_the_reference(records):
         _, one = tfr.parse_single_sequence_example(records[0], None, spec, policy=policy)
         assert one["i"].to_list() == expected[0]["i"]
         assert one["fixed s"].tolist() == expected[0]["fixed s"]
+
+
+def test_keys_may_be_bytes():
+    context, lists = (
+        {key.encode(): feature for key, feature in spec.items()}
+        for spec in ({"n": CONTEXT["n"]}, {"t": LISTS["t"]})
+    )
+    for data in ([RECORD, SHORT], RECORD):
+        results = tfr.parse_sequence_example(data, context, lists)
+        assert [list(result) for result in results] == [[b"n"], [b"t"], [b"t"]]
+        expected = tfr.parse_sequence_example(data, {"n": CONTEXT["n"]}, {"t": LISTS["t"]})
+        for result, other in zip(results, expected, strict=True):
+            assert np.array_equal(*result.values(), *other.values())

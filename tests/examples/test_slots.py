@@ -194,3 +194,17 @@ def test_a_key_that_several_features_read_is_one_slot():
 def test_features_are_checked_in_the_order_of_their_keys():
     with pytest.raises(ValueError, match="for key 'a'"):
         tfr.parse_example([], {"b": 6, "a": 5})
+
+
+@pytest.mark.parametrize("shape", [[2**31], [2**40], [2**62, 4]])
+def test_a_shape_that_no_example_can_fill_is_refused(shape):
+    for feature in (tfr.FixedLenFeature(shape, "int64"), tfr.FixedLenSequenceFeature(shape, "int64", True)):
+        with pytest.raises(
+            InvalidArgumentError, match="expected at most 2147483647 values, as no Example holds more"
+        ):
+            tfr.parse_example([b""], {"a": feature})
+
+
+def test_a_large_dimension_beside_none_is_no_values():
+    result = tfr.parse_example([], {"a": tfr.FixedLenFeature([2**40, 0], "int64")})
+    assert result["a"].shape == (0, 2**40, 0)

@@ -24,7 +24,7 @@ from tfrkit.model.specs import (
     VarLenFeature,
 )
 
-__all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot"]
+__all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot", "rename"]
 
 _ALLOWED: Final = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 _CACHED: Final = 128  # specs; the oldest goes first
@@ -133,18 +133,20 @@ class ExamplesPlan:
         native: reads a batch, and decides which error comes first.
         quick: reads one example into a dict in the order of the spec; None if that dict would not be the result.
         quick_makers: what is still to be made of the quick dict's values, by key.
-        keys: of the result.
+        keys: of the result, as text.
+        given: of the result, where some are bytes; None if `keys` are they.
         batch_makers: by key in sorted order, how a batch's columns are made; an index is a kernel's column itself.
         single_makers: the same for one example, from a dict by slot; None is the slot's value itself.
     """
 
-    __slots__ = ("batch_makers", "keys", "native", "quick", "quick_makers", "single_makers", "slots")
+    __slots__ = ("batch_makers", "given", "keys", "native", "quick", "quick_makers", "single_makers", "slots")
 
     def __init__(self, table: SlotTable) -> None:
         places = {slot.key: (index, slot) for index, slot in enumerate(table.slots)}
         ordered = sorted(table.features.items())
         self.slots: tuple[Slot, ...] = table.slots
         self.keys: tuple[str, ...] = tuple(table.features)
+        self.given: tuple[str | bytes, ...] | None = None if table.given == self.keys else table.given
         self.native: Any = _core.ExamplePlan([native_slot(slot) for slot in table.slots])
         self.batch_makers: list[tuple[str, int, Make | None]] = [
             (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
@@ -156,7 +158,7 @@ class ExamplesPlan:
         self.quick: Any = None
         self.quick_makers: list[tuple[str, Make]] = []
         # Where each feature reads its own key alone, a dict by slot in the order of the spec is nearly the result.
-        if len(places) == len(self.keys) and all(key in places for key in self.keys):
+        if self.given is None and len(places) == len(self.keys) and all(key in places for key in self.keys):
             self.quick = _core.ExamplePlan([native_slot(places[key][1]) for key in self.keys])
             self.quick_makers = [(key, make) for key, make in self.single_makers if make is not None]
 
@@ -165,14 +167,19 @@ class ExamplesPlan:
         result = dict.fromkeys(self.keys)
         for key, index, make in self.batch_makers:
             result[key] = columns[index] if make is None else make(columns, count)
-        return result
+        return rename(result, self.given)
 
     def make_single(self, row: dict[str, Any]) -> dict[str, Any]:
         """Make the result of one example."""
         result = dict.fromkeys(self.keys)
         for key, make in self.single_makers:
             result[key] = row[key] if make is None else make(row, 1)
-        return result
+        return rename(result, self.given)
+
+
+def rename(result: dict[str, Any], given: tuple[Any, ...] | None) -> dict[Any, Any]:
+    """Give a result the keys that its spec has, which may be bytes; None leaves it as it is."""
+    return result if given is None else dict(zip(given, result.values(), strict=True))
 
 
 def native_slot(slot: Slot) -> tuple[str, int, int, int, Any]:

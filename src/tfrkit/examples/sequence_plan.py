@@ -20,7 +20,7 @@ from tfrkit.examples.assemble import (
     single_maker,
 )
 from tfrkit.examples.partitions import cut_rows, partition_batch
-from tfrkit.examples.plan import native_slot
+from tfrkit.examples.plan import native_slot, rename
 from tfrkit.examples.slots import Attributes, Slot, SlotTable, find_slots
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -52,6 +52,8 @@ class SequencesPlan:
 
     __slots__ = (
         "_batch",
+        "_given",
+        "_given_lists",
         "_keys",
         "_lengths",
         "_list_keys",
@@ -75,6 +77,7 @@ class SequencesPlan:
         places = {slot.key: (index, slot) for index, slot in enumerate(context.slots)}
         ordered = sorted(context.features.items())
         self._keys = tuple(context.features)
+        self._given = None if context.given == self._keys else context.given
         self._batch: list[tuple[str, int, Make | None]] = [
             (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
             for key, feature in ordered
@@ -84,12 +87,13 @@ class SequencesPlan:
         ]
         list_places = {slot.key: (index, slot) for index, slot in enumerate(lists.slots)}
         self._list_keys = tuple(lists.features)
+        self._given_lists = None if lists.given == self._list_keys else lists.given
         self._make_lists: list[tuple[str, _MakeList]] = [
             (key, _list_maker(key, feature, list_places)) for key, feature in sorted(lists.features.items())
         ]
         self._lengths = [
-            (key, list_places[key][0])
-            for key, feature in lists.features.items()
+            (given, list_places[key][0])
+            for given, (key, feature) in zip(lists.given, lists.features.items(), strict=True)
             if isinstance(feature, FixedLenSequenceFeature)
         ]
 
@@ -100,21 +104,21 @@ class SequencesPlan:
             row = {slot.key: _first(slot, column) for slot, column in zip(self.context, columns, strict=True)}
             for key, make in self._single:
                 result[key] = row[key] if make is None else make(row, 1)
-            return result
+            return rename(result, self._given)
         for key, index, make in self._batch:
             result[key] = columns[index] if make is None else make(columns, count)
-        return result
+        return rename(result, self._given)
 
     def make_lists(self, columns: list[Any], *, one: bool) -> dict[str, Any]:
         """Make the feature lists' results, of a batch or of one example."""
         result = dict.fromkeys(self._list_keys)
         for key, make in self._make_lists:
             result[key] = make(columns, one)
-        return result
+        return rename(result, self._given_lists)
 
     def make_lengths(self, columns: list[Any], *, one: bool) -> dict[str, Any]:
         """Make the numbers of steps of the lists that are padded."""
-        lengths = {key: np.diff(columns[index][-1]) for key, index in self._lengths}
+        lengths: dict[Any, Any] = {key: np.diff(columns[index][-1]) for key, index in self._lengths}
         return {key: np.int64(steps[0]) for key, steps in lengths.items()} if one else lengths
 
 

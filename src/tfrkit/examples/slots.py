@@ -29,6 +29,7 @@ from tfrkit.model.specs import (
 __all__ = ["Attributes", "Form", "Slot", "SlotTable", "find_slots"]
 
 Form = Literal["dense", "sequence", "sparse", "ragged"]
+_MAX_VALUES: Final = 2**31 - 1  # a message has fewer bytes than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +95,18 @@ class SlotTable:
     """The slots of a spec, and its features.
 
     Attributes:
-        features: the spec, in its own order.
+        features: the spec, in its own order, keys as text.
         slots: sorted by key, those of RaggedFeatures behind the others.
+        given: the spec's own keys, in its order: str or bytes.
     """
 
     features: dict[str, FeatureSpec]
     slots: tuple[Slot, ...]
+    given: tuple[str | bytes, ...]
 
 
 def find_slots(
-    features: Mapping[str, Any],
+    features: Mapping[Any, Any],
     allowed: tuple[type[Any], ...],
     attributes: Attributes,
     *,
@@ -112,7 +115,7 @@ def find_slots(
     """Check a spec and give its slots.
 
     Args:
-        features: the spec.
+        features: the spec; keys may be bytes, as TensorFlow takes them, but not of both kinds.
         allowed: classes of features that may stand in it.
         attributes: what TensorFlow calls the types.
         lists: the spec is of feature lists: sequences have one value for each step, and no default. Else the shape of
@@ -130,13 +133,23 @@ def find_slots(
         if feature is None or not isinstance(feature, allowed):
             given = features[key]
             raise ValueError(f"Unsupported {type(given).__name__} {given} for key '{key}'")
-        checked[key] = feature
-        _ADD[type(feature)](keys, key, feature)
+        name = _as_text(key)
+        checked[name] = feature
+        _ADD[type(feature)](keys, name, feature)
     _check_groups(keys)
-    _check_names(checked)
     slots = [*_dense_slots(keys, attributes, lists), *_other_slots(keys, attributes)]
     slots.sort(key=lambda slot: (slot.form == "ragged", slot.key))
-    return SlotTable({key: checked[key] for key in features}, tuple(slots))
+    return SlotTable(
+        {_as_text(key): checked[_as_text(key)] for key in features}, tuple(slots), tuple(features)
+    )
+
+
+def _as_text(key: Any) -> str:
+    if isinstance(key, bytes):
+        return key.decode()  # a UnicodeDecodeError is a ValueError: no Example has such a key
+    if not isinstance(key, str):
+        raise TypeError(f"Cannot convert {[key]} to EagerTensor of dtype string")
+    return key
 
 
 def _add_var_len(keys: _Keys, key: str, feature: VarLenFeature) -> None:
@@ -259,12 +272,6 @@ def _check_groups(keys: _Keys) -> None:
         )
 
 
-def _check_names(features: Mapping[str, Any]) -> None:
-    wrong = [key for key in features if not isinstance(key, str)]
-    if wrong:
-        raise TypeError(f"Cannot convert {wrong} to EagerTensor of dtype string")
-
-
 def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[Slot]:
     slots = []
     for index, (key, (form, dtype, dims, default, required)) in enumerate(keys.dense.items()):
@@ -273,6 +280,11 @@ def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[Slot]
         name = type_name(dtype)
         _check_allowed(name, attributes.dense)
         shape = _known(dims[1:] if dims and form == "sequence" and not lists else dims, index, lists)
+        if prod(shape) > _MAX_VALUES:
+            raise InvalidArgumentError(
+                f"expected at most {_MAX_VALUES} values, as no Example holds more, but the shape {show_dims(shape)} "
+                f"of feature {key} has {prod(shape)}"
+            )
         if form == "sequence" and not lists:
             empty = b"" if name == "string" else 0
             value: Any = convert_default(empty if default is None else default, name, (), index, padding=True)
