@@ -282,3 +282,9 @@ def test_sparse_and_back(made):
     dense = sparse.to_dense()
     padded = column.to_padded()
     assert dense == padded if isinstance(dense, BytesColumn) else np.array_equal(dense, padded)
+
+
+@pytest.mark.parametrize("rows", [[[1], [2, "a"]], [[1.5, b"a"]], [["a", 1]]])
+def test_numbers_and_strings_do_not_mix(rows):
+    with pytest.raises(TypeError, match="expected"):
+        Ragged.from_list(rows)

@@ -5,6 +5,7 @@ Pure: no I/O.
 
 from __future__ import annotations
 
+import reprlib
 from itertools import chain
 from typing import Any
 
@@ -50,6 +51,7 @@ def leaf_values(items: Any, dtype: npt.DTypeLike | None) -> npt.NDArray[Any] | B
     """Make an array of numbers, or a BytesColumn of bytes and str.
 
     Raises:
+        TypeError: numbers and strings are mixed.
         ValueError: there is no dimension, or the items are neither.
 
     >>> leaf_values([b"a", "b"], None)
@@ -61,6 +63,8 @@ def leaf_values(items: Any, dtype: npt.DTypeLike | None) -> npt.NDArray[Any] | B
         return BytesColumn.from_list(items)
     wants_bytes = dtype is not None and np.dtype(dtype).kind in "SUO"
     values = np.asarray(items, None if wants_bytes else dtype)
+    if isinstance(items, list) and values.dtype.kind in "SU":
+        raise TypeError(f"expected numbers, or bytes and str, but got both: {reprlib.repr(items)}")
     if wants_bytes or values.dtype.kind in "SUO":
         return BytesColumn.from_list(values)
     if values.ndim == 0:
