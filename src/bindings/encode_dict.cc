@@ -486,7 +486,7 @@ nb::tuple gather_lists(const nb::list& items) {
   if (kind == Kind::kBytes) {
     nb::list strings;
     for (const nb::object& owner : values.owners) strings.append(owner);
-    flat = strings;
+    flat = std::move(strings);
   }
   const bool whole = std::find(present.begin(), present.end(), 0) == present.end();
   return nb::make_tuple(static_cast<int>(kind), flat, make_array(std::move(splits)),

@@ -191,3 +191,15 @@ def test_repr_shows_shape_kind_and_first_values(sparse, words):
     assert repr(words) == "Sparse(dense_shape=(3, 2), dtype=bytes, {(0, 0): b'a', (2, 1): b'b'})"
     long = Sparse(np.stack([np.arange(99), np.arange(99)], axis=1), np.arange(99), [99, 99])
     assert repr(long).endswith("(5, 5): 5, ...})")
+
+
+@pytest.mark.parametrize("index", [(slice(None), 0), ([0, 1], 0)])
+def test_columns_are_not_taken_for_rows(index):
+    with pytest.raises(TypeError, match="must begin with an integer"):
+        Sparse([[0, 1], [2, 0]], np.array([5, 6]), [3, 2])[index]
+
+
+def test_take_of_unsorted_rows_keeps_each_together():
+    sparse = Sparse([[2, 0], [0, 1], [2, 1]], np.array([5, 6, 7]), [3, 2])
+    taken = sparse.take([2, 1, 0, 2])
+    assert taken.to_dense().tolist() == [[5, 7], [0, 0], [0, 6], [5, 7]]

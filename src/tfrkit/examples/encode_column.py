@@ -29,7 +29,7 @@ from tfrkit.model.features import (
     shown,
 )
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.select import run_positions, splits_of
 from tfrkit.model.sparse import Sparse
 
 __all__ = ["Column", "feature_column", "list_column"]
@@ -338,7 +338,5 @@ def _deep_ragged(value: Sparse) -> Ragged:
     # Steps at the end of a row that have no values were padding.
     used = np.zeros(rows, np.int64)
     np.maximum.at(used, value.indices[:, 0], value.indices[:, 1] + 1)
-    keep = np.concatenate(
-        [np.zeros(0, np.int64), *(row * steps + np.arange(size) for row, size in enumerate(used))]
-    )
+    keep = run_positions(np.arange(rows) * steps, used)
     return Ragged.from_lengths(inner.take(keep), used)

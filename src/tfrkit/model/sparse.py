@@ -16,7 +16,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import as_torch
 from tfrkit.model.nested import fill_value, leaf_values
-from tfrkit.model.select import IntArray, row_number, select_rows
+from tfrkit.model.select import IntArray, row_number, run_positions, select_rows
 from tfrkit.optional import require
 
 if TYPE_CHECKING:
@@ -201,8 +201,7 @@ class Sparse:
         order = np.argsort(self.indices[:, 0], kind="stable")
         stored = self.indices[order, 0]
         begins, ends = np.searchsorted(stored, rows), np.searchsorted(stored, rows, side="right")
-        chosen = [order[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-        picked = np.concatenate([np.zeros(0, np.int64), *chosen])
+        picked = order[run_positions(begins, ends - begins)]
         places = self.indices[picked]
         places[:, 0] = np.repeat(np.arange(len(rows)), ends - begins)
         values = self.values[picked] if isinstance(self.values, np.ndarray) else self.values.take(picked)
@@ -226,6 +225,8 @@ class Sparse:
             places = places - np.array([start] + [0] * (self.ndim - 1)) if start else places
             return Sparse.unchecked(places, values, np.array([stop - start, *self.shape[1:]], np.int64))
         if isinstance(index, tuple):
+            if len(index) > 1 and not hasattr(index[0], "__index__"):
+                raise TypeError("a tuple of indices must begin with an integer: use to_dense() for columns")
             row = self[index[0]] if index else self
             return row[index[1] if len(index) == 2 else index[1:]] if len(index) > 1 else row
         if hasattr(index, "__index__") and not isinstance(index, (bool, np.bool_, np.ndarray)):
