@@ -9,7 +9,7 @@ from dataclasses import replace
 import tfrkit as tfr
 from fuzz.differential.cases import Case
 from fuzz.differential.sides import Outcome, Sides, loses_entries, rewritten
-from fuzz.differential.specs import DTYPES
+from fuzz.differential.specs import DTYPES, Spec
 from fuzz.differential.unsafe import danger_of, keys_of
 from tests.oracle.oracle import Failure, explain_difference
 from tests.oracle.parsing import BROKEN
@@ -89,7 +89,7 @@ class Checker:
         """Whether TensorFlow says of one feature alone what tfrkit says of all."""
         if not isinstance(ours, Failure) or not isinstance(theirs, Failure) or ours.name != theirs.name:
             return False
-        parts = [replace(case, spec={key: case.spec[key]}, lists=case.lists and {}) for key in case.spec]
+        parts = [replace(case, spec=spec, lists=case.lists and {}) for spec in _single_specs(case.spec)]
         parts += [replace(case, spec={}, lists={key: feature}) for key, feature in (case.lists or {}).items()]
         return any(not explain_difference([ours], [self._sides.theirs(part)]) for part in parts)
 
@@ -160,6 +160,18 @@ def _requests(record: bytes, *, sequence: bool) -> Iterator[list[Case]]:
             yield [Case((record,), {}, spec, single=True) for spec in specs]
 
 
+def _single_specs(spec: Spec) -> Iterator[Spec]:
+    """Each feature alone, and each key of those that have several."""
+    for key, (name, options) in spec.items():
+        yield {key: (name, options)}
+        others = [value for _, value in options.get("partitions", ()) if isinstance(value, str)]
+        indices = options.get("index_key", [])
+        others += [indices] if isinstance(indices, str) else indices
+        yield from ({other: ("VarLenFeature", {"dtype": "int64"})} for other in others)
+        if others:
+            yield {options["value_key"]: ("VarLenFeature", {"dtype": options["dtype"]})}
+
+
 def _decoded(keys: list[bytes]) -> list[str]:
     texts = {key.decode("utf-8", "replace") for key in keys}
     return sorted(text for text in texts if "\N{REPLACEMENT CHARACTER}" not in text)
@@ -173,8 +185,11 @@ def _is_fault_of_sequence(ours: Outcome, theirs: Outcome) -> bool:
 
 def _is_broken(ours: Outcome, theirs: Outcome) -> bool:
     """Whether they differ in nothing but ragged tensors that TensorFlow has made wrong, or has no memory for."""
-    if isinstance(theirs, Failure) and theirs.name == "ResourceExhaustedError":
-        return True
+    if isinstance(theirs, Failure):
+        negative = isinstance(ours, Failure) and all(
+            "must be non-negative" in one.message for one in (ours, theirs)
+        )
+        return negative or theirs.name == "ResourceExhaustedError"
     if not isinstance(theirs, dict) or BROKEN not in theirs.values():
         return False
     if isinstance(ours, Failure):
