@@ -151,13 +151,13 @@ soak: FUZZ_SECONDS ?= 600
 soak: fuzz-build
 	@$(MAKE) --no-print-directory --jobs $(JOBS) --output-sync=target --keep-going FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	    $(NATIVE_FUZZERS:%=fuzz-run-%) $(PYTHON_FUZZERS:%=fuzz-run-%)
-	@$(MAKE) --no-print-directory fuzz-differential DIFFERENTIAL_CASES=1000000
+	@$(MAKE) --no-print-directory fuzz-differential DIFFERENTIAL="--cases 1000000"
 
-# tfrkit beside TensorFlow and protobuf on random Examples. Goes on where an interrupted run stopped.
+# tfrkit beside TensorFlow and protobuf on random Examples. Without --afresh it goes on where an interrupted run stopped.
 .PHONY: fuzz-differential
-fuzz-differential: DIFFERENTIAL_CASES ?= 20000
+fuzz-differential: DIFFERENTIAL ?= --cases 20000 --afresh
 fuzz-differential: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
-	$(DEV)/bin/python -m fuzz.differential --cases $(DIFFERENTIAL_CASES) --processes $(JOBS)
+	$(DEV)/bin/python -m fuzz.differential --processes $(JOBS) $(DIFFERENTIAL)
 
 .PHONY: fuzz-build
 fuzz-build: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-fuzz

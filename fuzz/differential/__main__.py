@@ -16,7 +16,7 @@ from typing import Any
 from fuzz.differential.cases import make_case
 from fuzz.differential.check import EXCEPTIONS, Checker
 from fuzz.differential.shrink import reproducer
-from fuzz.differential.worker import run_all
+from fuzz.differential.worker import is_complete, run_all
 
 FOLDER = Path("build") / "differential"
 SECONDS_BETWEEN_LINES = 10.0
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _show_one(options.seed, options.case)
     FOLDER.mkdir(parents=True, exist_ok=True)
     journal = FOLDER / f"seed-{options.seed}-{options.cases}.jsonl"
-    if options.afresh:
+    if options.afresh or is_complete(journal, options.cases):
         journal.unlink(missing_ok=True)
     return _run(options, journal)
 

@@ -128,6 +128,12 @@ class Worker:
         self._process.join()
 
 
+def is_complete(journal: Path, cases: int) -> bool:
+    """Whether the journal has all cases, so that there is nothing to go on with."""
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    return len(lines) == (cases + RUN - 1) // RUN
+
+
 def run_all(
     seed: int, cases: int, processes: int, journal: Path
 ) -> Iterator[tuple[dict[str, int], list[dict[str, Any]]]]:

@@ -10,7 +10,7 @@ from fuzz.differential.cases import Case, make_case
 from fuzz.differential.check import EXCEPTIONS, Checker
 from fuzz.differential.shrink import reproducer, shrink
 from fuzz.differential.unsafe import danger_of
-from fuzz.differential.worker import run_cases
+from fuzz.differential.worker import is_complete, run_all, run_cases
 from tests.oracle.parsing import fixed, variable
 from tests.oracle.wire import FLOAT, entry, example, feature, field, floats, ints, unpacked_floats, varint
 
@@ -27,6 +27,15 @@ def test_no_disagreement_in_two_thousand_cases(part):
     assert checker.counts["cases"] == 500
     allowed = sum(checker.counts[name] for name in EXCEPTIONS)
     assert allowed < 150, checker.counts
+
+
+def test_runs_go_on_where_they_stopped(tmp_path):
+    journal = tmp_path / "journal"
+    entry = '{"run": [0, 1000], "counts": {"cases": 1000}, "found": []}\n'
+    journal.write_text(entry)
+    assert not is_complete(journal, 1001)
+    assert is_complete(journal, 1000)
+    assert list(run_all(1, 1000, 2, journal)) == [({"cases": 1000}, [])]
 
 
 def test_cases_are_always_the_same():
