@@ -17,14 +17,14 @@ _SUSPECT = re.compile(rb"\x0a[\x80-\xff]{3}|\x0d.{4}", re.DOTALL)
 _UNPACKED = re.compile(rb"(?:\x0d.{4})*", re.DOTALL)
 
 
-def danger_of(records: tuple[bytes, ...], spec: Spec) -> str | None:
+def danger_of(records: tuple[bytes, ...], spec: Spec, *, sequence: bool = False) -> str | None:
     """Name what TensorFlow would do wrong, or None."""
     for record in records:
-        if not _SUSPECT.search(record):
+        if not sequence and not _SUSPECT.search(record):
             continue
         fewest = fewest_floats(spec)
         for kind, content in _lists(record, 0):
-            danger = _danger(kind, content, fewest)
+            danger = _danger(kind, content, fewest, sequence=sequence)
             if danger:
                 return danger
     return None
@@ -42,7 +42,7 @@ def fewest_floats(spec: Spec) -> int:
     return fewest
 
 
-def _danger(kind: int, content: bytes, fewest: int) -> str | None:
+def _danger(kind: int, content: bytes, fewest: int, *, sequence: bool) -> str | None:
     if kind == FLOAT:
         unpacked = _UNPACKED.match(content)
         if unpacked and len(unpacked[0]) // 5 > fewest:
@@ -53,6 +53,8 @@ def _danger(kind: int, content: bytes, fewest: int) -> str | None:
         if length % 2**32 > MAX_CLAIM:
             return "a length of many megabytes"
         position += length % 2**32
+        if sequence and kind == BYTES and position > len(content):
+            return "bytes beyond their list"
     return None
 
 
@@ -103,5 +105,5 @@ def keys_of(record: bytes) -> list[bytes]:
     for _, features in _fields(record, top=True):
         for _, entry in _fields(features):
             keys = [content for number, content in _fields(entry) if number == 1]
-            found += keys or [b""]
+            found.append(keys[-1] if keys else b"")
     return found

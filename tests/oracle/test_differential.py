@@ -12,7 +12,19 @@ from fuzz.differential.shrink import reproducer, shrink
 from fuzz.differential.unsafe import danger_of
 from fuzz.differential.worker import is_complete, run_all, run_cases
 from tests.oracle.parsing import fixed, variable
-from tests.oracle.wire import FLOAT, entry, example, feature, field, floats, ints, unpacked_floats, varint
+from tests.oracle.wire import (
+    BYTES,
+    FLOAT,
+    entry,
+    example,
+    feature,
+    field,
+    floats,
+    ints,
+    sequence_example,
+    unpacked_floats,
+    varint,
+)
 
 SEED = 2021
 
@@ -61,6 +73,12 @@ def test_cases_are_always_the_same():
 )
 def test_what_tensorflow_must_not_be_given_is_found(record, spec, danger):
     assert bool(danger_of((record,), spec)) is danger
+
+
+def test_bytes_beyond_their_list_are_found():
+    record = sequence_example([entry(b"a", feature(BYTES, field(1, b"x") + b"\x0a\x05abc"))])
+    assert danger_of((record,), {}, sequence=True)
+    assert not danger_of((record,), {})
 
 
 def test_shrinking_keeps_the_complaint_only():
