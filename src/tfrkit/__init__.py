@@ -12,6 +12,9 @@ from tfrkit import errors
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
     from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
+    from tfrkit.examples.decode_base64 import decode_base64, encode_base64
+    from tfrkit.examples.decode_compressed import decode_compressed
+    from tfrkit.examples.decode_proto import decode_proto
     from tfrkit.examples.decode_raw import decode_raw
     from tfrkit.examples.encode import encode_examples, encode_sequence_examples
     from tfrkit.examples.json_example import decode_json_example
@@ -104,8 +107,12 @@ __all__ = [
     "build_index",
     "bytes_feature",
     "bytes_list_feature",
+    "decode_base64",
+    "decode_compressed",
     "decode_json_example",
+    "decode_proto",
     "decode_raw",
+    "encode_base64",
     "encode_examples",
     "encode_sequence_examples",
     "errors",
@@ -140,6 +147,9 @@ __all__ = [
 # Each module with what it gives to this one.
 _EXPORTS = {
     "examples.convert": "make_example make_sequence_example to_dict",
+    "examples.decode_base64": "decode_base64 encode_base64",
+    "examples.decode_compressed": "decode_compressed",
+    "examples.decode_proto": "decode_proto",
     "examples.decode_raw": "decode_raw",
     "examples.encode": "encode_examples encode_sequence_examples",
     "examples.json_example": "decode_json_example",

@@ -1,0 +1,150 @@
+"""decode_compressed: byte strings that are compressed each for itself, as in features of an Example.
+
+Files are decompressed in `storage`. Output is made as it is inflated: what a header claims allocates nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Any, Final
+
+from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.examples.strings import as_strings
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.optional import require
+
+_fast: Any
+try:
+    from isal import isal_zlib as _fast
+except ImportError:  # no wheel for this platform: the standard library is slower and does the same
+    _fast = zlib
+
+__all__ = ["decode_compressed"]
+
+_WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
+_GZIP_ODD_FLAGS: Final = 0xE2  # a checksum of the header, and three that are reserved
+_ZSTD_PIECE_BYTES: Final = 1024  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
+_ZSTD_WINDOW_BYTES: Final = 1 << 27
+_ZSTD_TOO_SMALL: Final = "Destination buffer is too small"
+_ZSTD_CUT: Final = "Src size is incorrect"
+
+
+def decode_compressed(
+    bytes: Any,  # noqa: A002
+    compression_type: str | None = "",
+    name: str | None = None,  # noqa: ARG001
+) -> bytes | BytesColumn:
+    """Decompress byte strings, each for itself.
+
+    Args:
+        bytes: one string, or nested lists, an array, a BytesColumn or a Block of them.
+        compression_type: "" (the strings stay what they are), "ZLIB", "GZIP" (all members, one after another) or
+            "ZSTD" (needs the extra `zstd`; the header of the first frame must say the size of the whole).
+        name: ignored; TensorFlow has it.
+
+    Returns:
+        The bytes, or a BytesColumn of the shape of the input. As in TensorFlow, of a ZLIB or GZIP stream that is cut
+        off what is there is given, and what follows a ZLIB stream is ignored.
+
+    Raises:
+        DataLossError: a ZLIB or GZIP stream is damaged.
+        InvalidArgumentError: a ZSTD stream is damaged, or the type of compression is unknown.
+        MissingExtraError: "ZSTD" without the package zstandard.
+
+    >>> import zlib
+    >>> decode_compressed(zlib.compress(b"abc"), "ZLIB")
+    b'abc'
+    """
+    kind = _kind(compression_type)
+    column = as_strings(bytes)
+    if kind not in ("", "ZSTD", *_WINDOW_BITS):
+        raise InvalidArgumentError(
+            f"Only ZLIB, ZSTD, GZIP or NONE are supported compressions; got {kind!r:.40}"
+        )
+    strings = column.reshape((-1,)).to_list()
+    if kind == "ZSTD":
+        strings = [_unzstd(data) for data in strings]
+    elif kind:
+        strings = [_inflate(data, kind) for data in strings]
+    return strings[0] if column.shape == () else BytesColumn.from_list(strings).reshape(column.shape)
+
+
+def _kind(compression_type: Any) -> str:
+    if isinstance(compression_type, bytes):
+        return compression_type.decode("utf-8", "replace")
+    if compression_type is not None and not isinstance(compression_type, str):
+        raise TypeError(f"Expected string for argument 'compression_type' not {compression_type!r}.")
+    return compression_type or ""
+
+
+def _inflate(data: bytes, kind: str) -> bytes:
+    parts: list[bytes] = []
+    while data:
+        part, data = _inflate_member(data, _WINDOW_BITS[kind])
+        parts.append(part)
+        if kind == "ZLIB":
+            break
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _inflate_member(data: bytes, window_bits: int) -> tuple[bytes, bytes]:
+    """Inflate one stream; give its content and what follows it.
+
+    What isal finds damaged or cut off is inflated again by zlib, which gives every byte there is, and TensorFlow's
+    texts. A gzip header with flags that isal passes over is for zlib alone.
+    """
+    odd = window_bits == _WINDOW_BITS["GZIP"] and len(data) > 3 and data[3] & _GZIP_ODD_FLAGS
+    engine = (zlib if odd else _fast).decompressobj(window_bits)
+    try:
+        inflated: bytes = engine.decompress(data)
+    except (zlib.error, _fast.error):
+        inflated = b""
+    if engine.eof:
+        return inflated, engine.unused_data
+    exact = zlib.decompressobj(window_bits)
+    try:
+        return exact.decompress(data), exact.unused_data
+    except zlib.error as error:
+        raise DataLossError(_text(error)) from error
+
+
+def _text(error: zlib.error) -> str:
+    found = re.match(r"Error (-?\d+) while .*?(?:: (.*))?$", str(error), re.DOTALL)
+    number, text = (found.group(1), found.group(2)) if found else ("-3", str(error))
+    return f"inflate() failed with error {number}" + (f": {text}" if text else "")
+
+
+def _unzstd(data: bytes) -> bytes:
+    zstd = require("zstandard", "Decompressing ZSTD")
+    try:
+        size = zstd.frame_content_size(data)
+    except zstd.ZstdError:
+        size = -1
+    if size < 0:
+        raise InvalidArgumentError("Failed to determine decompressed size")
+    decompressor = zstd.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
+    engine: Any = None
+    out = bytearray()
+    at = 0
+    while at < len(data):
+        piece = data[at : at + _ZSTD_PIECE_BYTES]
+        at += len(piece)
+        engine = engine or decompressor.decompressobj()
+        try:
+            out += engine.decompress(piece)
+        except zstd.ZstdError as error:
+            text = str(error).rpartition(": ")[2]
+            raise _zstd_error(_ZSTD_CUT if text == "Unknown frame descriptor" else text) from error
+        if len(out) > size:
+            raise _zstd_error(_ZSTD_TOO_SMALL)
+        if engine.eof:
+            at -= len(engine.unused_data)
+            engine = None
+    if engine is not None:
+        raise _zstd_error(_ZSTD_CUT)
+    return bytes(out)
+
+
+def _zstd_error(text: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"Failed to decompress zstd input: {text}")

@@ -1,0 +1,279 @@
+"""decode_proto: chosen fields of serialised messages of any type, as arrays.
+
+The types come from protobuf's descriptors, the values from `proto_wire`, which reads the bytes without building
+messages. Only text and `sanitize` build them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf.message import DecodeError
+
+from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.examples.proto_wire import WireField, collect
+from tfrkit.examples.strings import as_strings
+from tfrkit.model import messages
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.tensor_types import TensorType, tensor_type
+
+__all__ = ["DecodedProto", "decode_proto"]
+
+# Each type of field, by the number of FieldDescriptorProto.Type: its name in C++, and the arrays that can hold it.
+_KINDS: Final = {
+    1: ("double", ("float64",)),
+    2: ("float", ("float32", "float64")),
+    3: ("int64", ("int64",)),
+    4: ("uint64", ("uint64",)),
+    5: ("int32", ("int32", "int64")),
+    6: ("uint64", ("uint64",)),
+    7: ("uint32", ("uint32", "uint64")),
+    8: ("bool", ("bool",)),
+    9: ("string", ("string",)),
+    10: ("message", ("string",)),
+    11: ("message", ("string",)),
+    12: ("string", ("string",)),
+    13: ("uint32", ("uint32", "uint64")),
+    14: ("enum", ("int32",)),
+    15: ("int32", ("int32", "int64")),
+    16: ("int64", ("int64",)),
+    17: ("int32", ("int32", "int64")),
+    18: ("int64", ("int64",)),
+}
+_BYTES_SOURCE: Final = b"bytes://"
+_LABEL_REPEATED: Final = 3
+
+
+class DecodedProto(NamedTuple):
+    """What `decode_proto` gives.
+
+    Attributes:
+        sizes: how many values each message has of each field, int32 of the shape of the input and one dimension more.
+        values: for each field an array, of strings a BytesColumn, of the shape of the input and one dimension more:
+            the most values that a message has of it, but at least 1.
+    """
+
+    sizes: npt.NDArray[np.int32]
+    values: list[npt.NDArray[Any] | BytesColumn]
+
+
+def decode_proto(
+    bytes: Any,  # noqa: A002
+    message_type: str,
+    field_names: Sequence[str],
+    output_types: Sequence[Any],
+    descriptor_source: str | bytes | None = "local://",
+    message_format: str | None = "binary",
+    sanitize: bool | None = False,
+    name: str | None = None,  # noqa: ARG001
+) -> DecodedProto:
+    r"""Take fields out of serialised messages.
+
+    Args:
+        bytes: one message, or nested lists, an array, a BytesColumn or a Block of them; at least one.
+        message_type: full name of their type, such as "tensorflow.Example".
+        field_names: which fields; an extension by its full name.
+        output_types: the type of each result: of float also float64, of 32-bit integers also the 64-bit type of the
+            same sign, of enums int32, of messages and groups string (their bytes); else the field's own.
+        descriptor_source: where the type is defined: "local://" or "" for tfrkit's own messages and all that this
+            process has imported, a path of a file with a serialised FileDescriptorSet, or `b"bytes://"` with it.
+        message_format: "binary" or "text".
+        sanitize: parse and serialise each message with protobuf before: merges submessages, checks UTF-8.
+        name: ignored; TensorFlow has it.
+
+    Returns:
+        sizes and values, see `DecodedProto`. Places without a value have the field's default.
+
+    Raises:
+        DataLossError: a message is damaged; its index is the attribute `record`.
+        InvalidArgumentError: type, field or source is not known, a field does not fit its output type, or there is no
+            message.
+
+    >>> found = decode_proto([b"\n\2\1\2", b"\n\1\3"], "tensorflow.Int64List", ["value"], ["int64"])
+    >>> found.sizes.tolist(), found.values[0].tolist()
+    ([[2], [1]], [[1, 2], [3, 0]])
+    """
+    _check_flag(sanitize)
+    text_type = _text(message_type, "message_type")
+    names = [_text(item, "field_names") for item in _listed(field_names, "field_names")]
+    types = [tensor_type(item, "output_types") for item in _listed(output_types, "output_types")]
+    source = _source(descriptor_source)
+    layout = "binary" if message_format is None else _text(message_format, "message_format")
+    column = as_strings(bytes)
+    pool, message = _find_message(source, text_type)
+    if len(names) != len(types):
+        raise InvalidArgumentError("field_names and output_types attributes must have the same length")
+    found = [_find_field(pool, message, *pair) for pair in zip(names, types, strict=True)]
+    if layout not in ("binary", "text"):
+        raise InvalidArgumentError(f"format must be one of binary or text; got {layout!r:.40}")
+    data = column.reshape((-1,)).to_list()
+    if not data:
+        raise InvalidArgumentError("Bufs argument must contain at least one value")
+    if sanitize or layout == "text":
+        data = [_rewritten(one, message, layout, index) for index, one in enumerate(data)]
+    fields = [WireField(one.number, one.type, _is_repeated(one)) for one in found]
+    collect(data, fields)
+    return _dense(fields, [_default(one) for one in found], types, column.shape, len(data))
+
+
+def _check_flag(sanitize: Any) -> None:
+    if sanitize is not None and not isinstance(sanitize, bool):
+        raise TypeError(f"Expected bool for argument 'sanitize' not {sanitize!r}.")
+
+
+def _text(value: Any, argument: str) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if not isinstance(value, str):
+        raise TypeError(f"Expected string for argument '{argument}' not {value!r}.")
+    return value
+
+
+def _source(value: Any) -> bytes:
+    if value is None:
+        return b"local://"
+    if isinstance(value, bytes):
+        return value
+    return _text(value, "descriptor_source").encode("utf-8", "surrogateescape")
+
+
+def _listed(value: Any, argument: str) -> Sequence[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(
+            f"Expected list for '{argument}' argument to 'decode_proto_v2' Op, not {value!r:.100}."
+        )
+    return value
+
+
+def _find_message(source: bytes, name: str) -> tuple[Any, Any]:
+    """Find a type: the pool that has it, and its descriptor."""
+    if source in (b"", b"local://"):
+        pools = [messages.Example.DESCRIPTOR.file.pool, descriptor_pool.Default()]
+    elif source.startswith(_BYTES_SOURCE):
+        pools = [_pool_of(source[len(_BYTES_SOURCE) :])]
+    else:
+        pools = [_pool_of_file(source)]
+    for pool in pools:
+        try:
+            return pool, pool.FindMessageTypeByName(name)
+        except KeyError:
+            continue
+    raise InvalidArgumentError(f"No descriptor found for message type {name}")
+
+
+def _pool_of_file(source: bytes) -> Any:
+    path = source.removeprefix(b"file://").decode("utf-8", "surrogateescape")
+    try:
+        return _pool_of(Path(path).read_bytes())
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # a ValueError: no file can have the name, or it holds no descriptors
+        raise _no_source(repr(path)[1:-1]) from error
+
+
+@functools.lru_cache(maxsize=16)
+def _pool_of(serialized: bytes) -> Any:
+    """Build a pool of a serialised FileDescriptorSet."""
+    files = descriptor_pb2.FileDescriptorSet()
+    try:
+        files.ParseFromString(serialized)
+    except DecodeError as error:
+        raise _no_source("bytes://...") from error
+    pool = descriptor_pool.DescriptorPool()
+    for file in files.file:
+        try:
+            pool.AddSerializedFile(file.SerializeToString())
+            pool.FindFileByName(file.name)
+        except (TypeError, KeyError) as error:
+            raise InvalidArgumentError(
+                f"Failed to load FileDescriptorProto: {text_format.MessageToString(file):.1000}"
+            ) from error
+    return pool
+
+
+def _no_source(shown: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        "Source does not represent serialized file descriptor set proto. This may be due to a missing dependency on "
+        f'the file containing REGISTER_DESCRIPTOR_POOL("{shown}", ...);'
+    )
+
+
+def _find_field(pool: Any, message: Any, name: str, wanted: TensorType) -> Any:
+    found = message.fields_by_name.get(name)
+    if found is None:
+        found = next((one for one in pool.FindAllExtensions(message) if one.full_name == name), None)
+    if found is None:
+        raise InvalidArgumentError(f"Unknown field: {name} in message type {message.full_name}")
+    kind, allowed = _KINDS[found.type]
+    if wanted.name not in allowed:
+        raise InvalidArgumentError(
+            f"Unexpected output type for {found.full_name}: {kind} to DT_{wanted.op_name.upper()}"
+        )
+    return found
+
+
+def _is_repeated(found: Any) -> bool:
+    # protobuf has the property since version 6, and warns of the label since 7.
+    repeated = getattr(found, "is_repeated", None)
+    return bool(found.label == _LABEL_REPEATED if repeated is None else repeated)
+
+
+def _default(found: Any) -> Any:
+    """The value that stands where there is none; for lists, that of one item."""
+    kind = _KINDS[found.type][0]
+    if kind == "message":
+        return b""
+    if not _is_repeated(found):
+        value = found.default_value
+        return value.encode() if isinstance(value, str) else value
+    if kind == "enum":
+        return found.enum_type.values[0].number
+    return b"" if kind == "string" else 0
+
+
+def _rewritten(data: bytes, message: Any, layout: str, index: int) -> bytes:
+    """Let protobuf parse one message and serialise it again."""
+    made = message_factory.GetMessageClass(message)()
+    try:
+        if layout == "text":
+            text_format.Parse(data, made)
+        else:
+            made.ParseFromString(data)
+    except (text_format.ParseError, DecodeError, ValueError, RecursionError) as error:
+        raise DataLossError(f"Unable to parse {layout} protobuf: {error!s:.200}", record=index) from error
+    if not made.IsInitialized():
+        missing = ", ".join(made.FindInitializationErrors())
+        raise DataLossError(
+            f"Unable to parse {layout} protobuf: required {missing:.200} missing", record=index
+        )
+    serialized: bytes = made.SerializeToString()
+    return serialized
+
+
+def _dense(
+    fields: Sequence[WireField],
+    defaults: Sequence[Any],
+    types: Sequence[TensorType],
+    shape: tuple[int, ...],
+    count: int,
+) -> DecodedProto:
+    sizes = np.array([one.sizes for one in fields], np.int32).reshape(len(fields), count).T
+    values: list[npt.NDArray[Any] | BytesColumn] = []
+    for one, default, wanted in zip(fields, defaults, types, strict=True):
+        width = max(1, *one.sizes)
+        taken = np.arange(width) < np.array(one.stored)[:, None]
+        filled = np.full((count, width), default, wanted.numpy())
+        if one.is_string:
+            filled[taken] = np.array([*one.strings, None], object)[:-1]
+            values.append(BytesColumn.from_list(filled.ravel().tolist()).reshape((*shape, width)))
+        else:
+            filled[taken] = one.numbers(wanted.numpy())
+            values.append(filled.reshape(*shape, width))
+    return DecodedProto(np.ascontiguousarray(sizes).reshape(*shape, len(fields)), values)
