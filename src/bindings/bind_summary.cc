@@ -1,7 +1,10 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
 
 #include <cstdint>
 #include <mutex>
+#include <span>
+#include <string_view>
 
 #include "bind.h"
 #include "convert.h"
@@ -22,6 +25,11 @@ void add(SharedSummary& self, nb::handle pieces, std::int64_t first) {
   const nb::gil_scoped_release released;
   const std::scoped_lock locked(self.lock);
   self.summary.add(gathered.records(), first);
+}
+
+void expect(SharedSummary& self, std::string_view key) {
+  const std::scoped_lock locked(self.lock);
+  self.summary.expect(std::as_bytes(std::span(key)));
 }
 
 void merge(SharedSummary& self, SharedSummary& other) {
@@ -73,6 +81,7 @@ nb::dict stats_of(const FeatureStats& stats) {
 nb::dict table_of(const KeyTable& table) {
   nb::dict result;
   for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].records == 0) continue;    // expected, and not met
     const std::string& key = table[i].key;  // UTF-8: records with other keys are not Examples
     result[nb::str(key.data(), key.size())] = stats_of(table[i]);
   }
@@ -108,6 +117,8 @@ void bind_summary(nb::module_& module) {
       .def("add", add, nb::arg("pieces"), nb::arg("first"),
            nb::sig("def add(self, pieces: collections.abc.Sequence[object], first: int) -> None"),
            "Add records, of which the first has the number `first`.")
+      .def("expect", expect, nb::arg("key"),
+           "Follow a key however many others come before it; call it before `add`.")
       .def("merge", merge, nb::arg("other"), "Add what another summary knows.")
       .def("result", result, nb::sig("def result(self) -> dict[str, typing.Any]"),
            "Return all that is known:\n"

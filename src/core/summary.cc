@@ -95,6 +95,12 @@ void FoundList::add(const Values& values) {
   }
 }
 
+void Summary::expect(Bytes key) {
+  // No place of a record is that far behind, so that the key is expected in none.
+  static_cast<void>(features_.find_or_add(key, kMaxSummaryKeys));
+  static_cast<void>(lists_.find_or_add(key, kMaxSummaryKeys));
+}
+
 void Summary::add(std::span<const Bytes> records, std::int64_t first) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const RecordKind kind = read(records[i]);

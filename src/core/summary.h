@@ -66,6 +66,9 @@ struct OtherRecord {
 // See the top of this file. Throws std::bad_alloc if there is no memory.
 class Summary {
  public:
+  // Makes room for a key, so that it is followed however many others come before it.
+  void expect(Bytes key);
+
   // Adds records of which the first has the number `first`.
   void add(std::span<const Bytes> records, std::int64_t first);
 

@@ -297,6 +297,23 @@ TEST(too_many_keys_are_counted_and_not_followed) {
   CHECK_EQ(summary.records(RecordKind::kExample), 2U);
 }
 
+TEST(an_expected_key_is_followed_behind_too_many_others) {
+  Summary summary;
+  const std::string key = std::to_string(kMaxSummaryKeys + 9);
+  summary.expect(reference::as_bytes(key));
+  std::string features;
+  for (std::size_t i = 0; i < kMaxSummaryKeys + 10; ++i) {
+    features += entry(std::to_string(i), ints({1}));
+  }
+  const std::string record = field(1, features);
+  const Bytes bytes = reference::as_bytes(record);
+  summary.add({&bytes, 1}, 0);
+  CHECK(summary.features()[0].key == key);
+  CHECK_EQ(summary.features()[0].records, 1U);
+  CHECK_EQ(summary.not_followed(), 10U);
+  CHECK_EQ(summary.lists()[0].records, 0U);
+}
+
 TEST(keys_and_examples_take_bounded_memory) {
   const std::string key(kMaxSummaryKeyBytes + 1, 'k');
   const Summary long_key = summary_of(

@@ -38,6 +38,12 @@ def test_columns_chooses_features(tmp_path_factory, dicts, columns):
     assert plain(list(read_examples(path, columns))) == plain(expected)
 
 
+def test_columns_choose_of_too_many(tmp_path):
+    path = write(tmp_path / "a", example(**{f"{number:06}": number for number in range(70_000)}))
+    assert list(read_examples(path, ["069999", "nowhere"])) == [{"069999": np.array([69_999])}]
+    assert len(next(read_examples(path))) == 70_000
+
+
 @pytest.mark.parametrize("columns", ["label", b"label", ["a", 3]], ids=str)
 def test_columns_that_are_no_names_are_refused(tmp_path, columns):
     with pytest.raises(TypeError, match=r"^expected (a list of names|names of features as str)"):

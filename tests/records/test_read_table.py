@@ -73,6 +73,14 @@ def test_columns_choose_and_order(tmp_path):
     assert table.to_pydict() == {"nowhere": [None], "b": [2]}
 
 
+def test_columns_choose_of_too_many(tmp_path):
+    path = write(tmp_path / "a", example(**{f"{number:06}": number for number in range(70_000)}))
+    with pytest.raises(InvalidArgumentError, match="too many different features for one table"):
+        read_table(path)
+    table = read_table(path, ["069999", "000000", "nowhere"])
+    assert table.to_pydict() == {"069999": [69_999], "000000": [0], "nowhere": [None]}
+
+
 def test_feature_without_a_kind_is_a_column_of_nulls(tmp_path):
     table = read_table(write(tmp_path / "a", example(n=None), example(n=None, m=1)))
     assert table.to_pydict() == {"m": [None, 1], "n": [None, None]}
@@ -111,8 +119,10 @@ def test_conflicting_kinds_are_an_error_with_a_record_of_each(tmp_path, apart, m
 
 def test_record_that_is_no_example_is_named(tmp_path):
     path = write(tmp_path / "a", example(n=1), b"plain text")
-    with pytest.raises(InvalidArgumentError, match=rf"but record 1 of '{path}' is none"):
+    with pytest.raises(InvalidArgumentError, match=rf"but record 1 of '{path}' is none") as caught:
         read_table(path)
+    assert caught.value.record == 1
+    assert caught.value.offset == len(example(n=1)) + 16
 
 
 def test_sequence_examples(tmp_path, chunked):

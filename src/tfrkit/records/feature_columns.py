@@ -41,7 +41,7 @@ class Group:
         lists: the same for feature lists.
         sequences: how many records are SequenceExamples.
         other: index of the first record that is neither, or -1.
-        all_keys: False if there were too many keys to note them all.
+        all_keys: False if there were too many keys to note all that are wanted.
     """
 
     blocks: list[Block]
@@ -56,12 +56,15 @@ class Group:
     def of(cls, blocks: list[Block], columns: Collection[str] | None = None) -> Group:
         """Look into blocks; of the keys only `columns` are noted, unless it is None."""
         summary = _core.Summary()
+        for name in columns or ():
+            summary.expect(name)
         summary.add(_pieces(blocks), 0)
         result = summary.result()
         (_, (sequences, _), (_, other)) = result["records"]
         features, lists = _kinds(result["features"], columns), _kinds(result["lists"], columns)
         rows = sum(len(block) for block in blocks)
-        return cls(blocks, rows, features, lists, sequences, other, not result["not_followed"])
+        all_keys = columns is not None or not result["not_followed"]
+        return cls(blocks, rows, features, lists, sequences, other, all_keys)
 
     def place(self, index: int) -> tuple[str | None, int]:
         """File of a record and its number there."""
@@ -78,8 +81,12 @@ class Group:
 
     def error(self, index: int, text: str) -> InvalidArgumentError:
         """An error about a record."""
-        path, record = self.place(index)
-        return InvalidArgumentError(text, path=path, record=record)
+        for block in self.blocks:
+            if index < len(block):
+                record, offset = block.place(index)
+                return InvalidArgumentError(text, path=block.path, record=record, offset=offset)
+            index -= len(block)
+        raise IndexError(index)
 
     def not_an_example(self) -> InvalidArgumentError:
         """The error for the first record that is no Example."""
