@@ -80,6 +80,7 @@ def test_conflicting_kinds_name_a_record_of_each(tmp_path):
         tfr.infer_spec([first, second])
     assert f"'v' is int64 in 4 (first: record 0 of {first!r})" in str(caught.value)
     assert f"float32 in 1 (first: record 1 of {second!r})" in str(caught.value)
+    assert (caught.value.path, caught.value.record) == (second, 1)
 
 
 def test_record_that_is_neither_is_an_error_with_its_place(tmp_path):
@@ -117,8 +118,9 @@ def test_sequence_examples_have_two_specs(tmp_path):
     }
     steps = schema.feature_lists["pair"].steps
     assert (steps.min, steps.max) == (0, 3)
-    with pytest.raises(InvalidArgumentError, match="Use context_spec and sequence_spec"):
+    with pytest.raises(InvalidArgumentError, match="Use context_spec and sequence_spec") as caught:
         tfr.infer_spec(path)
+    assert (caught.value.path, caught.value.record) == (path, 0)
 
 
 def test_mixed_examples_and_sequences_are_reported(tmp_path):

@@ -89,6 +89,19 @@ def test_names_that_cannot_be_printed_are_escaped(tmp_path):
     assert [line.split()[0] for line in lines[3:]] == ["''", "'a\\nb'", "k" * 37 + "..."]
 
 
+def test_table_shows_some_of_very_many_features(tmp_path):
+    path = str(tmp_path / "a.tfrecord")
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_example({f"k{number:04}": number for number in range(1100)})
+    lines = str(tfr.inspect(path)).splitlines()
+    assert len(lines) == 3 + 1000 + 1
+    assert lines[-2:] == ["k0999    int64  all      1       999", "... and 100 more"]
+
+
+def test_no_files(tmp_path):
+    assert str(tfr.inspect([])) == "no records in 0 files"
+
+
 def test_check_passes_good_records(tmp_path):
     path = str(tmp_path / "a.tfrecord")
     with tfr.TFRecordWriter(path) as writer:

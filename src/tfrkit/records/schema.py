@@ -208,9 +208,12 @@ class Schema:
             InvalidArgumentError: there are no Examples, or there are SequenceExamples.
         """
         if self.sequence_examples:
+            first = self.firsts["SequenceExample"]
             raise InvalidArgumentError(
-                f"{self.firsts['SequenceExample']} is a SequenceExample, which no single spec describes. "
-                "Use context_spec and sequence_spec with parse_sequence_example."
+                f"{first} is a SequenceExample, which no single spec describes. "
+                "Use context_spec and sequence_spec with parse_sequence_example.",
+                path=first.path,
+                record=first.record,
             )
         return self.context_spec
 
@@ -237,15 +240,18 @@ class Schema:
 
         Raises:
             InvalidArgumentError: a record is neither an Example nor a SequenceExample, or a feature has several kinds;
-                the text names a record of each.
+                the text names a record of each, the attributes one that does not fit.
         """
         if self.others:
             raise self._other_error()
         if self.conflicts:
             texts = [feature.conflict() for feature in self.conflicts[:3]]
+            _, second, *_ = (use.first for use in self.conflicts[0].kinds.values())
             raise InvalidArgumentError(
                 f"Data types don't match: feature {'; '.join(texts)}. No spec reads both. Write the files again with "
-                "one kind, or name the features to read in a spec of your own."
+                "one kind, or name the features to read in a spec of your own.",
+                path=second.path,
+                record=second.record,
             )
 
     def to_json(self) -> str:

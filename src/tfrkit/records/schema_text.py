@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ __all__ = ["table"]
 _NAME_WIDTH: Final = 40
 _EXAMPLE_BYTES: Final = 24
 _FILES_SHOWN: Final = 3
+_FEATURES_SHOWN: Final = 1000
 
 
 def table(schema: Schema) -> str:
@@ -41,14 +43,14 @@ def _headline(schema: Schema) -> str:
         if count
     ]
     names = ", ".join(schema.files[:_FILES_SHOWN]) + (", ..." if len(schema.files) > _FILES_SHOWN else "")
-    files = f"{len(schema.files)} files: {names}" if len(schema.files) != 1 else names
+    files = f"{len(schema.files)} files: {names}" if len(schema.files) > 1 else names or "0 files"
     sampled = "a sample of " if schema.sampled else ""
     return f"{sampled}{', '.join(counted) or 'no records'} in {files}"
 
 
 def _block(head: list[str], features: Mapping[str, FeatureSummary], records: int) -> list[str]:
     rows = [head]
-    for feature in features.values():
+    for feature in islice(features.values(), _FEATURES_SHOWN):
         steps = [] if feature.steps is None else [_counts(feature.steps)]
         rows.append([
             _short(feature.name, _NAME_WIDTH), _kinds(feature), _present(feature.records, records), *steps,
@@ -59,7 +61,8 @@ def _block(head: list[str], features: Mapping[str, FeatureSummary], records: int
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))])
         for row in rows
     ]
-    return ["", *(line.rstrip() for line in lines)]
+    more = len(features) - _FEATURES_SHOWN
+    return ["", *(line.rstrip() for line in lines), *([f"... and {more:,} more"] if more > 0 else [])]
 
 
 def _short(text: str, width: int) -> str:
