@@ -203,3 +203,11 @@ def test_take_of_unsorted_rows_keeps_each_together():
     sparse = Sparse([[2, 0], [0, 1], [2, 1]], np.array([5, 6, 7]), [3, 2])
     taken = sparse.take([2, 1, 0, 2])
     assert taken.to_dense().tolist() == [[5, 7], [0, 0], [0, 6], [5, 7]]
+
+
+@pytest.mark.parametrize("rows", [[0, 0, 2], [2, 0, 0]])
+def test_iteration_gives_the_rows_in_order(rows):
+    sparse = Sparse([[row, column] for column, row in enumerate(rows)], np.array([5, 6, 7]), [3, 3])
+    assert list(sparse) == [sparse[row] for row in range(3)]
+    flat = Sparse([[row] for row in rows], np.array([5, 6, 7]), [3])
+    assert list(flat) == [flat[row] for row in range(3)]

@@ -7,6 +7,7 @@ it checks it. It never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn, overload
 
 import numpy as np
@@ -231,16 +232,14 @@ class Sparse:
             return row[index[1] if len(index) == 2 else index[1:]] if len(index) > 1 else row
         if hasattr(index, "__index__") and not isinstance(index, (bool, np.bool_, np.ndarray)):
             number = row_number(index, len(self))
-            places, values = self._between(number, number + 1)
-            if self.ndim > 1:
-                return Sparse.unchecked(places[:, 1:], values, self.dense_shape[1:])
-            if len(values):
-                return values[-1]
-            return b"" if isinstance(values, BytesColumn) else values.dtype.type(0)
+            return self._row(*self._between(number, number + 1))
         return self.take(index)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[row] for row in range(len(self)))
+        ordered = self if self._in_order() else self.take(np.arange(len(self)))
+        ends = np.searchsorted(ordered.indices[:, 0], np.arange(len(self) + 1)).tolist()
+        for begin, end in pairwise(ends):
+            yield self._row(ordered.indices[begin:end], ordered.values[begin:end])
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise TypeError("a Sparse is not made into an array by itself: use to_dense(), or its values")
@@ -281,10 +280,22 @@ class Sparse:
         dtype = "bytes" if isinstance(self.values, BytesColumn) else self.dtype
         return f"Sparse(dense_shape={self.shape}, dtype={dtype}, {{{', '.join(texts)}{more}}})"
 
+    def _row(self, places: IntArray, values: Any) -> Any:
+        """What an integer index gives, of the coordinates and values of that row."""
+        if self.ndim > 1:
+            return Sparse.unchecked(places[:, 1:], values, self.dense_shape[1:])
+        if len(values):
+            return values[-1]
+        return b"" if isinstance(values, BytesColumn) else values.dtype.type(0)
+
+    def _in_order(self) -> bool:
+        rows = self.indices[:, 0]
+        return bool((rows[1:] >= rows[:-1]).all())
+
     def _between(self, start: int, stop: int) -> tuple[IntArray, Any]:
         """Coordinates and values of the rows [start, stop)."""
         rows = self.indices[:, 0]
-        if bool((rows[1:] >= rows[:-1]).all()):
+        if self._in_order():
             begin, end = np.searchsorted(rows, [start, stop]).tolist()
             return self.indices[begin:end], self.values[begin:end]
         inside = np.flatnonzero((rows >= start) & (rows < stop))
