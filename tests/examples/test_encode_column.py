@@ -164,3 +164,29 @@ def test_the_encoder_may_be_called_by_another_thread_meanwhile():
 
     encoder.encode({"a": Slow(other)})
     assert tfr.to_dict(found[0])["b"].tolist() == [7]
+
+
+def test_what_lies_under_nulls_does_not_matter():
+    values = np.array([1, 2**64 - 1], np.uint64)
+    nulls = np.array([False, True])
+    assert values_of(pa.array(values, mask=nulls)) == [[1], None]
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(values), 1, mask=pa.array(nulls))
+    assert values_of(lists) == [[1], None]
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda key: tfr.make_example({key: 1}),
+        lambda key: ExampleEncoder().encode({key: 1}),
+        lambda key: tfr.encode_examples({key: [1]}),
+        lambda key: tfr.encode_sequence_examples({key: [1]}),
+    ],
+    ids=["make_example", "encoder", "encode_examples", "encode_sequence_examples"],
+)
+def test_names_that_are_no_unicode_are_shown(encode):
+    with pytest.raises(ValueError, match=r"feature in Unicode but got 'a\\ud800' \(str\)") as caught:
+        encode("a\ud800")
+    assert type(caught.value) is ValueError
+    with pytest.raises(TypeError, match="feature as str but got b'a'"):
+        encode(b"a")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.features import feature_values, make_feature, shown
+from tfrkit.model.features import check_name, feature_values, make_feature, shown
 from tfrkit.model.messages import (
     Example,
     Feature,
@@ -125,8 +125,7 @@ def _items(features: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if not isinstance(features, Mapping):
         raise TypeError(f"expected a dict of features by name but got {shown(features)}")
     for key in features:
-        if not isinstance(key, str):
-            raise TypeError(f"expected the name of a feature as str but got {shown(key)}")
+        check_name(key)
     return list(features.items())
 
 

@@ -15,7 +15,7 @@ from tfrkit import _core
 from tfrkit.examples.encode_column import Column, decoded_column, feature_column, list_column
 from tfrkit.model.arrow import import_stream
 from tfrkit.model.block import Block
-from tfrkit.model.features import UNSET, feature_values, shown
+from tfrkit.model.features import UNSET, check_name, feature_values, shown
 from tfrkit.model.messages import is_message, message_bytes, message_name
 
 __all__ = ["encode_examples", "encode_sequence_examples"]
@@ -128,15 +128,8 @@ def _message(message: Any) -> bytes:
 
 def _unusual(key: object, value: Any) -> tuple[int, object]:
     """Convert what the native code does not: (kind, values), or UNSET and the bytes of the whole Feature."""
-    if not isinstance(key, str):
-        raise TypeError(f"expected the name of a feature as str but got {shown(key)}")
+    check_name(key)
     where = f"feature {key!r}: "
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"expected the name of a feature in Unicode but got {key!r}: {error.reason}"
-        ) from error
     if is_message(value):
         if message_name(value) != "tensorflow.Feature":
             raise TypeError(f"{where}expected a Feature but got a message of type {message_name(value)}")
@@ -160,8 +153,7 @@ def _read_columns(
             found.append((name, where, decoded_column(values, valid, where, steps=steps)))
     else:
         for name, value in _pairs(columns):
-            if not isinstance(name, str):
-                raise TypeError(f"expected the name of a {noun} as str but got {shown(name)}")
+            check_name(name, noun)
             where = f"{noun} {name!r}"
             found.append((name, where, read(value, where)))
     found.sort(key=lambda item: item[0])  # str sorts by code points, which is the order of their UTF-8

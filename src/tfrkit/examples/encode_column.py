@@ -120,6 +120,9 @@ def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False)
     """Read a column that `import_stream` has taken apart."""
     if valid is not None and not valid.any():
         return Column(len(valid), UNSET, None)
+    if valid is not None and isinstance(values, np.ndarray) and values.dtype == np.uint64:
+        values = values.copy()
+        values[~valid] = 0  # what a producer left under a null need not fit into int64
     convert = _from_steps if steps else _from_features
     return _masked(_read(values, where, convert), valid)
 

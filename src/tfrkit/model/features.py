@@ -256,6 +256,23 @@ def is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "f" or dtype.name == "bfloat16"
 
 
+def check_name(name: object, noun: str = "feature") -> None:
+    """Raise if this is no name for a feature.
+
+    Raises:
+        TypeError: it is no str.
+        ValueError: it is no Unicode.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"expected the name of a {noun} as str but got {shown(name)}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"expected the name of a {noun} in Unicode but got {shown(name)}: {error.reason}"
+        ) from error
+
+
 def shown(value: object) -> str:
     """Give the value as text of bounded length, with its type.
 
