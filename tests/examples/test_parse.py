@@ -334,3 +334,17 @@ def test_keys_in_bytes_are_named_as_text():
         tfr.parse_single_example(b"", {b"a": Fixed([], "int64")})
     with pytest.raises(ValueError, match="can't decode byte 0xff"):
         tfr.parse_single_example(b"", {b"\xff": Var("int64")})
+
+
+@pytest.mark.parametrize("spec", [5, [("a", Var("int64"))], "a"])
+def test_what_is_no_spec_is_refused(spec):
+    for call in (
+        lambda: tfr.parse_example([b""], spec),
+        lambda: tfr.parse_single_example(b"", spec),
+        lambda: tfr.parse_sequence_example([b""], None, spec),
+        lambda: tfr.parse_single_sequence_example(b"", spec),
+    ):
+        with pytest.raises(
+            TypeError, match=f"expected a dict of names and features but got {type(spec).__name__}"
+        ):
+            call()

@@ -272,7 +272,7 @@ def test_errors_of_counts_as_tensorflow_has_them(context, lists, text):
 def test_default_of_a_context_feature_without_a_kind():
     spec = {"q": Fixed([], "int64", 5)}
     assert tfr.parse_sequence_example([sequence({"q": None})], spec)[0]["q"].tolist() == [5]
-    with pytest.raises(InvalidArgumentError, match=r"^Unexpected number of elements in example <unknown>$"):
+    with pytest.raises(InvalidArgumentError, match=r"^Unexpected number of elements in example <unknown>"):
         tfr.parse_sequence_example([sequence({"q": None})], spec, policy=tfr.TENSORFLOW)
 
 
@@ -359,3 +359,11 @@ def test_keys_may_be_bytes():
         expected = tfr.parse_sequence_example(data, {"n": CONTEXT["n"]}, {"t": LISTS["t"]})
         for result, other in zip(results, expected, strict=True):
             assert np.array_equal(*result.values(), *other.values())
+
+
+def test_a_wrong_number_of_values_in_the_context_has_a_note():
+    with pytest.raises(
+        InvalidArgumentError, match="Unexpected number of elements in example <unknown>"
+    ) as caught:
+        tfr.parse_single_sequence_example(RECORD, {"b": Fixed([3], "bytes")})
+    assert caught.value.__notes__ == ["Expected 3 values of the context feature 'b' but got 2."]

@@ -93,6 +93,8 @@ class _Copy:
     __slots__ = ("keys", "spec", "values")
 
     def __init__(self, spec: Any) -> None:
+        if spec and not isinstance(spec, Mapping):
+            raise TypeError(f"expected a dict of names and features but got {type(spec).__name__}")
         self.spec: Any = dict(spec) if isinstance(spec, Mapping) else spec
         content = self.spec if isinstance(self.spec, dict) else {}
         self.keys = [*content]

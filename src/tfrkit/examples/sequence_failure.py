@@ -40,7 +40,11 @@ def sequence_failure(
         text = _LIST_TEXTS[failure.code](lists[failure.slot], failure, name)
     if failure.row < 0:
         return InvalidArgumentError(text)
-    return located(text, records, failure.row)
+    note = ""
+    if failure.code == _core.CONTEXT_COUNT:  # TensorFlow's text does not say of what
+        slot = context[failure.slot]
+        note = f"Expected {slot.size} values of the context feature {slot.key!r} but got {failure.count}."
+    return located(text, records, failure.row, note)
 
 
 def _context_kind(slot: Slot, _: Any, name: str) -> str:
