@@ -17,6 +17,7 @@ import tfrkit as tfr
 ROUNDS = """
 import contextlib, gc, json, os, random, signal, sys, threading, time
 import tfrkit as tfr
+from tfrkit import *  # all at once: numpy does not recover from an interrupted import
 from tfrkit.storage.source import ByteSource
 
 folder, rounds = sys.argv[1], int(sys.argv[2])
