@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "an entry with an unknown field": "upb drops the map entry; tfrkit keeps it, as protobuf's C++ does.",
 }
 UNPARSABLE = ("Could not parse example input, value: '", "Invalid protocol message input")
+PARSE_TEXTS = ("Could not parse", "Key: ", "Name: ", "Feature: ", "Unsupported datatype")  # of the op itself
 CONTEXT_TEXTS = (
     "Inconsistent max number of elements",
     "Unexpected number of elements in example",
@@ -82,7 +83,7 @@ class Checker:
             self.counts["a message of over 1 kB"] += 1
         elif case.lists is not None and self._is_another_fault(case, ours, theirs):
             self.counts["another of several faults"] += 1
-        elif _is_broken(ours, theirs):
+        elif _is_broken(case, ours, theirs):
             self.counts["partitions that do not fit"] += 1
         elif _sorted_alike(ours, theirs):
             self.counts["equal indices"] += 1
@@ -121,7 +122,7 @@ class Checker:
         if sequence and _is_fault_of_sequence(ours, theirs):
             self.counts["faults of a SequenceExample"] += 1
             return []
-        if _is_broken(ours, theirs):
+        if _is_broken(case, ours, theirs):
             self.counts["partitions that do not fit"] += 1
             return []
         if _sorted_alike(ours, theirs):
@@ -192,13 +193,15 @@ def _is_fault_of_sequence(ours: Outcome, theirs: Outcome) -> bool:
     return any(isinstance(one, Failure) and one.message.startswith(CONTEXT_TEXTS) for one in (ours, theirs))
 
 
-def _is_broken(ours: Outcome, theirs: Outcome) -> bool:
+def _is_broken(case: Case, ours: Outcome, theirs: Outcome) -> bool:
     """Whether they differ in nothing but ragged tensors that TensorFlow has made wrong, or has no memory for."""
     if isinstance(theirs, Failure):
-        negative = isinstance(ours, Failure) and all(
-            "must be non-negative" in one.message for one in (ours, theirs)
-        )
-        return negative or theirs.name == "ResourceExhaustedError"
+        if theirs.name == "ResourceExhaustedError":
+            return True
+        if theirs.message.startswith(PARSE_TEXTS):
+            return False
+        cut = any("partitions" in options for _, options in case.spec.values())
+        return cut and isinstance(ours, Failure) and ours.name in ("InvalidArgumentError", "ValueError")
     if not isinstance(theirs, dict) or BROKEN not in theirs.values():
         return False
     if isinstance(ours, Failure):
