@@ -24,6 +24,7 @@ from fuzz.differential.shrink import reproducer, shape_of, shrink
 
 RUN = 1_000  # cases that are handed out at once
 MAX_SHRUNK = 3  # of one shape, in one process: the rest is counted only
+MAX_RUNS = 25  # of one process: TensorFlow keeps some kilobytes of every spec it has met
 MEMORY = 1 << 30  # bytes of address space beyond what TensorFlow has at the start
 
 
@@ -87,6 +88,7 @@ class Worker:
         self._seed = seed
         self._context = multiprocessing.get_context("spawn")
         self.task: tuple[int, int] | None = None
+        self._runs = 0
         self.since = 0.0
         self._start()
 
@@ -98,7 +100,12 @@ class Worker:
         theirs.close()
 
     def give(self, task: tuple[int, int]) -> None:
-        """Hand over cases to run."""
+        """Hand over cases to run, to a new process where the old one has run many."""
+        if self._runs == MAX_RUNS:
+            self.stop()
+            self._start()
+            self._runs = 0
+        self._runs += 1
         self.task = task
         self.since = time.monotonic()
         self.pipe.send(task)
