@@ -81,7 +81,7 @@ def _lists(data: bytes, depth: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _fields(data: bytes, *, top: bool = False) -> Iterator[tuple[int, bytes]]:
-    """The length-delimited fields; at the top, where TensorFlow may skip nothing, those with impossible lengths not."""
+    """The length-delimited fields, cut where the data ends; at the top TensorFlow may also go on behind the length."""
     position = 0
     while position < len(data):
         tag, position = _varint(data, position)
@@ -89,10 +89,12 @@ def _fields(data: bytes, *, top: bool = False) -> Iterator[tuple[int, bytes]]:
         if wire_type == LENGTH:
             length, position = _varint(data, position)
             length %= 2**32
-            if length > len(data) - position and top:
-                continue
-            yield (tag % 2**32) >> 3, data[position : position + length]
-            position += length
+            number = (tag % 2**32) >> 3
+            is_cut = length > len(data) - position
+            if not (is_cut and top) or number in (1, 2):
+                yield number, data[position : position + length]
+            if not (is_cut and top):
+                position += length
         elif wire_type == 0:
             _, position = _varint(data, position)
         elif wire_type in (1, 5):

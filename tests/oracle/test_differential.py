@@ -68,8 +68,9 @@ def test_cases_are_always_the_same():
             True,
         ),
         (example(entry(b"a", ints(-1, -1))), {"a": variable("float32")}, False),
+        (b"\x0a\x7f" + entry(b"a", feature(BYTES, b"\x0a" + varint(2**31))), {"a": variable("string")}, True),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_what_tensorflow_must_not_be_given_is_found(record, spec, danger):
     assert bool(danger_of((record,), spec)) is danger
