@@ -387,8 +387,9 @@ bool FastRecord::place_feature(std::size_t slot, const std::byte* at,
     place_list(batch_, slot, row_, list);
     return true;
   }
+  const bool is_empty = at == end;
   const bool is_run = read_field(at, end, delimited_tag(1), length) && at + length == end;
-  if (!is_run && at != end) return false;
+  if (!is_run && !is_empty) return false;
   return place_number(wanted, column, at, static_cast<std::uint32_t>(end - at));
 }
 

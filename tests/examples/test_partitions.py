@@ -163,6 +163,14 @@ def test_ids_must_be_as_many_as_values_and_not_negative():
         _one(_spec(Ids("p")), v=VALUES, p=[0, 0, 0, 0, 0, -2])
 
 
+def test_an_id_in_the_data_allocates_nothing_by_itself():
+    spec = _spec(Ids("p"), splits="int64")
+    with pytest.raises(InvalidArgumentError, match=r"^size \(4294967297\) is too large"):
+        _one(spec, v=[1, 2], p=[0, 1 << 32])
+    # Only ids up to the last one count, as in TensorFlow.
+    assert _one(spec, v=[1, 2, 3], p=[0, 1 << 42, 1]) == [[1], [2]]
+
+
 def test_uniform_rows_are_dimensions():
     one = tfr.parse_single_example(example(v=VALUES), _spec(Uniform(3), Uniform(2)))["a"]
     assert isinstance(one, np.ndarray)

@@ -278,6 +278,16 @@ def test_malformed_list(dtype, shown):
         assert outcome(OURS_BY_DEFAULT, case).name == "InvalidArgumentError"
 
 
+@pytest.mark.parametrize("run", [b"\x0a\xff", b"\x0a\x04", b"\x0a"], ids=bytes.hex)
+@pytest.mark.parametrize(("kind", "dtype"), [(2, "float32"), (3, "int64")])
+def test_a_run_without_a_body_is_not_an_empty_list(kind, dtype, run):
+    record = example(entry(b"a", field(kind, run)))
+    variable = lambda lib: lib.parse_example([record], {"a": lib.VarLenFeature(dtype)})  # noqa: E731
+    for case in (single(record, [0], dtype), batch([record], [0], dtype), variable):
+        check(case, lambda _: True, OURS)
+        assert outcome(OURS_BY_DEFAULT, case).name == "InvalidArgumentError"
+
+
 @tf_rule("3 FixedLen fields")
 def test_the_class_is_a_tuple_of_its_fields():
     for space in (tensorflow().io, tfr):

@@ -22,6 +22,8 @@ __all__ = ["cut_rows", "partition_batch", "partition_one"]
 
 Splits = npt.NDArray[Any]
 _FIRST: Final = 3  # values that TensorFlow's checks print
+# A row id in the data says how many rows there are: so many more than ids are believed, beyond is an error.
+_MAX_EMPTY_ROWS: Final = 1 << 24
 _INVALID: Final = "do not form a valid RaggedTensor"
 
 
@@ -222,7 +224,12 @@ def _from_row_ids(values: Any, ids: Splits, validate: bool) -> Ragged:
         raise InvalidArgumentError("Input arr must be non-negative!")
     if len(ids) != len(values):
         raise ValueError(f"Shapes ({len(values)},) and ({len(ids)},) are incompatible")
-    lengths = np.bincount(ids, minlength=rows)[:rows].astype(ids.dtype)
+    if rows - len(ids) > _MAX_EMPTY_ROWS:
+        raise InvalidArgumentError(
+            f"size ({rows}) is too large: expected the last row id to be below {len(ids) + _MAX_EMPTY_ROWS}, "
+            f"as there are {len(ids)} row ids. Are the row ids damaged?"
+        )
+    lengths = np.bincount(ids[ids < rows], minlength=rows).astype(ids.dtype)
     return cut_rows(values, _splits_of(lengths), validate)
 
 
