@@ -165,10 +165,22 @@ def test_ids_must_be_as_many_as_values_and_not_negative():
 
 def test_an_id_in_the_data_allocates_nothing_by_itself():
     spec = _spec(Ids("p"), splits="int64")
-    with pytest.raises(InvalidArgumentError, match=r"^size \(4294967297\) is too large"):
-        _one(spec, v=[1, 2], p=[0, 1 << 32])
-    # Only ids up to the last one count, as in TensorFlow.
-    assert _one(spec, v=[1, 2, 3], p=[0, 1 << 42, 1]) == [[1], [2]]
+    with pytest.raises(InvalidArgumentError, match=r"^size \(1073741825\) is too large"):
+        _one(spec, v=[1, 2], p=[0, 1 << 30])
+
+
+def test_ids_count_in_32_bits():
+    spec = _spec(Ids("p"), splits="int64")
+    assert _one(spec, v=[1, 2, 3], p=[(1 << 42) + 1, 1, 2]) == [[], [1, 2], [3]]
+    assert _one(spec, v=[1, 2, 3], p=[0, -(1 << 33), 1]) == [[1, 2], [3]]
+    text = r"^Tensor's shape \(2,\) is not compatible with supplied shape \(4294967298,\)\.$"
+    with pytest.raises(ValueError, match=text):
+        _one(spec, v=[1, 2], p=[0, (1 << 32) + 1])
+    with pytest.raises(InvalidArgumentError, match=r"^size \(-1\) must be non-negative$"):
+        _one(spec, v=[1, 2], p=[0, (1 << 32) - 2])
+    with pytest.raises(InvalidArgumentError, match=r"^Input arr must be non-negative!$"):
+        _one(spec, v=[1, 2], p=[0, (1 << 63) - 1])
+    assert _one(_spec(Ids("p")), v=[1, 2, 3], p=[0, 1, 1 << 40]) == [[1, 2]]
 
 
 def test_uniform_rows_are_dimensions():

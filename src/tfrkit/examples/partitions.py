@@ -217,11 +217,16 @@ def _from_row_ids(values: Any, ids: Splits, validate: bool) -> Ragged:
         text = "Arguments to from_value_rowids do not form a valid RowPartition.  "
         _check_not_negative(ids[:1], text)
         _check_not_negative(np.diff(ids), text)
-    rows = int(ids[-1]) + 1 if len(ids) else 0
-    if rows < 0:
-        raise InvalidArgumentError(f"size ({rows}) must be non-negative")
-    if len(ids) and int(ids.min()) < 0:
+    rows = int((ids[-1:] + ids.dtype.type(1))[0]) if len(ids) else 0
+    # TensorFlow counts in 32 bits, whatever the type of the splits.
+    counted = ids.astype(np.int32)
+    size = int(np.int64(rows).astype(np.int32))
+    if size < 0:
+        raise InvalidArgumentError(f"size ({size}) must be non-negative")
+    if len(ids) and int(counted.min()) < 0:
         raise InvalidArgumentError("Input arr must be non-negative!")
+    if size != rows:
+        raise ValueError(f"Tensor's shape ({size},) is not compatible with supplied shape ({rows},).")
     if len(ids) != len(values):
         raise ValueError(f"Shapes ({len(values)},) and ({len(ids)},) are incompatible")
     if rows - len(ids) > _MAX_EMPTY_ROWS:
@@ -229,7 +234,7 @@ def _from_row_ids(values: Any, ids: Splits, validate: bool) -> Ragged:
             f"size ({rows}) is too large: expected the last row id to be below {len(ids) + _MAX_EMPTY_ROWS}, "
             f"as there are {len(ids)} row ids. Are the row ids damaged?"
         )
-    lengths = np.bincount(ids[ids < rows], minlength=rows).astype(ids.dtype)
+    lengths = np.bincount(counted[counted < rows], minlength=rows).astype(ids.dtype)
     return cut_rows(values, _splits_of(lengths), validate)
 
 
