@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tfrkit.examples.json_lexer import JsonLexer
 from tfrkit.examples.strings import as_strings
+from tfrkit.examples.write_wire import wire_bytes, wire_varint
 from tfrkit.model.bytes_column import BytesColumn
 
 __all__ = ["decode_json_example"]
@@ -70,7 +71,7 @@ def _example(data: bytes) -> bytes:
         if key != "features":
             raise lexer.error(f"no such field: '{key}'", place)
         lexer.path.append((key, "message tensorflow.Features"))
-        found = b"" if lexer.take_null() else _field(1, _object(lexer, lambda *a: _features(lexer, *a)))
+        found = b"" if lexer.take_null() else wire_bytes(1, _object(lexer, lambda *a: _features(lexer, *a)))
         lexer.path.pop()
         return found
 
@@ -105,11 +106,11 @@ def _features(lexer: JsonLexer, key: str, place: int) -> bytes:
         if name in seen:
             raise lexer.error(f"got unexpectedly-repeated repeated map key: '{name}'", lexer.key_at)
         seen.add(name)
-        encoded = _field(1, name.encode("utf-8", "surrogatepass"))
+        encoded = wire_bytes(1, name.encode("utf-8", "surrogatepass"))
         if not lexer.take_null():
             kinds: list[str] = []
-            encoded += _field(2, _object(lexer, lambda *a: _feature(lexer, kinds, *a)))
-        return _field(1, encoded)
+            encoded += wire_bytes(2, _object(lexer, lambda *a: _feature(lexer, kinds, *a)))
+        return wire_bytes(1, encoded)
 
     found = b"" if lexer.take_null() else _object(lexer, entry)
     lexer.path.pop()
@@ -126,7 +127,7 @@ def _feature(lexer: JsonLexer, kinds: list[str], key: str, place: int) -> bytes:
         if kinds:
             raise lexer.error(f"'{key}' has already been set (either directly or as part of a oneof)", place)
         kinds.append(key)
-        found = _field(number, _object(lexer, lambda *a: _values(lexer, kind, *a)))
+        found = wire_bytes(number, _object(lexer, lambda *a: _values(lexer, kind, *a)))
     lexer.path.pop()
     return found
 
@@ -168,7 +169,7 @@ def _read_int(lexer: JsonLexer) -> bytes:
     if quoted and any(char in _ASCII_SPACE for char in text):
         raise lexer.error("non-number characters in quoted number")
     if re.fullmatch(r"[+-]?[0-9]+", text) and text.isascii() and -(2**63) <= int(text) < 2**63:
-        return b"\x08" + _varint(int(text) & 0xFFFF_FFFF_FFFF_FFFF)
+        return b"\x08" + wire_varint(int(text) & 0xFFFF_FFFF_FFFF_FFFF)
     value = _float(text)
     if value is None or not math.isfinite(value):
         raise lexer.error(f"invalid number: '{text}'", place)
@@ -176,7 +177,7 @@ def _read_int(lexer: JsonLexer) -> bytes:
         raise lexer.error("expected integer, but JSON number had fractional part", place)
     if abs(value) > _EXACT_INT:
         raise lexer.error("JSON number out of range for int", place)
-    return b"\x08" + _varint(int(value) & 0xFFFF_FFFF_FFFF_FFFF)
+    return b"\x08" + wire_varint(int(value) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 def _read_float(lexer: JsonLexer) -> bytes:
@@ -202,7 +203,7 @@ def _read_bytes(lexer: JsonLexer) -> bytes:
         content = base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
     except (ValueError, binascii.Error):
         raise lexer.error("corrupt base64", place) from None
-    return _field(1, content)
+    return wire_bytes(1, content)
 
 
 def _number_text(lexer: JsonLexer) -> tuple[str, int, bool]:
@@ -232,16 +233,3 @@ def _float(text: str) -> float | None:
 
 _READERS: Final = {"int64": _read_int, "float": _read_float, "bytes": _read_bytes}
 _NULLS: Final = {"int64": b"\x08\x00", "float": b"\x0d\0\0\0\0", "bytes": b"\x0a\x00"}
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return bytes([number << 3 | 2]) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)

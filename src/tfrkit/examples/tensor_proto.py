@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.strings import as_bytes
 from tfrkit.examples.to_array import to_array
+from tfrkit.examples.write_wire import wire_bytes, wire_varint
 from tfrkit.model.tensor_message import tensor_message
 from tfrkit.model.tensor_types import TENSOR_TYPES, TensorType, tensor_type, tensor_type_of
 
@@ -57,13 +58,13 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> bytes:  # noqa: AR
             reason = "Unsupported numpy data type" if array.dtype.names else "Unexpected numpy data type"
         raise ValueError(f"Failed to convert a NumPy array to a Tensor ({reason}).")
     parts: list[bytes | memoryview] = [
-        b"\x08" + _varint(found.number),
-        _field(2, b"".join(map(_dimension, array.shape))),
+        b"\x08" + wire_varint(found.number),
+        wire_bytes(2, b"".join(map(_dimension, array.shape))),
     ]
     if found.name == "string":
-        parts += [_field(8, entry) for entry in array.ravel().tolist()]
+        parts += [wire_bytes(8, entry) for entry in array.ravel().tolist()]
     elif array.size:
-        parts += [b"\x22" + _varint(array.nbytes), _little_endian(array)]
+        parts += [b"\x22" + wire_varint(array.nbytes), _little_endian(array)]
     return b"".join(parts)
 
 
@@ -257,17 +258,4 @@ def _little_endian(array: npt.NDArray[Any]) -> memoryview:
 
 
 def _dimension(size: int) -> bytes:
-    return _field(2, b"\x08" + _varint(size) if size else b"")
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return bytes([number << 3 | 2]) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
+    return wire_bytes(2, b"\x08" + wire_varint(size) if size else b"")
