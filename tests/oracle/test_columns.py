@@ -130,6 +130,8 @@ def test_ragged_is_from_sparse(column):
         assert theirs.name in (ours.name, "ValueError")  # which ours derives from
         if "right-ragged" in theirs.message:
             assert "SparseTensor is not right-ragged" in ours.message
+    elif (column.indices[1:, 0] < column.indices[:-1, 0]).any():
+        assert isinstance(ours, Failure)  # TensorFlow puts values into the wrong rows
     else:
         assert ours == theirs
 
