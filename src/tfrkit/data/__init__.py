@@ -1,0 +1,1 @@
+"""Pipelines: datasets, the stages they are made of, and the engine that runs them."""

@@ -1,0 +1,472 @@
+"""Dataset: the verbs. Each makes a node over those of its inputs; what they do is in the file of the stage.
+
+Nothing runs until somebody iterates.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data import convert, structure
+from tfrkit.data.assert_cardinality import AssertCardinalityNode
+from tfrkit.data.batch import BatchNode
+from tfrkit.data.cache import CacheMemory, CacheNode
+from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
+from tfrkit.data.concatenate import ConcatenateNode, check_concatenate
+from tfrkit.data.explain import explain
+from tfrkit.data.filter import FilterNode
+from tfrkit.data.generator import make_generator_node
+from tfrkit.data.ignore_errors import IgnoreErrorsNode
+from tfrkit.data.interleave import InterleaveNode, resolve_cycle
+from tfrkit.data.iterator import DatasetIterator, NumpyIterator
+from tfrkit.data.list_files import make_list_files_node
+from tfrkit.data.map import MapNode
+from tfrkit.data.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
+from tfrkit.data.options import Options, OptionsNode
+from tfrkit.data.padded_batch import make_padded_batch_node
+from tfrkit.data.parse import ParseNode
+from tfrkit.data.parse_sequence import ParseSequenceNode
+from tfrkit.data.prefetch import PrefetchNode
+from tfrkit.data.profile import Profile, profile
+from tfrkit.data.ragged_batch import RaggedBatchNode
+from tfrkit.data.range import RangeNode
+from tfrkit.data.repeat import RepeatNode
+from tfrkit.data.seeds import SeedGenerator
+from tfrkit.data.shard import ShardNode
+from tfrkit.data.shuffle import ShuffleNode
+from tfrkit.data.slices import make_slices_node, make_tensors_node
+from tfrkit.data.take import SkipNode, TakeNode
+from tfrkit.data.unbatch import UnbatchNode, check_unbatch
+from tfrkit.data.with_column import WithColumnNode
+from tfrkit.data.with_source import WithSourceNode
+from tfrkit.data.zip import make_zip_node
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.model.specs import Spec
+
+__all__ = ["Dataset"]
+
+
+class Dataset:
+    """A description of a stream of elements, with TensorFlow's verbs and some more.
+
+    Elements are numpy scalars, bytes, arrays, Ragged, Sparse and BytesColumn, or tuples and dicts of them. A dataset
+    can be iterated any number of times, and pickles if its functions do.
+
+    >>> ds = Dataset.range(10).shuffle(4, seed=1).map(lambda x: x * x).batch(4)
+    >>> [batch.tolist() for batch in ds]  # doctest: +SKIP
+    [[4, 9, 0, 16], [36, 1, 49, 64], [25, 81]]
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Use the class methods; this wraps a node."""
+        self.node = node
+
+    # ---- sources
+
+    @staticmethod
+    def range(*args: int, output_type: Any = None, name: str | None = None) -> Dataset:
+        """Count, as Python's range does; int64 unless another type is asked for.
+
+        >>> list(Dataset.range(5, 1, -2)) == [5, 3]
+        True
+        """
+        if not 1 <= len(args) <= 3:
+            raise ValueError(
+                f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}."
+            )
+        first, stop, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
+        if step == 0:
+            raise InvalidArgumentError("step must be a non-zero integer.")
+        count = max(0, math.ceil((int(stop) - int(first)) / int(step)))
+        dtype = np.dtype(np.int64) if output_type is None else convert.as_dtype(output_type)
+        return Dataset(RangeNode(int(first), int(step), count, dtype))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """One element for each row of the given arrays.
+
+        >>> [int(x) for x in Dataset.from_tensor_slices([1, 2, 3])]
+        [1, 2, 3]
+        """
+        return Dataset(make_slices_node(tensors))
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """A single element: the given arrays themselves."""
+        return Dataset(make_tensors_node(tensors))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a generator yields; it is called anew for every iterator.
+
+        Args:
+            generator: a function that gives an iterable.
+            output_types: types of the elements' parts.
+            output_shapes: shapes of the elements' parts.
+            args: arguments for the generator.
+            output_signature: a structure of TensorSpec and the like, instead of types and shapes.
+            name: ignored; TensorFlow has it.
+        """
+        return Dataset(make_generator_node(generator, output_types, output_shapes, args, output_signature))
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any,
+        shuffle: bool | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Names of the files that match, sorted, or shuffled (the default)."""
+        return Dataset(make_list_files_node(file_pattern, shuffle, seed))
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Elements of several datasets side by side, until the shortest ends."""
+        return Dataset(make_zip_node(args, datasets))
+
+    # ---- one element for another
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Apply a function to every element.
+
+        Args:
+            map_func: takes an element (the parts of a tuple as arguments) and gives another.
+            num_parallel_calls: how many calls may run at once; AUTOTUNE finds out.
+            deterministic: keep the order (the default) although calls run at once.
+            synchronous: ignored; TensorFlow has it.
+            use_unbounded_threadpool: ignored; TensorFlow has it.
+            name: ignored; TensorFlow has it.
+        """
+        return Dataset(MapNode(self.node, map_func, num_parallel_calls, deterministic))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """Keep the elements for which a function is true."""
+        return Dataset(FilterNode(self.node, predicate))
+
+    def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
+        """Put a number before every element."""
+        numbers = Dataset(RangeNode(int(start), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
+        return Dataset.zip(numbers, self)
+
+    # ---- one element to many, and many to one
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """Make a dataset of every element, and give them one after another."""
+        return Dataset(InterleaveNode(self.node, map_func, 1, 1, None, None, "flat_map"))
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: int | None = None,
+        block_length: int | None = None,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Make a dataset of every element, and take from several of them in turn."""
+        cycle, block = resolve_cycle(cycle_length, block_length, num_parallel_calls)
+        return Dataset(
+            InterleaveNode(self.node, map_func, cycle, block, num_parallel_calls, deterministic, "interleave")
+        )
+
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Put consecutive elements together; the last batch may be smaller."""
+        return Dataset(BatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder)))
+
+    def padded_batch(
+        self,
+        batch_size: int,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Put consecutive elements together, padded to the longest or to the given shapes."""
+        return Dataset(
+            make_padded_batch_node(
+                self.node, _positive_batch(batch_size), padded_shapes, padding_values, bool(drop_remainder)
+            )
+        )
+
+    def ragged_batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = "int64",
+        name: str | None = None,
+    ) -> Dataset:
+        """Put consecutive elements together as Ragged where their lengths are not known."""
+        splits = convert.as_dtype(row_splits_dtype)
+        return Dataset(RaggedBatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder), splits))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """Give the rows of every element one by one."""
+        check_unbatch(self.node)
+        return Dataset(UnbatchNode(self.node))
+
+    # ---- which elements, and in what order
+
+    def shuffle(
+        self,
+        buffer_size: int,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Mix: give a random one of the next `buffer_size` elements, in TensorFlow's order for a seed."""
+        size = int(buffer_size)
+        if size <= 0 and size != UNKNOWN_CARDINALITY:
+            raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
+        reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
+        return Dataset(ShuffleNode(self.node, size, SeedGenerator.of(seed, reshuffle)))
+
+    def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
+        """Begin again at the end: `count` times in all, or for ever."""
+        return Dataset(RepeatNode(self.node, -1 if count is None else max(-1, int(count))))
+
+    def take(self, count: int, name: str | None = None) -> Dataset:
+        """The first elements; all if the count is negative."""
+        return Dataset(TakeNode(self.node, max(-1, int(count))))
+
+    def skip(self, count: int, name: str | None = None) -> Dataset:
+        """All but the first elements; none if the count is negative."""
+        return Dataset(SkipNode(self.node, max(-1, int(count))))
+
+    def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
+        """Every `num_shards`-th element, from the `index`-th on."""
+        shards, number = int(num_shards), int(index)
+        if shards <= 0:
+            raise InvalidArgumentError(
+                f"Number of shards must be greater than zero (currently num_shards = {shards})."
+            )
+        if not 0 <= number < shards:
+            raise InvalidArgumentError(
+                f"Index must be between 0 and {shards - 1} (currently index = {number})."
+            )
+        return Dataset(ShardNode(self.node, shards, number))
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """These elements, then those of another dataset."""
+        check_concatenate(self.node, dataset.node)
+        return Dataset(ConcatenateNode(self.node, dataset.node))
+
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+        """Keep the elements of the first complete pass in memory, and give those from then on."""
+        if filename:
+            raise InvalidArgumentError(f"expected no filename (the cache is in memory) but got {filename!r}")
+        return Dataset(CacheNode(self.node, CacheMemory()))
+
+    def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
+        """Make the next elements ready in the background."""
+        depth = int(buffer_size)
+        if depth < -1:
+            raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+        return Dataset(PrefetchNode(self.node, depth))
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """Leave out what fails."""
+        return Dataset(IgnoreErrorsNode(self.node, bool(log_warning)))
+
+    def assert_cardinality(self, expected_cardinality: int) -> Dataset:
+        """Say how many elements there are; another number is an error at the end."""
+        return Dataset(AssertCardinalityNode(self.node, int(expected_cardinality)))
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """Apply a function to the dataset itself.
+
+        Raises:
+            TypeError: it gives no Dataset.
+        """
+        made = transformation_func(self)
+        if not isinstance(made, Dataset):
+            raise TypeError(
+                f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(made)}."
+            )
+        return made
+
+    def options(self) -> Options:
+        """What `with_options` said."""
+        return OptionsNode.of(self.node)
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """Set options for the whole pipeline."""
+        return Dataset(OptionsNode(self.node, OptionsNode.of(self.node).merge(options)))
+
+    # ---- declarative: what they do is known, so it runs on whole columns
+
+    def parse(self, features: Spec, *, policy: ReadPolicy | None = None) -> Dataset:
+        """Parse serialised Examples: records one by one, or batches of them, to dicts.
+
+        Args:
+            features: the spec; see `parse_example`.
+            policy: how TensorFlow's and protobuf's readings of odd bytes are told apart; by default that of the source.
+        """
+        return Dataset(ParseNode(self.node, features, policy or TFRKIT))
+
+    def parse_sequence(
+        self,
+        context_features: Spec | None = None,
+        sequence_features: Spec | None = None,
+        *,
+        policy: ReadPolicy | None = None,
+    ) -> Dataset:
+        """Parse serialised SequenceExamples to (context, sequences), each a dict; batches also give the lengths."""
+        return Dataset(ParseSequenceNode(self.node, context_features, sequence_features, policy or TFRKIT))
+
+    def decode_raw(self, key: str, dtype: Any, shape: Any = None, *, little_endian: bool = True) -> Dataset:
+        """Turn the bytes of a feature into numbers.
+
+        Args:
+            key: the feature.
+            dtype: type of the numbers.
+            shape: sizes; an entry may be the name of another feature that holds it, and so may the whole shape.
+            little_endian: byte order in the data.
+        """
+        return Dataset(
+            ColumnsNode(self.node, DecodeRawOp(key, convert.as_dtype(dtype), shape, little_endian))
+        )
+
+    def select(self, *keys: str | Sequence[str]) -> Dataset:
+        """Keep only these features, in this order."""
+        flat = [key for each in keys for key in ([each] if isinstance(each, str) else each)]
+        return Dataset(ColumnsNode(self.node, SelectOp(tuple(flat))))
+
+    def rename(self, names: Mapping[str, str] | None = None, /, **more: str) -> Dataset:
+        """Give features other names: `rename({"old": "new"})` or `rename(old="new")`."""
+        return Dataset(ColumnsNode(self.node, RenameOp(dict(names or {}, **more))))
+
+    def cast(self, dtypes: Mapping[str, Any] | None = None, /, **more: Any) -> Dataset:
+        """Change the types of features: `cast({"label": "int32"})` or `cast(label="int32")`."""
+        wanted = {key: convert.as_dtype(dtype) for key, dtype in dict(dtypes or {}, **more).items()}
+        return Dataset(ColumnsNode(self.node, CastOp(wanted)))
+
+    def with_column(self, name: str, function: Callable[..., Any]) -> Dataset:
+        """Add a feature: what a function makes of the element."""
+        return Dataset(WithColumnNode(self.node, name, function))
+
+    def with_source(self, file: str = "file", record: str = "record") -> Dataset:
+        """Add the file name and the record number of every element as features."""
+        return Dataset(WithSourceNode(self.node, file, record))
+
+    # ---- running it
+
+    def __iter__(self) -> DatasetIterator:
+        """Run it from the beginning."""
+        return DatasetIterator(self.node)
+
+    def iter_from(self, state: Mapping[str, Any]) -> DatasetIterator:
+        """Run it from where another iterator stood; see `DatasetIterator.state`.
+
+        Raises:
+            InvalidArgumentError: the state is of another pipeline, or a file has changed since.
+        """
+        return DatasetIterator(self.node, state)
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """Run it; every part of an element is a numpy scalar, a read-only array or bytes."""
+        return NumpyIterator(iter(self))
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """Fold all elements into one value: `reduce_func(state, element)` gives the next state."""
+        state = convert.to_element(initial_state)
+        for element in self:
+            arguments = element if isinstance(element, tuple) else (element,)
+            made = convert.to_element(reduce_func(state, *arguments))
+            structure.check_same_state(state, made)
+            state = made
+        return state
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element.
+
+        Raises:
+            InvalidArgumentError: there is none, or more than one.
+        """
+        iterator = iter(self)
+        try:
+            for element in iterator:
+                for _ in iterator:
+                    raise InvalidArgumentError("Dataset had more than one element.")
+                return element
+            raise InvalidArgumentError("Dataset was empty.")
+        finally:
+            iterator.close()
+
+    def cardinality(self, name: str | None = None) -> int:
+        """The number of elements, INFINITE_CARDINALITY (-1) or UNKNOWN_CARDINALITY (-2), without running it."""
+        return self.node.cardinality()
+
+    def __len__(self) -> int:
+        """The number of elements.
+
+        Raises:
+            TypeError: it is infinite, or not known without running.
+        """
+        size = self.cardinality()
+        if size == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if size == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return size
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of an element, with a TensorSpec and the like in the place of values."""
+        return self.node.element_spec()
+
+    # ---- looking at it
+
+    def explain(self) -> str:
+        """The plan as written and as it runs, and how each stage goes on from a saved state."""
+        return explain(self.node)
+
+    def profile(self, seconds: float = 5) -> Profile:
+        """Run it for some seconds and say where the time goes."""
+        return profile(self.node, seconds)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.node.label}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset, (self.node,)
+
+
+def _positive_batch(size: Any) -> int:
+    count = int(size)
+    if count <= 0:
+        raise InvalidArgumentError("Batch size must be greater than zero.")
+    return count
+
+
+PathLike = str | bytes | os.PathLike[str]

@@ -1,0 +1,28 @@
+"""ignore_errors: leave out what fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.data.node import Context, Node, NodeIterator
+
+
+@dataclass(frozen=True, eq=False)
+class IgnoreErrorsNode(Node):
+    """The input without its errors."""
+
+    input: Node
+    log_warning: bool
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin."""
+        raise NotImplementedError
+
+    def element_spec(self) -> Any:
+        """What its elements are."""
+        raise NotImplementedError
+
+    def cardinality(self) -> int:
+        """How many there are."""
+        raise NotImplementedError

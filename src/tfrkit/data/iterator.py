@@ -1,0 +1,184 @@
+"""DatasetIterator: elements one by one, from runs; where it stands, and what it passed over."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tfrkit.data import structure
+from tfrkit.data.node import Context, Node
+from tfrkit.data.options import OptionsNode
+from tfrkit.data.plan import optimise
+from tfrkit.data.state import StateKeeper
+from tfrkit.data.with_source import WithSourceNode
+from tfrkit.errors import OutOfRangeError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.records.damage import Damage
+
+__all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
+
+# How much is asked for at once of a pipeline in which nobody can notice: so many elements or bytes.
+_AHEAD_ELEMENTS: Final = 1024
+_AHEAD_BYTES: Final = 1 << 20
+
+
+def new_context(node: Node) -> Context:
+    """What one pass through a pipeline shares, by the pipeline's options."""
+    options = OptionsNode.of(node)
+    context = Context(origin=_wants_origin(node))
+    context.threads = options.thread_count() or context.threads
+    if options.deterministic is not None:
+        context.deterministic = options.deterministic
+    return context
+
+
+def _wants_origin(node: Node) -> bool:
+    return isinstance(node, WithSourceNode) or any(map(_wants_origin, node.inputs))
+
+
+class DatasetIterator:
+    """An iterator over the elements of a Dataset.
+
+    After an error the next call goes on with what follows, as in TensorFlow. It may be used by several threads; each
+    element goes to one of them. Dropping it, or `close`, ends all background work.
+    """
+
+    def __init__(self, node: Node, state: Mapping[str, Any] | None = None) -> None:
+        """Use `iter(dataset)` or `dataset.iter_from(state)`."""
+        self._node = node
+        self._keeper = StateKeeper(node)
+        self._items: list[Any] = []  # of the run at hand, the next one last
+        self._count = 0  # elements of that run
+        self._error: Exception | None = None  # after them
+        self._at: Any = None  # where the pipeline stood before that run
+        self._ahead = 1
+        self._lock = threading.Lock()
+        self._open(state)
+
+    def _open(self, state: Mapping[str, Any] | None) -> None:
+        plan = optimise(self._node)
+        self._pure = plan.pure
+        self._context = new_context(self._node)
+        if state is None:
+            self._root = plan.begin(self._context)
+            return
+        at, skip = self._keeper.check(state)
+        self._root = plan.begin(self._context, at)
+        while skip > 0 and self._refill():
+            used = min(skip, len(self._items))
+            del self._items[len(self._items) - used :]
+            skip -= used
+            if skip and self._error is not None:
+                raise self._error
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        while True:
+            try:
+                return self._items.pop()
+            except IndexError:
+                pass
+            with self._lock:
+                if not self._items and not self._refill():
+                    raise StopIteration
+
+    def _refill(self) -> bool:
+        """Get the next run; False at the end. Raises the error that is due."""
+        if self._error is not None:
+            error, self._error = self._error, None
+            self._at, self._count = None, 0
+            raise error
+        self._at = self._root.save()
+        self._count = 0
+        run = self._root.pull(self._ahead)
+        if run is None:
+            return False
+        if self._pure and len(run.chunk):
+            each = max(1, run.chunk.nbytes // len(run.chunk))
+            self._ahead = min(2 * self._ahead, _AHEAD_ELEMENTS, max(1, _AHEAD_BYTES // each))
+        items = run.chunk.objects()
+        items.reverse()
+        self._count, self._error = len(items), run.error
+        self._items = items
+        return True
+
+    def get_next(self) -> Any:
+        """Give the next element.
+
+        Raises:
+            OutOfRangeError: there is none.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError("End of sequence") from None
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of an element."""
+        return self._node.element_spec()
+
+    @property
+    def skipped(self) -> int:
+        """Number of damages in files that were passed over so far."""
+        return self._context.skipped
+
+    @property
+    def damages(self) -> list[tuple[str, Damage]]:
+        """The first of them, as (path, Damage)."""
+        return self._context.damages
+
+    def state(self) -> dict[str, Any]:
+        """Say where the iterator stands: `dataset.iter_from` goes on with the element that would have come next.
+
+        Returns:
+            A dict that JSON can hold: positions and counts, never the data. It is of use in another process and with
+            another number of threads, as long as the pipeline and its files are the same.
+        """
+        with self._lock:
+            waiting = bool(self._items) or self._error is not None
+            at = self._at if waiting else self._root.save()
+            return self._keeper.write(at, self._count - len(self._items) if waiting else 0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The same as `state`, under the name that PyTorch's stateful loader expects."""
+        return self.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go to where another iterator stood; what was under way is dropped."""
+        with self._lock:
+            self._root.close()
+            self._items, self._error, self._count, self._ahead = [], None, 0, 1
+            self._open(state)
+
+    def close(self) -> None:
+        """End all background work and let go of files; the iterator is then at its end."""
+        root = getattr(self, "_root", None)
+        if root is not None:
+            root.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class NumpyIterator:
+    """Elements with numpy scalars, read-only arrays and bytes only."""
+
+    def __init__(self, iterator: DatasetIterator) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return structure.map_structure(_as_numpy, next(self._iterator))
+
+
+def _as_numpy(value: Any) -> Any:
+    if isinstance(value, BytesColumn):
+        value = value.to_numpy()
+        value.flags.writeable = False
+    return value

@@ -1,0 +1,262 @@
+"""Nodes and runs: what a pipeline is made of, and how elements move through it.
+
+A Node describes one stage and never changes; `start` makes the NodeIterator that runs it. Elements move in runs: a
+consumer asks its input for at most n elements and gets some, perhaps with an error after the last of them. Nothing is
+pulled beyond demand except by the stages that are there for it (shuffle, prefetch, parallel calls).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tfrkit.data.chunk import Chunk
+from tfrkit.records.damage import Damage
+from tfrkit.records.pool import default_threads
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Context",
+    "Inbox",
+    "Node",
+    "NodeIterator",
+    "Run",
+    "UnaryIterator",
+    "drop",
+    "first_element",
+]
+
+AUTOTUNE: Final = -1
+INFINITE_CARDINALITY: Final = -1
+UNKNOWN_CARDINALITY: Final = -2
+
+
+@dataclass(slots=True)
+class Run:
+    """Some elements, and perhaps an error after the last of them.
+
+    Attributes:
+        chunk: the elements; there may be none if there is an error.
+        error: to be raised after them; the next pull goes on with what follows it.
+        state: where the input stood before the first of them; set by the Inbox that pulled the run.
+    """
+
+    chunk: Chunk
+    error: Exception | None = None
+    state: Any = None
+
+
+@dataclass(slots=True)
+class Context:
+    """What the iterators of one pass through a pipeline share.
+
+    Attributes:
+        threads: how many cores may be used.
+        deterministic: whether parallel stages keep the order where their own argument leaves it open.
+        origin: somebody downstream wants to know the file and record number of every element.
+        skipped: number of damages passed over.
+        damages: the first of them, as (path, Damage).
+        wrap: put round every iterator that is started, to measure it.
+    """
+
+    threads: int = field(default_factory=default_threads)
+    deterministic: bool = True
+    origin: bool = False
+    skipped: int = 0
+    damages: list[tuple[str, Damage]] = field(default_factory=list)
+    wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
+
+
+class NodeIterator(ABC):
+    """A stage at work. Used by one thread at a time."""
+
+    @abstractmethod
+    def pull(self, n: int) -> Run | None:
+        """Give at most n elements (n is at least 1), None at the end and for ever after.
+
+        A run without an error has at least one element.
+        """
+
+    @abstractmethod
+    def save(self) -> Any:
+        """Say where the iterator stands, cheaply.
+
+        Returns:
+            Something that JSON can hold, or objects in it with a method `to_json` that gives it later. It never
+            changes. `Node.start` takes it (as JSON) to go on from here.
+        """
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of files and background work, here and in the inputs; may be called again and at any time."""
+
+
+class Node(ABC):
+    """One stage of a pipeline, described. Subclasses are frozen dataclasses; inputs are fields of type Node."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes that this one pulls from."""
+        found: list[Node] = []
+        for each in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if isinstance(value, Node):
+                found.append(value)
+            elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
+                found.extend(value)
+        return tuple(found)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same stage over other inputs."""
+        left = list(inputs)
+        changed: dict[str, Any] = {}
+        for each in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if isinstance(value, Node):
+                changed[each.name] = left.pop(0)
+            elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
+                changed[each.name] = tuple(left.pop(0) for _ in value)
+        return dataclasses.replace(self, **changed) if changed else self  # type: ignore[type-var]
+
+    @property
+    def pure(self) -> bool:
+        """Whether nobody can notice how far ahead it is pulled: no user's code, nothing that blocks."""
+        return all(node.pure for node in self.inputs)
+
+    @property
+    def seeks(self) -> bool:
+        """Whether a saved position is gone to directly; else elements are made again and dropped."""
+        return True
+
+    @abstractmethod
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Make an iterator at the beginning, or where `state` (of `NodeIterator.save`, as JSON) says."""
+
+    def begin(self, context: Context, state: Any = None) -> NodeIterator:
+        """Start, and put round it what the context asks for. What stages call on their inputs."""
+        iterator = self.start(context, state)
+        return iterator if context.wrap is None else context.wrap(self, iterator)
+
+    @abstractmethod
+    def element_spec(self) -> Any:
+        """The structure of an element, with specs in the place of values."""
+
+    @abstractmethod
+    def cardinality(self) -> int:
+        """The number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
+
+    @property
+    def label(self) -> str:
+        """The stage as the user wrote it, such as `batch(32)`."""
+        return type(self).__name__.removesuffix("Node").lower()
+
+
+class UnaryIterator(NodeIterator):
+    """A stage with one input that it pulls from directly. Its state is that of its input unless it says otherwise."""
+
+    def __init__(self, input: NodeIterator) -> None:
+        self.input = input
+
+    def save(self) -> Any:
+        """That of the input."""
+        return self.input.save()
+
+    def close(self) -> None:
+        """Close the input."""
+        self.input.close()
+
+
+class Inbox:
+    """The end of an input that a stage reads from, when it may use less than it pulled.
+
+    It remembers where the input stood before the run at hand and how much of the run was used: that is its state.
+    Going on from there means to start the input at that place, and to drop what was used already.
+    """
+
+    __slots__ = ("_chunk", "_error", "_offset", "_state", "_used", "input")
+
+    def __init__(self, node: Node, context: Context, state: Any = None) -> None:
+        self.input = node.begin(context, None if state is None else state["at"])
+        self._chunk: Chunk | None = None  # the run at hand, or what is left of it
+        self._error: Exception | None = None  # after its last element
+        self._offset = 0  # number in the run of the chunk's first element
+        self._used = 0  # elements of the run that were given
+        self._state: Any = None  # of the input, before the run
+        if state is not None:
+            drop(self.input, state["skip"])
+
+    def take(self, n: int) -> Run | None:
+        """Give at most n elements; what was left over first, without pulling."""
+        if self._chunk is None:
+            self._state = self.input.save()
+            run = self.input.pull(n)
+            if run is None:
+                return None
+            self._chunk, self._error, self._offset, self._used = run.chunk, run.error, 0, 0
+        chunk, first = self._chunk, self._used - self._offset
+        end = min(len(chunk), first + n)
+        part = chunk if first == 0 and end == len(chunk) else chunk.slice(first, end)
+        self._used += end - first
+        if end < len(chunk):
+            return Run(part, None, self._state)
+        error, self._error, self._chunk = self._error, None, None
+        return Run(part, error, self._state)
+
+    def unread(self, run: Run, used: int) -> None:
+        """Put back the run that was taken last, except its first `used` elements, and its error.
+
+        An element whose function failed counts as used.
+        """
+        left = len(run.chunk) - used
+        if self._chunk is None and (left or run.error is not None):
+            self._chunk, self._error, self._offset = run.chunk, run.error, self._used - len(run.chunk)
+        self._used -= left
+
+    def save(self) -> Any:
+        """Say where the stage stands."""
+        if self._chunk is None:
+            return {"at": self.input.save(), "skip": 0}
+        return {"at": self._state, "skip": self._used}
+
+    def close(self) -> None:
+        """Close the input."""
+        self._chunk = self._error = None
+        self.input.close()
+
+
+def drop(iterator: NodeIterator, count: int) -> None:
+    """Pull elements and forget them: they were seen before the state was saved.
+
+    Raises:
+        Exception: the input fails where it did not fail before.
+    """
+    while count > 0:
+        run = iterator.pull(count)
+        if run is None:
+            return
+        count -= len(run.chunk)
+        if run.error is not None and count > 0:
+            raise run.error
+
+
+def first_element(node: Node) -> Any:
+    """Run a pipeline for its first element, to see what its elements are.
+
+    Raises:
+        StopIteration: there is none.
+    """
+    iterator = node.begin(Context())
+    try:
+        run = iterator.pull(1)
+        if run is None:
+            raise StopIteration
+        if not len(run.chunk):
+            assert run.error is not None
+            raise run.error
+        return run.chunk.objects()[0]
+    finally:
+        iterator.close()

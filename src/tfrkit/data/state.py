@@ -1,0 +1,187 @@
+"""States: where an iterator stands, as JSON; and whether a state belongs to this pipeline and these files.
+
+A pipeline is known by its stages and their arguments (a function by its name and code), files by their name without
+folder, their size and a checksum of their tail: data may have moved, but it must be the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import os
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.data.node import Node
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.records.fingerprint import file_fingerprint
+
+__all__ = ["StateKeeper", "fingerprint"]
+
+_VERSION: Final = 1
+_MAX_NAMED: Final = 1000  # files whose own fingerprints are kept, to say which one has changed
+
+
+class StateKeeper:
+    """Writes the states of one iterator, and checks those that it is to go on from."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._files: dict[str, Any] | None = None
+
+    @functools.cached_property
+    def _pipeline(self) -> str:
+        return fingerprint(self._node)
+
+    def write(self, at: Any, skip: int) -> dict[str, Any]:
+        """Make a state of where the pipeline stood, and how many elements it has given since."""
+        if self._files is None:
+            self._files = _files_of(self._node)
+        return {
+            "version": _VERSION,
+            "pipeline": self._pipeline,
+            "files": self._files,
+            "at": to_json(at),
+            "skip": skip,
+        }
+
+    def check(self, state: Mapping[str, Any]) -> tuple[Any, int]:
+        """Refuse a state that is not of this pipeline and these files.
+
+        Returns:
+            Where to begin, and how many elements to drop.
+
+        Raises:
+            InvalidArgumentError: it is of another pipeline, or a file has changed.
+        """
+        if not isinstance(state, Mapping) or not {"version", "pipeline", "files", "at", "skip"} <= set(state):
+            raise InvalidArgumentError(
+                f"expected a state, as DatasetIterator.state() gives it, but got {type(state).__name__}"
+            )
+        if state["version"] != _VERSION:
+            raise InvalidArgumentError(f"expected a state of version {_VERSION} but got {state['version']!r}")
+        if state["pipeline"] != self._pipeline:
+            raise InvalidArgumentError(
+                f"the state is of another pipeline: expected {self._pipeline} but got {state['pipeline']}. Stages, "
+                "their arguments and the code of their functions must be those of the dataset that it was taken from."
+            )
+        self._files = _files_of(self._node)
+        if state["files"] != self._files:
+            raise InvalidArgumentError(_difference(state["files"], self._files))
+        return state["at"], int(state["skip"])
+
+
+def to_json(value: Any) -> Any:
+    """Replace what is to be written only now by what it writes."""
+    if isinstance(value, dict):
+        return {key: to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    if isinstance(value, np.integer):
+        return int(value)
+    return to_json(value.to_json()) if hasattr(value, "to_json") else value
+
+
+def fingerprint(node: Node) -> str:
+    """Name a pipeline: equal for equal stages with equal arguments, in every process."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _describe(node):
+        digest.update(part.encode("utf-8", "surrogateescape"))
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _describe(value: Any) -> Iterator[str]:
+    """Everything that a value is, as texts."""
+    if hasattr(value, "signature") and not isinstance(value, type):
+        yield from _describe(value.signature())
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__name__
+        for each in dataclasses.fields(value):
+            if not each.metadata.get("unsigned"):
+                yield each.name
+                yield from _describe(getattr(value, each.name))
+    elif isinstance(value, dict):
+        yield f"dict {len(value)}"
+        for key, item in value.items():
+            yield repr(key)
+            yield from _describe(item)
+    elif isinstance(value, (list, tuple)):
+        yield f"{type(value).__name__} {len(value)}"
+        for item in value:
+            yield from _describe(item)
+    elif callable(value) and not isinstance(value, type):
+        yield from _describe_function(value)
+    else:
+        yield _describe_leaf(value)
+
+
+def _describe_leaf(value: Any) -> str:
+    if isinstance(value, (type(None), bool, int, float, complex, str, bytes, type, np.dtype, np.generic)):
+        return repr(value)
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        content = hashlib.blake2b(np.ascontiguousarray(value).data, digest_size=16).hexdigest()
+        return f"array {value.dtype.str} {value.shape} {content}"
+    if hasattr(value, "__reduce_ex__"):
+        made = value.__reduce_ex__(4)
+        if isinstance(made, tuple) and made[1] and not any(part is value for part in made[1]):
+            return "\n".join(_describe(list(made[1])))
+    return type(value).__qualname__
+
+
+def _describe_function(function: Any) -> Iterator[str]:
+    if isinstance(function, functools.partial):
+        yield "partial"
+        yield from _describe_function(function.func)
+        yield from _describe(list(function.args))
+        yield from _describe(function.keywords)
+        return
+    function = getattr(function, "__func__", function)
+    yield getattr(function, "__qualname__", type(function).__qualname__)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    if code is not None:
+        yield from _describe_code(code)
+
+
+def _describe_code(code: types.CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _describe_code(constant)
+        else:
+            yield repr(constant)
+
+
+def _files_of(node: Node) -> dict[str, Any]:
+    """The files that a pipeline reads: their number, all together, and (if they are few) each."""
+    prints = [(os.path.basename(path), file_fingerprint(path)) for path in _paths_of(node)]
+    digest = hashlib.blake2b(repr(prints).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    named = [[name, list(found)] for name, found in prints] if len(prints) <= _MAX_NAMED else None
+    return {"count": len(prints), "all": digest, "each": named}
+
+
+def _paths_of(node: Node) -> list[str]:
+    paths = list(getattr(node, "paths", ()))
+    for part in node.inputs:
+        paths.extend(_paths_of(part))
+    return paths
+
+
+def _difference(before: Any, now: dict[str, Any]) -> str:
+    """Say which file is another one than before."""
+    old = before.get("each") if isinstance(before, Mapping) else None
+    for one, other in zip(old or (), now["each"] or (), strict=False):
+        if one != other:
+            return (
+                f"file {other[0]!r} is not the one that the state was taken from: expected name, size and checksum "
+                f"{one} but got {other}. Go on with the same files, or begin anew."
+            )
+    return (
+        f"the files are not those that the state was taken from: expected {before['count']} but got {now['count']}, "
+        "or their contents differ. Go on with the same files, or begin anew."
+    )
