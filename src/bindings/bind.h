@@ -16,6 +16,7 @@ void bind_index(nanobind::module_& module);
 void bind_map(nanobind::module_& module);
 void bind_pad(nanobind::module_& module);
 void bind_parse(nanobind::module_& module);
+void bind_pieces(nanobind::module_& module);
 void bind_read(nanobind::module_& module);
 void bind_records(nanobind::module_& module);
 void bind_resync(nanobind::module_& module);

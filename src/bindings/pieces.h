@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,10 +16,13 @@
 
 namespace tfrkit {
 
-// Records gathered from a sequence of pieces, each (data, offsets, lengths) or a list or tuple of
-// bytes. Keeps everything they lie in alive and exported. Make and destroy it with the GIL; read it
+// Records gathered from a sequence of pieces. A piece is one of
+//   (data, offsets, lengths): all records of a block;
+//   ([block, ...], which, rows): record rows[i] of block which[i], of the first if which is None;
+//   a list or tuple of bytes.
+// Keeps everything they lie in alive and exported. Make and destroy it with the GIL; read it
 // without. The constructor raises TypeError for other types and IndexError for offsets outside the
-// data.
+// data and rows outside the blocks.
 class Pieces {
  public:
   explicit Pieces(nb::handle pieces) {
@@ -51,9 +56,17 @@ class Pieces {
            !PyBytes_Check(PyTuple_GetItem(piece, 1));
   }
 
+  // A tuple of three that begins with a list, as no record is one.
+  static bool is_selection(PyObject* piece) {
+    return PyTuple_Check(piece) && PyTuple_Size(piece) == 3 &&
+           PyList_Check(PyTuple_GetItem(piece, 0));
+  }
+
   void add_piece(PyObject* piece, std::size_t index) {
-    if (is_block(piece)) {
-      add_block(piece, index);
+    if (is_selection(piece)) {
+      add_selection(piece, index);
+    } else if (is_block(piece)) {
+      add_block(hold_block(piece, index));
     } else if (PyList_Check(piece) || PyTuple_Check(piece)) {
       add_records(piece);
     } else {
@@ -61,26 +74,67 @@ class Pieces {
     }
   }
 
-  void add_block(PyObject* piece, std::size_t index) {
+  // A block's buffer and where its records lie in there.
+  struct Block {
+    Bytes bytes;
+    Int64Input offsets;
+    Int64Input lengths;
+  };
+
+  Block hold_block(PyObject* piece, std::size_t index) {
     auto data = std::make_unique<InputBytes>();
     if (!data->hold(PyTuple_GetItem(piece, 0))) {
       raise_item_type("contiguous memory", PyTuple_GetItem(piece, 0), index);
     }
     const Bytes bytes = data->bytes();
     exports_.push_back(std::move(data));
-    const auto offsets = nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 1)));
-    const auto lengths = nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 2)));
-    const auto starts = entries(offsets);
-    const auto sizes = entries(lengths);
-    check_same_size("offsets", starts.size(), "lengths", sizes.size());
-    const auto limit = static_cast<std::int64_t>(bytes.size());
-    records_.reserve(records_.size() + starts.size());
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      if (starts[i] < 0 || sizes[i] < 0 || starts[i] > limit || sizes[i] > limit - starts[i]) {
-        raise_out_of_range("offsets and lengths", i, bytes.size());
+    Block block{bytes, nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 1))),
+                nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 2)))};
+    check_same_size("offsets", block.offsets.shape(0), "lengths", block.lengths.shape(0));
+    return block;
+  }
+
+  void add_block(const Block& block) {
+    const std::size_t count = block.offsets.shape(0);
+    records_.reserve(records_.size() + count);
+    for (std::size_t i = 0; i < count; ++i) add_record(block, i);
+  }
+
+  void add_record(const Block& block, std::size_t i) {
+    const std::int64_t start = block.offsets.data()[i];
+    const std::int64_t size = block.lengths.data()[i];
+    const auto limit = static_cast<std::int64_t>(block.bytes.size());
+    if (start < 0 || size < 0 || start > limit || size > limit - start) {
+      raise_out_of_range("offsets and lengths", i, block.bytes.size());
+    }
+    records_.push_back(
+        block.bytes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(size)));
+  }
+
+  void add_selection(PyObject* piece, std::size_t index) {
+    const nb::object items = as_tuple(PyTuple_GetItem(piece, 0));
+    std::vector<Block> blocks;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(items.ptr()); ++i) {
+      PyObject* const item = PyTuple_GetItem(items.ptr(), i);
+      if (!is_block(item)) raise_item_type("(data, offsets, lengths)", item, index);
+      blocks.push_back(hold_block(item, index));
+    }
+    const auto rows = nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 2)));
+    const nb::handle numbers = PyTuple_GetItem(piece, 1);
+    std::optional<Int64Input> which;
+    if (!numbers.is_none()) {
+      which = nb::cast<Int64Input>(numbers);
+      check_same_size("which", which->shape(0), "rows", rows.shape(0));
+    }
+    records_.reserve(records_.size() + rows.shape(0));
+    for (std::size_t i = 0; i < rows.shape(0); ++i) {
+      const auto number = static_cast<std::size_t>(which ? which->data()[i] : 0);
+      if (number >= blocks.size()) throw nb::index_error("a record is not of any of the blocks");
+      const auto row = static_cast<std::size_t>(rows.data()[i]);
+      if (row >= blocks[number].offsets.shape(0)) {
+        throw nb::index_error("a row lies outside its block");
       }
-      records_.push_back(
-          bytes.subspan(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(sizes[i])));
+      add_record(blocks[number], row);
     }
   }
 

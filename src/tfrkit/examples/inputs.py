@@ -14,6 +14,8 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.record_column import RecordColumn
+from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.shapes import show_dims
 
 __all__ = ["Place", "Records", "as_records", "as_scalar"]
@@ -46,7 +48,7 @@ class Records:
 
     def __init__(self, pieces: list[Any], sources: list[Any], count: int, *, scalar: bool = False) -> None:
         self.pieces = pieces
-        self._sources = sources  # a Block, a BytesColumn or a list of bytes for each piece
+        self._sources = sources  # a Block, RecordRows, a BytesColumn or a list of bytes for each piece
         self.count = count
         self.scalar = scalar
 
@@ -64,7 +66,7 @@ class Records:
     def _find(self, row: int) -> tuple[Any, int]:
         for source in self._sources:
             if row < len(source):
-                return source, row
+                return source.find(row) if isinstance(source, RecordRows) else (source, row)
             row -= len(source)
         raise IndexError(f"expected a row of {self.count} but got {row}")
 
@@ -168,6 +170,8 @@ def _of_column(column: BytesColumn, matrix: bool) -> Records:
     if not column.ndim:
         value = column.to_numpy().item()
         return Records([[value]], [[value]], 1, scalar=True)
+    if isinstance(column, RecordColumn):
+        return Records(column.records.pieces(), [column.records], len(column))
     piece = (column.data, column.offsets[:-1], np.diff(column.offsets))
     return Records([piece], [column], len(column))
 

@@ -1,0 +1,127 @@
+"""Columns: the values that one leaf of the elements has, for many elements at once.
+
+A column is an array, a BytesColumn, a Ragged, a Padded or a Sparse, with one row an element. These functions cut,
+choose and join rows whatever the kind, and say what a row and a batch of rows look like to the user. Whole chunks,
+which have a structure of columns, are in `chunk.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.select import IntArray
+from tfrkit.model.sparse import Sparse
+
+__all__ = ["Column", "Padded", "alike", "concat", "cut", "finish", "nbytes", "read_only", "rows", "take"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Padded:
+    """Rows of different lengths that become an array, filled up, when they are batched."""
+
+    ragged: Ragged
+    default: Any = 0
+
+    def __len__(self) -> int:
+        return len(self.ragged)
+
+
+Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse"
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array, or a view that cannot be written to."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def rows(column: Column) -> list[Any]:
+    """The rows as a user sees them: numpy scalars and bytes, arrays (views, read-only), BytesColumn, Ragged, Sparse."""
+    if isinstance(column, np.ndarray):
+        return list(read_only(column))
+    if isinstance(column, BytesColumn):
+        return column.to_list() if column.ndim == 1 else list(column)
+    if isinstance(column, Padded):
+        column = column.ragged
+    if isinstance(column, Ragged) and isinstance(column.values, np.ndarray) and column.values.flags.writeable:
+        column = Ragged.unchecked(read_only(column.values), column.row_splits)
+    return list(column)
+
+
+def cut(column: Column, start: int, stop: int) -> Column:
+    """The rows [start, stop); a view."""
+    if isinstance(column, Padded):
+        return Padded(column.ragged[start:stop], column.default)
+    part: Column = column[start:stop]
+    return part
+
+
+def take(column: Column, chosen: IntArray) -> Column:
+    """The rows at these positions, in this order; a copy."""
+    if isinstance(column, Padded):
+        return Padded(column.ragged.take(chosen), column.default)
+    if isinstance(column, np.ndarray):
+        return column[chosen]
+    return column.take(chosen)
+
+
+def alike(first: Column, second: Column) -> bool:
+    """Whether two columns can be joined: one kind, one type, one shape of rows."""
+    if isinstance(first, Padded) and isinstance(second, Padded):
+        same = type(first.default) is type(second.default) and np.array_equal(first.default, second.default)
+        return bool(same) and alike(first.ragged, second.ragged)
+    if isinstance(first, Ragged) and isinstance(second, Ragged):
+        return first.row_splits.dtype == second.row_splits.dtype and alike(first.values, second.values)
+    if isinstance(first, Sparse) and isinstance(second, Sparse):
+        return first.shape[1:] == second.shape[1:] and alike(first.values, second.values)
+    if isinstance(first, BytesColumn) and isinstance(second, BytesColumn):
+        return first.shape[1:] == second.shape[1:]
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return first.dtype == second.dtype and first.shape[1:] == second.shape[1:]
+    return False
+
+
+def concat(columns: Sequence[Any]) -> Column:
+    """The rows of columns that are alike, one after another; a copy if there are several."""
+    first = columns[0]
+    if len(columns) == 1:
+        return first  # type: ignore[no-any-return]
+    if isinstance(first, Padded):
+        return Padded(Ragged.concat([column.ragged for column in columns]), first.default)
+    if isinstance(first, np.ndarray):
+        return np.concatenate(columns)
+    joined: Column = (
+        type(first).concat(columns) if not isinstance(first, BytesColumn) else BytesColumn.concat(columns)
+    )
+    return joined
+
+
+def finish(column: Column) -> Any:
+    """The whole column as the value of one batch."""
+    if isinstance(column, Padded):
+        padded = column.ragged.to_padded(column.default)
+        return read_only(padded) if isinstance(padded, np.ndarray) else padded
+    return read_only(column) if isinstance(column, np.ndarray) else column
+
+
+def nbytes(column: Column) -> int:
+    """Bytes of memory that the rows need, roughly."""
+    if isinstance(column, Padded):
+        column = column.ragged
+    if isinstance(column, Ragged):
+        return nbytes(column.values) + int(column.row_splits.nbytes)
+    if isinstance(column, Sparse):
+        return nbytes(column.values) + int(column.indices.nbytes)
+    if isinstance(column, BytesColumn):
+        return column.nbytes + 8 * column.size
+    return int(column.nbytes)
