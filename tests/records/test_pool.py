@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
+import time
+import weakref
 
 import pytest
 
-from tfrkit.records.pool import default_threads, thread_pool
+from tfrkit.records.pool import ThreadPool, default_threads, spawn, thread_pool
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no affinity on this system")
@@ -47,3 +51,147 @@ def test_a_forked_child_makes_its_own_pool():
     if pid == 0:
         os._exit(thread_pool().submit(lambda: 7).result(10))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+
+
+def wait_for(condition, seconds: float = 10) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def ours() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "tfrkit"]
+
+
+def test_idle_threads_end():
+    thread_pool().submit(int).result()
+    spawn(int).result()
+    assert ours()
+    assert wait_for(lambda: not ours())
+    assert thread_pool().submit(pow, 3, 2).result() == 9
+    assert spawn(pow, 3, 2).result() == 9
+
+
+def test_the_pool_is_bounded_and_keeps_the_order():
+    pool, begun, door = ThreadPool(2), [], threading.Event()
+
+    def task(number: int) -> None:
+        begun.append(number)
+        door.wait(10)
+
+    tasks = [pool.submit(task, number) for number in range(6)]
+    assert wait_for(lambda: len(begun) == 2)
+    time.sleep(0.05)
+    assert (sorted(begun), len(pool.threads())) == ([0, 1], 2)
+    door.set()
+    for each in tasks:
+        each.result(10)
+    assert sorted(begun[:2]) == [0, 1]
+    assert sorted(begun) == [0, 1, 2, 3, 4, 5]
+
+
+def test_spawned_work_never_waits_for_other_work():
+    door = threading.Event()
+    blocked = [spawn(door.wait, 30) for _ in range(40)]
+    assert spawn(int).result(10) == 0
+    assert not any(each.done() for each in blocked)
+    door.set()
+    assert [each.result(10) for each in blocked] == [True] * 40
+
+
+def test_results_are_let_go():
+    class Big:
+        pass
+
+    big = Big()
+    gone = weakref.ref(big)
+    assert spawn(lambda item: item, big).result() is big
+    del big
+    assert wait_for(lambda: gone() is None, 1)
+
+
+def test_exceptions_come_out_unchanged():
+    error = KeyError("x")
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(KeyError) as caught:
+        spawn(fail).result()
+    assert caught.value is error
+
+
+def test_a_task_can_be_cancelled_before_it_begins():
+    pool, door = ThreadPool(1), threading.Event()
+    first, second = pool.submit(door.wait, 10), pool.submit(int)
+    assert second.cancel()
+    door.set()
+    assert first.result() is True
+    assert second.cancelled()
+    assert list(pool.map(abs, [-1, 2])) == [1, 2]
+
+
+def test_a_stopped_pool_runs_tasks_in_the_calling_thread():
+    pool = ThreadPool(2)
+    assert pool.submit(int).result() == 0
+    pool.stop()
+    assert wait_for(lambda: not pool.threads())
+    assert pool.submit(threading.current_thread).result() is threading.current_thread()
+
+
+def test_without_more_threads_tasks_run_in_the_calling_thread(monkeypatch):
+    def refuse(self) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for limit in (1, None):
+        assert ThreadPool(limit).submit(threading.current_thread).result() is threading.current_thread()
+
+
+def test_an_interrupted_start_costs_no_place(monkeypatch):
+    pool, start = ThreadPool(1), threading.Thread.start
+
+    def interrupted(self) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool.submit(int)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert pool.submit(int).result(10) == 0
+
+
+EXITS = {
+    "blocked in a user's function": "spawn(lambda: time.sleep(60))",
+    "blocked in a lock": "spawn(lambda: threading.Event().wait())",
+    "idle": "spawn(int).result(); thread_pool().submit(int).result()",
+    "inside a kernel": "[thread_pool().submit(_core.crc32c, bytes(1 << 28)) for _ in range(3)]",
+    "begins a thread at exit": "atexit.register(lambda: print(spawn(int).result()))",
+    "in an earlier hook": "",
+}
+
+
+@pytest.mark.parametrize("code", EXITS.values(), ids=EXITS.keys())
+def test_the_interpreter_ends_quietly_and_soon(code):
+    lines = "import atexit\natexit.register(lambda: print(spawn(len, 'abc').result()))\n"
+    lines += "import threading, time\nfrom tfrkit import _core\n"
+    lines += f"from tfrkit.records.pool import spawn, thread_pool\n{code}\n"
+    begin = time.monotonic()
+    process = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.splitlines()[-1] == "3"
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_exits_without_the_threads_of_its_parent():
+    code = (
+        "import os, sys, threading\nfrom tfrkit.records.pool import spawn\n"
+        "door = threading.Event()\nwork = spawn(door.wait, 60)\npid = os.fork()\n"
+        "if pid == 0:\n    sys.exit(spawn(lambda: 7).result(10))\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\ndoor.set()\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (process.stdout, process.stderr) == ("7\n", "")
