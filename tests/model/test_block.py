@@ -156,3 +156,15 @@ def test_repr_tells_count_size_and_origin(block):
     assert repr(block) == "<Block: 5 records, 61 bytes>"
     block.path, block.first_record = "a.tfrecord", 7
     assert repr(block) == "<Block: 5 records, 61 bytes of 'a.tfrecord' from record 7>"
+
+
+def test_gathered_block_knows_its_frames_if_told():
+    made = Block.from_records([b"ab", b"c", b""])
+    numbers, frames = made.places()
+    assert (numbers.tolist(), frames.tolist()) == ([0, 1, 2], [0, 18, 35])
+    gathered = Block(
+        made.data, made.offsets, made.lengths, start=-1, numbers=numbers + 7, frames=frames + 100
+    )
+    assert gathered.place(1) == (8, 118)
+    assert pickle.loads(pickle.dumps(gathered[1:].take([1]))).place(0) == (9, 135)
+    assert Block(made.data, made.offsets, made.lengths, start=-1).places()[1] is None

@@ -30,13 +30,14 @@ class Block:
         first_record: number of the first record in that file.
         start: offset of `data[0]` in the file's uncompressed stream; -1 if the frames were gathered from all over it.
         numbers: number of each record in that file, int64; None if they run on from `first_record`.
+        frames: where each frame begins in that stream, int64, if `start` does not say it; None if nobody knows.
 
     >>> block = Block.from_records([b"hello", b"", b"xyz"])
     >>> len(block), block[0], block.lengths.tolist()
     (3, b'hello', [5, 0, 3])
     """
 
-    __slots__ = ("data", "first_record", "lengths", "numbers", "offsets", "path", "start")
+    __slots__ = ("data", "first_record", "frames", "lengths", "numbers", "offsets", "path", "start")
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Block:
         first_record: int = 0,
         start: int = 0,
         numbers: IntArray | None = None,
+        frames: IntArray | None = None,
     ) -> None:
         """Wrap a buffer without copying; it must not change any more."""
         view = memoryview(data).toreadonly()
@@ -58,6 +60,7 @@ class Block:
         self.first_record = first_record
         self.start = start
         self.numbers = numbers
+        self.frames = frames
 
     @classmethod
     def from_records(cls, records: Sequence[bytes | bytearray | memoryview | str]) -> Block:
@@ -84,7 +87,7 @@ class Block:
             if step != 1:
                 return self.take(np.arange(len(self))[index])
             numbers = None if self.numbers is None else self.numbers[index]
-            return self._with(self.offsets[index], self.lengths[index], self.first_record + start, numbers)
+            return self._with(index, self.first_record + start, numbers)
         begin = int(self.offsets[index])
         return self.data[begin : begin + int(self.lengths[index])].tobytes()
 
@@ -104,7 +107,7 @@ class Block:
         return f"<Block: {len(self)} records, {self.nbytes} bytes{where}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        origin = (self.path, self.first_record, self.start, self.numbers)
+        origin = (self.path, self.first_record, self.start, self.numbers, self.frames)
         return _rebuild, (self.data.tobytes(), self.offsets, self.lengths, *origin)
 
     @property
@@ -119,10 +122,9 @@ class Block:
     def take(self, indices: Sequence[int] | IntArray) -> Block:
         """The records at these positions, in this order; a view on the same buffer."""
         chosen = np.asarray(indices, np.int64)
-        numbers = self.first_record + np.arange(len(self)) if self.numbers is None else self.numbers
-        numbers = numbers[chosen]
+        numbers = self.places()[0][chosen]
         first = int(numbers[0]) if len(numbers) else self.first_record
-        return self._with(self.offsets[chosen], self.lengths[chosen], first, numbers)
+        return self._with(chosen, first, numbers)
 
     def place(self, index: int) -> tuple[int, int | None]:
         """Where a record stands in the file: its number, and the byte at which its frame begins, if that is known.
@@ -131,13 +133,22 @@ class Block:
         (1, 21)
         """
         number = self.first_record + index if self.numbers is None else int(self.numbers[index])
+        if self.frames is not None:
+            return number, int(self.frames[index])
         return number, None if self.start < 0 else self.start + int(self.offsets[index]) - _HEADER_BYTES
 
-    def _with(
-        self, offsets: IntArray, lengths: IntArray, first_record: int, numbers: IntArray | None
-    ) -> Block:
-        offsets, lengths = np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
-        return _rebuild(self.data, offsets, lengths, self.path, first_record, self.start, numbers)
+    def places(self) -> tuple[IntArray, IntArray | None]:
+        """Where all records stand in the file: their numbers, and where their frames begin, if that is known."""
+        numbers = self.first_record + np.arange(len(self)) if self.numbers is None else self.numbers
+        if self.frames is not None:
+            return numbers, self.frames
+        return numbers, None if self.start < 0 else self.offsets + (self.start - _HEADER_BYTES)
+
+    def _with(self, chosen: slice | IntArray, first_record: int, numbers: IntArray | None) -> Block:
+        offsets = np.ascontiguousarray(self.offsets[chosen])
+        lengths = np.ascontiguousarray(self.lengths[chosen])
+        frames = None if self.frames is None else self.frames[chosen]
+        return _rebuild(self.data, offsets, lengths, self.path, first_record, self.start, numbers, frames)
 
 
 def _rebuild(
@@ -148,5 +159,7 @@ def _rebuild(
     first_record: int,
     start: int,
     numbers: IntArray | None,
+    frames: IntArray | None,
 ) -> Block:
-    return Block(data, offsets, lengths, path=path, first_record=first_record, start=start, numbers=numbers)
+    origin: dict[str, Any] = {"path": path, "first_record": first_record, "start": start}
+    return Block(data, offsets, lengths, **origin, numbers=numbers, frames=frames)

@@ -22,7 +22,7 @@ from tfrkit.storage.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_deco
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.storage.source import ByteSource
 
-__all__ = ["BLOCK_BYTES", "Chain", "Step", "open_chain"]
+__all__ = ["BLOCK_BYTES", "Chain", "Step", "compression_of", "open_chain"]
 
 # Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
 # (benchmarks/read_blocks.py).
@@ -63,7 +63,14 @@ class Feed(Protocol):
 class Chain:
     """One open file on its way to events. Steps are planned by one thread and run by any."""
 
-    def __init__(self, source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        compression: str,
+        policy: ReadPolicy,
+        block_bytes: int,
+        start: tuple[int, int],
+    ) -> None:
         self.path = source.name
         self.source = source
         self.compression = compression
@@ -78,6 +85,10 @@ class Chain:
         )
         self._crc = policy.crc and not resync
         self._last: Step | None = None
+        offset, record = start
+        reached = _seek(source, compression, policy, offset) if offset else 0
+        if offset:
+            self.cutter.start_at(offset, record, drop=offset - reached)
         self.feed = _choose_feed(source, compression, policy, block_bytes)
 
     @property
@@ -267,7 +278,7 @@ class MemberFeed:
         return at, size
 
     def prepare(self, at: int, size: int) -> tuple[int, bytes | None]:
-        if self._stream is not None or not size or self._tensorflow_stumbles(at + size):
+        if self._stream is not None or not size or _tensorflow_stumbles(self._policy, at + size):
             return at, None
         return at, inflate_member(self._source.read_at(at, size))
 
@@ -280,23 +291,54 @@ class MemberFeed:
             self._stream = _open_stream(self._source, "GZIP", self._policy, self._block_bytes)
         return self._stream.give(self._stream.prepare(-1, 0), cutter)
 
-    def _tensorflow_stumbles(self, end: int) -> bool:
-        # See `pad_member`: files put together from several may hold such members; the stream knows what is lost.
-        return self._policy.tensorflow_containers and 0 < end % WINDOW_BYTES <= 8
 
-
-def open_chain(source: ByteSource, policy: ReadPolicy, block_bytes: int = BLOCK_BYTES) -> Chain:
+def open_chain(
+    source: ByteSource, policy: ReadPolicy, block_bytes: int = BLOCK_BYTES, *, start: tuple[int, int] = (0, 0)
+) -> Chain:
     """Start reading a file as the policy says.
+
+    Args:
+        source: the file, at its beginning.
+        policy: how to read it.
+        block_bytes: about how much to read at once.
+        start: where a frame begins in the uncompressed stream, and the number of its record. A plain file is read from
+            there on, GZIP in members from the member on; of anything else what comes before is inflated and dropped.
 
     Raises:
         MissingExtraError: the file's compression needs a package that is not installed.
     """
-    compression = policy.compression
-    if compression == "auto":
-        compression = detect(source.peek(HEAD_BYTES))
-    elif policy.tensorflow_containers and compression not in ("GZIP", "ZLIB"):
-        compression = ""
-    return Chain(source, compression, policy, block_bytes)
+    return Chain(source, compression_of(source, policy), policy, block_bytes, start)
+
+
+def compression_of(source: ByteSource, policy: ReadPolicy) -> str:
+    """Say how a file is compressed, as far as the policy looks; the source stands at its beginning."""
+    if policy.compression == "auto":
+        return detect(source.peek(HEAD_BYTES))
+    if policy.tensorflow_containers and policy.compression not in ("GZIP", "ZLIB"):
+        return ""
+    return policy.compression
+
+
+def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int) -> int:
+    """Go as near to an offset of the uncompressed stream as can be, and give the one that was reached."""
+    if not source.regular:
+        return 0
+    if not compression:
+        reached = min(offset, source.size() or 0)
+        source.seek(reached)
+        return reached
+    # Where damage may have been passed over, members need not hold what they say: all are inflated again.
+    if compression != "GZIP" or policy.on_corrupt == "skip":
+        return 0
+    at, reached, size = 0, 0, source.size() or 0
+    while head := parse_member_header(source.read_at(at, MEMBER_HEADER_BYTES)):
+        _, length, content, *_ = head
+        end = at + length
+        if reached + content > offset or end > size or _tensorflow_stumbles(policy, end):
+            break
+        at, reached = end, reached + content
+    source.seek(at)
+    return reached
 
 
 def _choose_feed(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> Feed:
@@ -305,6 +347,11 @@ def _choose_feed(source: ByteSource, compression: str, policy: ReadPolicy, block
     if source.regular and compression == "GZIP" and parse_member_header(source.peek(MEMBER_HEADER_BYTES)):
         return MemberFeed(source, policy, block_bytes)
     return _open_stream(source, compression, policy, block_bytes)
+
+
+def _tensorflow_stumbles(policy: ReadPolicy, end: int) -> bool:
+    """See `pad_member`: files put together from several may hold such members; the stream knows what is lost."""
+    return policy.tensorflow_containers and 0 < end % WINDOW_BYTES <= 8
 
 
 def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> StreamFeed:

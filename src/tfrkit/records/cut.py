@@ -13,12 +13,12 @@ from tfrkit import _core
 from tfrkit.model.block import Block
 from tfrkit.records.damage import Damage, Kind
 
-__all__ = ["HEADER_BYTES", "Event", "FrameCutter", "check_block"]
+__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "Event", "FrameCutter", "check_block"]
 
 Event: TypeAlias = Block | Damage
 
 HEADER_BYTES: Final = 12
-_FOOTER_BYTES: Final = 4
+FOOTER_BYTES: Final = 4
 _SIZE_T_LIMIT: Final = 2**64 - 5  # from here on the frame's size overflows in TensorFlow
 _SIGNED_LIMIT: Final = 2**63 - 4  # from here on the data and its footer have a negative size there
 
@@ -62,6 +62,17 @@ class FrameCutter:
         self._damage: tuple[Kind, int, str, str] | None = (
             None  # while looking for the next frame: kind, start, ...
         )
+        self._drop = 0  # bytes that still come before the place to begin at
+
+    def start_at(self, position: int, record: int, *, drop: int) -> None:
+        """Begin in the middle of the stream, before the first piece.
+
+        Args:
+            position: where a frame begins in the stream.
+            record: the number of its record.
+            drop: how many bytes the first pieces have before it. What is damaged there is not looked at.
+        """
+        self.position, self.records, self._drop = position, record, drop
 
     def feed(self, data: Any, start: int, stop: int) -> list[Event]:
         """Take data[start:stop] as the next piece of the stream.
@@ -72,6 +83,10 @@ class FrameCutter:
             start: where the piece begins.
             stop: where it ends.
         """
+        if self._drop:
+            dropped = min(self._drop, stop - start)
+            self._drop -= dropped
+            start += dropped
         if self.done or start == stop:
             return []
         if self._carry + stop - start < self.need:
@@ -86,6 +101,9 @@ class FrameCutter:
         """The stream has ended: settle what is left."""
         if self.done:
             return []
+        if self._drop:
+            self.done = True
+            return [self._ended_before()]
         data, start, stop = self._join(b"", 0, 0)
         events = self._cut(data, start, stop, at_eof=True)
         self.done = True
@@ -97,7 +115,7 @@ class FrameCutter:
         Args:
             text: what the decoder said.
         """
-        if self.done:
+        if self.done or (self._drop and self._resync):
             return []
         events: list[Event] = []
         start = self.position
@@ -107,6 +125,12 @@ class FrameCutter:
             start = self.position
         self.done = not self._resync
         return [*events, Damage("bad container", start, self.position + self._carry, self.records, text)]
+
+    def _ended_before(self) -> Damage:
+        """The file is shorter than it was when somebody noted the place to begin at."""
+        text = f"truncated record at {self.position}' failed with {self.short_text}"
+        detail = f"the file ends {self._drop} bytes before the place to begin at"
+        return Damage("truncated", self.position, self.position, self.records, text, detail)
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
@@ -188,7 +212,7 @@ class FrameCutter:
         kind, text, detail = self._describe(scan, start, stop - at)
         end = base + stop
         if scan.code == _core.BAD_DATA:
-            end = start + HEADER_BYTES + scan.length + _FOOTER_BYTES
+            end = start + HEADER_BYTES + scan.length + FOOTER_BYTES
         tail = at_eof and stop - at < HEADER_BYTES
         if not self._resync or tail:
             self.done = not self._resync
@@ -249,7 +273,7 @@ class FrameCutter:
     def _overflow_text(self, start: int, length: int, there: int) -> str:
         """Give TensorFlow's text for a length in a compressed stream that overflows its signed arithmetic."""
         unread = there - HEADER_BYTES
-        left = (length + _FOOTER_BYTES - unread + 2**63) % 2**64 - 2**63
+        left = (length + FOOTER_BYTES - unread + 2**63) % 2**64 - 2**63
         if left > 0:
             return f"truncated record at {start}' failed with {self.short_text}"
         return (
@@ -287,7 +311,7 @@ def check_block(block: Block) -> list[Event]:
     damage = Damage(
         "bad data CRC",
         data - HEADER_BYTES,
-        data + int(block.lengths[bad]) + _FOOTER_BYTES,
+        data + int(block.lengths[bad]) + FOOTER_BYTES,
         block.first_record + bad,
         f"corrupted record at {data}",
         f"data checksum stored {stored:#010x}, computed {computed:#010x}",

@@ -10,7 +10,7 @@ import logging
 import os
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import IO, Final
@@ -24,6 +24,7 @@ from tfrkit.records.cut import Event, check_block
 from tfrkit.records.damage import Damage
 from tfrkit.records.looks_like import looks_like
 from tfrkit.records.pool import default_threads, thread_pool
+from tfrkit.records.position import BEGINNING, Position
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.paths import Paths, expand_paths
 from tfrkit.storage.source import open_source
@@ -62,13 +63,26 @@ class BlockReader:
 
     An error is raised in the place where the damaged record would be; the next call goes on with the next file.
 
+    Args:
+        files: what to read, in order.
+        policy: how.
+        threads: how many cores to use; by default all.
+        block_bytes: about how much to read at once.
+        start: where to begin; at the first file by default.
+
     Attributes:
+        file: number of the file that the last block came from; after an error, of the one that comes next.
         skipped: number of damages passed over so far (`on_corrupt="skip"` or "stop").
         damages: the first 10,000 of them, as (path, Damage).
     """
 
     def __init__(
-        self, files: list[str | IO[bytes]], policy: ReadPolicy, threads: int | None, block_bytes: int
+        self,
+        files: Sequence[str | IO[bytes]],
+        policy: ReadPolicy,
+        threads: int | None,
+        block_bytes: int,
+        start: Position = BEGINNING,
     ) -> None:
         if threads is not None and threads < 1:
             raise ValueError(f"expected threads to be at least 1 but got {threads}")
@@ -76,7 +90,9 @@ class BlockReader:
             raise ValueError(f"expected block_bytes to be at least 1 but got {block_bytes}")
         self.skipped = 0
         self.damages: list[tuple[str, Damage]] = []
-        self._files = deque(files)
+        self.file = start.file
+        self._start = (start.offset, start.record)
+        self._files = deque(files[start.file :])
         self._policy = policy
         self._threads = threads or default_threads()
         self._block_bytes = block_bytes
@@ -137,6 +153,7 @@ class BlockReader:
         lane = self._lanes[0]
         if isinstance(lane, OpError):
             self._lanes.popleft()
+            self.file += not self._repeats(lane)
             raise lane
         return lane
 
@@ -148,12 +165,18 @@ class BlockReader:
         unchecked = self._to_skip > 0 and self._policy.crc
         policy = replace(self._policy, crc=False) if unchecked else self._policy
         try:
-            self._lanes.append(_Lane(open_chain(open_source(target), policy, self._block_bytes), unchecked))
+            chain = open_chain(open_source(target), policy, self._block_bytes, start=self._start)
+            self._lanes.append(_Lane(chain, unchecked))
         except OpError as error:
             self._lanes.append(error)
-            if self._policy.missing_file_repeats and isinstance(error, NotFoundError):
+            if self._repeats(error):
                 self._files.appendleft(target)
+                return True
+        self._start = (0, 0)
         return True
+
+    def _repeats(self, error: OpError) -> bool:
+        return self._policy.missing_file_repeats and isinstance(error, NotFoundError)
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
         """Give the next events of the file, None at its end."""
@@ -220,6 +243,7 @@ class BlockReader:
         self._events.clear()
         if self._lanes and self._lanes[0] is lane:
             self._lanes.popleft()
+            self.file += 1
 
     def _on_damage(self, damage: Damage) -> None:
         lane = self._lanes[0]
