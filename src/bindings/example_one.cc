@@ -1,6 +1,5 @@
 #include "example_one.h"
 
-#include <array>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -11,14 +10,6 @@ namespace tfrkit {
 namespace {
 
 bool is_scalar(const ExampleSlot& slot) noexcept { return slot.is_direct() && slot.count == 1; }
-
-// Returns a list of the scalars in `array`, or nothing for an array without any.
-nb::object scalars_of(const nb::object& array) {
-  if (!array.is_valid()) return {};
-  auto list = nb::steal(PySequence_List(array.ptr()));
-  if (!list.is_valid()) throw nb::python_error();
-  return list;
-}
 
 nb::object as_object(Bytes bytes) {
   auto object =
@@ -44,7 +35,7 @@ Bytes next_value(const std::byte*& at) noexcept {
 }  // namespace
 
 OneExample::OneExample(const ExamplePlan& plan, const ArrayMaker& arrays, ScratchCache& cache)
-    : plan_(plan), arrays_(arrays), cache_(cache) {
+    : plan_(plan), arrays_(arrays), cache_(cache), scalars_(Scalars::get()) {
   for (const ExampleSlot& slot : plan.slots()) {
     const Bytes key(slot.key);
     PyObject* text =
@@ -52,40 +43,29 @@ OneExample::OneExample(const ExamplePlan& plan, const ArrayMaker& arrays, Scratc
     if (text == nullptr) throw nb::python_error();
     PyUnicode_InternInPlace(&text);
     keys_.push_back(nb::steal(text));
+    empty_[keys_.back()] = nb::none();
+  }
+  for (std::size_t i = 0; i < plan.slots().size(); ++i) {
+    const ExampleSlot& slot = plan.slots()[i];
+    if (slot.is_direct() && !is_scalar(slot)) array_slots_.push_back(i);
   }
 }
 
 std::unique_ptr<OneExample::Row> OneExample::make_row() const {
-  auto row = std::make_unique<Row>();
   const auto slots = plan_.slots();
+  auto row = std::make_unique<Row>();
   row->columns.resize(slots.size());
   row->lists.resize(slots.size());
-  std::array<std::size_t, 4> counts{};
-  for (const ExampleSlot& slot : slots) {
-    if (is_scalar(slot)) ++counts[static_cast<std::size_t>(slot.kind)];
-  }
-  const std::size_t floats = counts[static_cast<std::size_t>(Kind::kFloat)];
-  const std::size_t int64s = counts[static_cast<std::size_t>(Kind::kInt64)];
-  Buffer float_memory(floats * sizeof(float));
-  Buffer int64_memory(int64s * sizeof(std::int64_t));
-  auto float_places = numbers_in<float>(float_memory, floats);
-  auto int64_places = numbers_in<std::int64_t>(int64_memory, int64s);
+  row->int64s.resize(slots.size());
+  row->floats.resize(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i].is_direct()) {
       row->columns[i].lists = &row->lists[i];
     } else if (is_scalar(slots[i]) && slots[i].kind == Kind::kFloat) {
-      row->columns[i].floats = float_places.data();
-      float_places = float_places.subspan(1);
+      row->columns[i].floats = &row->floats[i];
     } else if (is_scalar(slots[i])) {
-      row->columns[i].int64s = int64_places.data();
-      int64_places = int64_places.subspan(1);
+      row->columns[i].int64s = &row->int64s[i];
     }
-  }
-  if (floats != 0) {
-    row->float_array = arrays_.own(std::move(float_memory), ArrayType::kFloat32, floats);
-  }
-  if (int64s != 0) {
-    row->int64_array = arrays_.own(std::move(int64_memory), ArrayType::kInt64, int64s);
   }
   return row;
 }
@@ -95,8 +75,7 @@ nb::object OneExample::parse(Bytes record, Dialect dialect, ExampleFailure& fail
   if (row == nullptr) row = make_row();
   std::vector<Buffer> arrays;
   const auto slots = plan_.slots();
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (!slots[i].is_direct() || is_scalar(slots[i])) continue;
+  for (const std::size_t i : array_slots_) {
     const auto count = static_cast<std::size_t>(slots[i].count);
     if (slots[i].kind == Kind::kFloat) {
       arrays.emplace_back(count * sizeof(float));
@@ -118,27 +97,23 @@ nb::object OneExample::parse(Bytes record, Dialect dialect, ExampleFailure& fail
 
 nb::object OneExample::make_dict(const Row& row, std::vector<Buffer>& arrays) const {
   const auto slots = plan_.slots();
-  const nb::object floats = scalars_of(row.float_array);
-  const nb::object int64s = scalars_of(row.int64_array);
-  nb::dict result;
-  Py_ssize_t next_float = 0;
-  Py_ssize_t next_int64 = 0;
+  // A copy has room for all keys, so that it need not grow.
+  auto result = nb::steal(PyDict_Copy(empty_.ptr()));
+  if (!result.is_valid()) throw nb::python_error();
   auto next_array = arrays.begin();
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const ExampleSlot& slot = slots[i];
-    PyObject* value = nullptr;
-    nb::object made;
+    const bool is_float = slot.kind == Kind::kFloat;
+    nb::object value;
     if (is_scalar(slot)) {
-      value = slot.kind == Kind::kFloat ? PyList_GetItem(floats.ptr(), next_float++)
-                                        : PyList_GetItem(int64s.ptr(), next_int64++);
+      value = nb::steal(is_float ? scalars_.make(row.floats[i]) : scalars_.make(row.int64s[i]));
     } else if (slot.is_direct()) {
-      const ArrayType type = slot.kind == Kind::kFloat ? ArrayType::kFloat32 : ArrayType::kInt64;
-      made = arrays_.own(std::move(*next_array++), type, static_cast<std::size_t>(slot.count));
+      const ArrayType type = is_float ? ArrayType::kFloat32 : ArrayType::kInt64;
+      value = arrays_.own(std::move(*next_array++), type, static_cast<std::size_t>(slot.count));
     } else {
-      made = list_object(slot, row.lists[i]);
+      value = list_object(slot, row.lists[i]);
     }
-    if (value == nullptr) value = made.ptr();
-    if (PyDict_SetItem(result.ptr(), keys_[i].ptr(), value) != 0) throw nb::python_error();
+    if (PyDict_SetItem(result.ptr(), keys_[i].ptr(), value.ptr()) != 0) throw nb::python_error();
   }
   return result;
 }

@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_gather(module);
   tfrkit::bind_pieces(module);
   tfrkit::bind_pad(module);
+  tfrkit::bind_items(module);
   tfrkit::bind_parse(module);
   tfrkit::bind_sequence(module);
   tfrkit::bind_summary(module);

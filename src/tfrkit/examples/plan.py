@@ -1,6 +1,6 @@
 """Plans: a spec for Examples, compiled once, with everything that parsing needs.
 
-Compiling takes a millisecond, finding a compiled plan again about a microsecond: that is what makes a Python loop over
+Compiling takes a millisecond, finding a compiled plan again half a microsecond: that is what makes a Python loop over
 single examples quick.
 """
 
@@ -102,6 +102,8 @@ class _Copy:
 
     def is_of(self, spec: Any) -> bool:
         """Whether a spec holds these very features, which are alive as long as this is."""
+        if type(spec) is dict and _core.holds_items(spec, self.keys, self.values):
+            return True
         if not spec:
             return not self.keys
         return (
