@@ -1,9 +1,9 @@
 """One pipeline in tf.data and in tfrkit: what both give, element by element, in one form that can be compared.
 
-A case is a function of a `Library`: it builds a dataset with the library's classes. Both datasets are iterated with
+A case is a function of a `Space`: it builds a dataset with the library's classes. Both datasets are iterated with
 `next`, on through errors, and what comes is put into the plain form of `tests/oracle/parsed.py`. Functions of a case
 run in TensorFlow as graphs and in tfrkit as Python, so they are arithmetic that means the same in both; where one
-shall fail, it uses `Library.check`. TensorFlow's own errors are compared by class and text, those of functions only by
+shall fail, it uses `Space.check`. TensorFlow's own errors are compared by class and text, those of functions only by
 their place, since TensorFlow wraps them and tfrkit hands them out as they are.
 
     agree(lambda lib: lib.Dataset.range(5).map(lambda x: lib.check(x != 3, x * 2)))
@@ -15,77 +15,78 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import tfrkit as tfr
+from tests.data.spaces import TOLD, Space, tfrkit_space
 from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.parsed import Dense, Ragged, Sparse, core, plain
 
-TOLD = "told to fail"
 USER = Failure("error of a function", "")  # an exception that a case's own function raised
 END = "end of sequence"
 LIMIT = 200  # outcomes of one pass; no case is longer, so what is cut off is endless
 
 
-class ToldError(Exception):
-    """What a function raises in tfrkit and in generators when it shall fail."""
+@dataclass(frozen=True)
+class TensorFlowSpace(Space):
+    """tf.data; functions are graphs."""
+
+    tf: Any = None
+
+    def check(self, condition: Any, value: Any) -> Any:
+        """Hang an assertion on the value."""
+        with self.tf.control_dependencies([self.tf.debugging.Assert(condition, [TOLD])]):
+            return self.tf.nest.map_structure(self.tf.identity, value)
+
+    def where(self, condition: Any, this: Any, that: Any) -> Any:
+        """Choose."""
+        return self.tf.where(condition, this, that)
+
+    def full(self, count: Any, value: Any) -> Any:
+        """A tensor of rank 1."""
+        return self.tf.fill([self.tf.cast(count, self.tf.int32)], value)
+
+    def cast(self, value: Any, dtype: str) -> Any:
+        """A scalar of that type."""
+        return self.tf.cast(value, dtype)
+
+    def text(self, number: Any) -> Any:
+        """The digits."""
+        return self.tf.strings.as_string(number)
+
+    def assert_cardinality(self, dataset: Any, count: int) -> Any:
+        """No method in TensorFlow."""
+        return dataset.apply(self.tf.data.experimental.assert_cardinality(count))
+
+    def leaf_amount(self, leaf: Any) -> Any:
+        """Sum up."""
+        leaf = getattr(leaf, "flat_values", leaf)
+        if leaf.dtype == self.tf.string:
+            leaf = self.tf.strings.length(leaf)
+        if leaf.dtype == self.tf.bool or leaf.dtype.size < 8:
+            leaf = self.tf.cast(leaf, self.tf.float64 if leaf.dtype.is_floating else self.tf.int64)
+        return self.tf.cast(self.tf.reduce_sum(leaf), self.tf.int64)
 
 
-class Library(NamedTuple):
-    """The classes that build pipelines, of one library."""
-
-    name: str
-    Dataset: Any
-    TFRecordDataset: Any
-    TextLineDataset: Any
-    TensorSpec: Any
-    set_seed: Callable[[int | None], None]
-    check: Callable[[Any, Any], Any]  # the value if the condition holds; otherwise the function fails here
-    cond: Callable[[Any, Any, Any], Any]  # the one or the other value, by a condition
-    AUTOTUNE: int = -1
-
-
-def theirs() -> Library:
+def theirs() -> Space:
     """TensorFlow's tf.data."""
     tf = tensorflow()
-
-    def check(condition: Any, value: Any) -> Any:
-        with tf.control_dependencies([tf.debugging.Assert(condition, [TOLD])]):
-            return tf.nest.map_structure(tf.identity, value)
-
     data = tf.data
-    return Library(
+    return TensorFlowSpace(
         "TensorFlow", data.Dataset, data.TFRecordDataset, data.TextLineDataset, tf.TensorSpec,
-        tf.random.set_seed, check, tf.where,
+        tf.random.set_seed, tf=tf,
     )  # fmt: skip
 
 
-def ours() -> Library:
-    """tfrkit, files read under TensorFlow's policy."""
-
-    def check(condition: Any, value: Any) -> Any:
-        if not condition:
-            raise ToldError(TOLD)
-        return value
-
-    def cond(condition: Any, this: Any, that: Any) -> Any:
-        return this if condition else that
-
-    return Library(
-        "tfrkit",
-        tfr.Dataset,
-        tfr.TFRecordDataset,
-        tfr.TextLineDataset,
-        tfr.TensorSpec,
-        tfr.set_seed,
-        check,
-        cond,
-    )
+def ours() -> Space:
+    """tfrkit."""
+    return tfrkit_space()
 
 
-Case = Callable[[Library], Any]
+Case = Callable[[Space], Any]
 
 
 class Facts(NamedTuple):
@@ -104,7 +105,8 @@ def failure(error: BaseException) -> Failure:
 
 def outcomes(dataset: Any, limit: int = LIMIT) -> list[Any]:
     """What `next` gives until the end, which is END, or until the limit."""
-    return drain(iter(dataset), limit)
+    iterator = attempt(lambda: iter(dataset))
+    return [iterator] if isinstance(iterator, Failure) else drain(iterator, limit)
 
 
 def drain(iterator: Iterator[Any], limit: int = LIMIT) -> list[Any]:
@@ -131,7 +133,7 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def fresh(library: Library) -> Iterator[None]:
+def fresh(library: Space) -> Iterator[None]:
     """No global seed before and after, functions taken as they are, and warnings about lost data let through."""
     library.set_seed(None)
     with warnings.catch_warnings(), _as_written():
@@ -152,7 +154,14 @@ def _as_written() -> Iterator[None]:
         yield
 
 
-def facts(library: Library, case: Case, *, passes: int = 1, limit: int = LIMIT) -> Facts | Failure:
+def unfused(dataset: Any) -> Any:
+    """TensorFlow's dataset as it is written, without the rewriting of stages that is its default."""
+    options = tensorflow().data.Options()
+    options.experimental_optimization.apply_default_optimizations = False
+    return dataset.with_options(options)
+
+
+def facts(library: Space, case: Case, *, passes: int = 1, limit: int = LIMIT) -> Facts | Failure:
     """Build the pipeline and go through it; a Failure if it cannot be built."""
     with fresh(library):
         dataset = attempt(lambda: case(library))
@@ -163,7 +172,7 @@ def facts(library: Library, case: Case, *, passes: int = 1, limit: int = LIMIT) 
         return Facts(runs, cardinality, attempt(lambda: spec_of(dataset.element_spec)))
 
 
-def value(library: Library, call: Callable[[Library], Any]) -> Any:
+def value(library: Space, call: Callable[[Space], Any]) -> Any:
     """What a call with a library gives, in plain form, or its failure."""
     with fresh(library):
         found = attempt(lambda: call(library))
@@ -263,7 +272,7 @@ def expect(reference: Facts | Failure, expected: Any) -> None:
     assert agrees, f"TensorFlow gives {shown(run)}, not {expected}"
 
 
-def agree_on(call: Callable[[Library], Any], expected: Any = None) -> Any:
+def agree_on(call: Callable[[Space], Any], expected: Any = None) -> Any:
     """A call that gives no dataset (`reduce`, `len`, ...) does the same in both; see `agree`."""
     reference = value(theirs(), call)
     if expected is not None:
