@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 from tfrkit import errors
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
+    from tfrkit.data.dataset import Dataset
+    from tfrkit.data.iterator import DatasetIterator
+    from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+    from tfrkit.data.options import Options
     from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
     from tfrkit.examples.decode_base64 import decode_base64, encode_base64
     from tfrkit.examples.decode_compressed import decode_compressed
@@ -70,13 +74,18 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.records.writer import TFRecordWriter
 
 __all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
     "TENSORFLOW",
     "TFRKIT",
+    "UNKNOWN_CARDINALITY",
     "ArrowStream",
     "Block",
     "BytesColumn",
     "BytesList",
     "Damage",
+    "Dataset",
+    "DatasetIterator",
     "Example",
     "Feature",
     "FeatureList",
@@ -89,6 +98,7 @@ __all__ = [
     "FloatList",
     "Index",
     "Int64List",
+    "Options",
     "Ragged",
     "RaggedFeature",
     "ReadPolicy",
@@ -146,6 +156,10 @@ __all__ = [
 
 # Each module with what it gives to this one.
 _EXPORTS = {
+    "data.dataset": "Dataset",
+    "data.iterator": "DatasetIterator",
+    "data.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
+    "data.options": "Options",
     "examples.convert": "make_example make_sequence_example to_dict",
     "examples.decode_base64": "decode_base64 encode_base64",
     "examples.decode_compressed": "decode_compressed",

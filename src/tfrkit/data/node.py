@@ -27,7 +27,6 @@ __all__ = [
     "NodeIterator",
     "Run",
     "UnaryIterator",
-    "drop",
     "first_element",
 ]
 
@@ -187,7 +186,15 @@ class Inbox:
         self._used = 0  # elements of the run that were given
         self._state: Any = None  # of the input, before the run
         if state is not None:
-            drop(self.input, state["skip"])
+            self._drop(state["skip"])
+
+    def _drop(self, count: int) -> None:
+        while count > 0 and (run := self.take(count)) is not None:
+            count -= len(run.chunk)
+            if run.error is not None:
+                if count > 0:
+                    raise run.error
+                self.unread(run, len(run.chunk))  # not seen yet: it comes after the last element that was
 
     def take(self, n: int) -> Run | None:
         """Give at most n elements; what was left over first, without pulling."""
@@ -226,21 +233,6 @@ class Inbox:
         """Close the input."""
         self._chunk = self._error = None
         self.input.close()
-
-
-def drop(iterator: NodeIterator, count: int) -> None:
-    """Pull elements and forget them: they were seen before the state was saved.
-
-    Raises:
-        Exception: the input fails where it did not fail before.
-    """
-    while count > 0:
-        run = iterator.pull(count)
-        if run is None:
-            return
-        count -= len(run.chunk)
-        if run.error is not None and count > 0:
-            raise run.error
 
 
 def first_element(node: Node) -> Any:
