@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.node import Context, Node, NodeIterator
+from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.errors import CancelledError
+
+__all__ = ["IgnoreErrorsNode"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,13 +22,44 @@ class IgnoreErrorsNode(Node):
     log_warning: bool
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin."""
-        raise NotImplementedError
+        """Begin at an element of the input."""
+        return _IgnoreErrorsIterator(self, context, self.input.begin(context, state))
 
     def element_spec(self) -> Any:
-        """What its elements are."""
-        raise NotImplementedError
+        """As the input's."""
+        return self.input.element_spec()
 
     def cardinality(self) -> int:
-        """How many there are."""
-        raise NotImplementedError
+        """Nobody knows how many fail."""
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"ignore_errors({'log_warning=True' if self.log_warning else ''})"
+
+
+class _IgnoreErrorsIterator(UnaryIterator):
+    def __init__(self, node: IgnoreErrorsNode, context: Context, input: NodeIterator) -> None:
+        super().__init__(input)
+        self._warn = node.log_warning
+        self._context = context
+        self._last: Exception | None = None  # what came last, if it was an error
+
+    def pull(self, n: int) -> Run | None:
+        """Pull until there is an element; errors on the way are counted, and logged if that is wished."""
+        while True:
+            run = self.input.pull(n)
+            if run is None or run.error is None:
+                self._last = None
+                return run
+            if isinstance(run.error, CancelledError):
+                return run
+            if run.error is self._last and not len(run.chunk):
+                return None  # an input that fails for ever in the same way has no more elements
+            self._last = run.error
+            self._context.ignored += 1
+            if self._warn:
+                _log.warning("Error raised with error message %s", run.error)
+            if len(run.chunk):
+                return Run(run.chunk)

@@ -131,6 +131,11 @@ class DatasetIterator:
         """The first of them, as (path, Damage)."""
         return self._context.damages
 
+    @property
+    def ignored(self) -> int:
+        """Number of errors that `ignore_errors` left out so far."""
+        return self._context.ignored
+
     def state(self) -> dict[str, Any]:
         """Say where the iterator stands: `dataset.iter_from` goes on with the element that would have come next.
 

@@ -60,6 +60,7 @@ class Context:
         origin: somebody downstream wants to know the file and record number of every element.
         skipped: number of damages passed over.
         damages: the first of them, as (path, Damage).
+        ignored: number of errors that `ignore_errors` left out.
         wrap: put round every iterator that is started, to measure it.
     """
 
@@ -68,6 +69,7 @@ class Context:
     origin: bool = False
     skipped: int = 0
     damages: list[tuple[str, Damage]] = field(default_factory=list)
+    ignored: int = 0
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
 
 

@@ -68,7 +68,7 @@ class _RepeatIterator(NodeIterator):
         while self._input is not None:
             run = self._input.pull(n)
             if run is not None:
-                self._empty = False
+                self._empty = self._empty and not len(run.chunk)  # errors alone are nothing
                 return run
             self._input.close()
             self._input = None

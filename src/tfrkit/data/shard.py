@@ -14,7 +14,11 @@ __all__ = ["ShardNode"]
 
 @dataclass(frozen=True, eq=False)
 class ShardNode(Node):
-    """Elements index, index + shards, index + 2 * shards, ..."""
+    """Elements index, index + shards, index + 2 * shards, ...
+
+    An error among those in between comes out, and the elements in between are counted again after it, as in
+    TensorFlow.
+    """
 
     input: Node
     shards: int
@@ -22,8 +26,8 @@ class ShardNode(Node):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
-        at, seen = (None, 0) if state is None else (state["at"], state["seen"])
-        return _ShardIterator(self, self.input.begin(context, at), seen)
+        at, seen, between = (None, 0, 0) if state is None else (state["at"], state["seen"], state["between"])
+        return _ShardIterator(self, self.input.begin(context, at), seen, between)
 
     def element_spec(self) -> Any:
         """As the input's."""
@@ -41,10 +45,11 @@ class ShardNode(Node):
 
 
 class _ShardIterator(UnaryIterator):
-    def __init__(self, node: ShardNode, input: NodeIterator, seen: int) -> None:
+    def __init__(self, node: ShardNode, input: NodeIterator, seen: int, between: int) -> None:
         super().__init__(input)
         self._node = node
         self._seen = seen  # elements of the input, modulo the number of shards
+        self._between = between  # of them, those since the last one that was given
 
     def pull(self, n: int) -> Run | None:
         """Pull up to the n-th element of this shard and keep only those."""
@@ -54,13 +59,18 @@ class _ShardIterator(UnaryIterator):
             run = self.input.pull(first + 1 + (n - 1) * shards)
             if run is None:
                 return None
-            self._seen = (self._seen + len(run.chunk)) % shards
-            if first < len(run.chunk):
-                chunk = run.chunk if shards == 1 else run.chunk.take(np.arange(first, len(run.chunk), shards))
+            count = len(run.chunk)
+            self._seen = (self._seen + count) % shards
+            self._between = self._between + count if count <= first else (count - 1 - first) % shards
+            if run.error is not None and self._seen != index:
+                self._seen = (self._seen - self._between) % shards
+                self._between = 0
+            if count > first:
+                chunk = run.chunk if shards == 1 else run.chunk.take(np.arange(first, count, shards))
                 return Run(chunk, run.error)
             if run.error is not None:
                 return Run(run.chunk.slice(0, 0), run.error)
 
     def save(self) -> Any:
         """Where the input stands, and how many of its elements are past."""
-        return {"at": self.input.save(), "seen": self._seen}
+        return {"at": self.input.save(), "seen": self._seen, "between": self._between}

@@ -67,8 +67,9 @@ class _TakeIterator(UnaryIterator):
             self._left = 0
         elif self._left > 0:
             self._left -= len(run.chunk)
-            if self._left == 0 and run.error is None:
+            if self._left == 0:
                 self.input.close()
+                return Run(run.chunk)  # an error after the last of them is never reached
         return run
 
     def save(self) -> Any:
@@ -78,15 +79,20 @@ class _TakeIterator(UnaryIterator):
 
 @dataclass(frozen=True, eq=False)
 class SkipNode(Node):
-    """All but the first `count` elements; a negative count skips everything."""
+    """All but the first `count` elements; a negative count skips everything.
+
+    An error among those to be skipped comes out, and the count begins again after it, as in TensorFlow.
+    """
 
     input: Node
     count: int
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with everything still to skip, or what was left to."""
+        if self.count < 0:
+            return _NothingIterator()
         left, at = (self.count, None) if state is None else (state["left"], state["at"])
-        return _SkipIterator(self.input.begin(context, at), left)
+        return _SkipIterator(self.count, self.input.begin(context, at), left)
 
     def element_spec(self) -> Any:
         """As the input's."""
@@ -106,19 +112,20 @@ class SkipNode(Node):
 
 
 class _SkipIterator(UnaryIterator):
-    def __init__(self, input: NodeIterator, left: int) -> None:
+    def __init__(self, count: int, input: NodeIterator, left: int) -> None:
         super().__init__(input)
+        self._count = count
         self._left = left
 
     def pull(self, n: int) -> Run | None:
         """Pull and forget what is to be skipped, then give what follows."""
         while self._left:
-            run = self.input.pull(4096 if self._left < 0 else min(4096, self._left))
+            run = self.input.pull(min(4096, self._left))
             if run is None:
                 return None
-            if self._left > 0:
-                self._left -= len(run.chunk)
+            self._left -= len(run.chunk)
             if run.error is not None:
+                self._left = self._count if self._left else 0
                 return Run(run.chunk.slice(0, 0), run.error)
         return self.input.pull(n)
 
