@@ -25,6 +25,8 @@ class ArrayMaker {
   // Returns a 1-D array of `count` entries from byte `offset` of `buffer`, which it keeps alive.
   [[nodiscard]] nb::object view(const nb::object& buffer, ArrayType type, std::size_t count,
                                 std::size_t offset = 0) const;
+  [[nodiscard]] nb::object view(const nb::object& buffer, const nb::object& dtype,
+                                std::size_t count, std::size_t offset = 0) const;
 
   // Returns an array that owns the pooled memory of `buffer`.
   [[nodiscard]] nb::object own(Buffer&& buffer, ArrayType type, std::size_t count) const {

@@ -7,9 +7,11 @@ namespace tfrkit {
 
 void bind_arrow(nanobind::module_& module);
 void bind_buffer(nanobind::module_& module);
+void bind_collate(nanobind::module_& module);
 void bind_crc32c(nanobind::module_& module);
 void bind_cut(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
+void bind_finished(nanobind::module_& module);
 void bind_frame(nanobind::module_& module);
 void bind_gather(nanobind::module_& module);
 void bind_index(nanobind::module_& module);

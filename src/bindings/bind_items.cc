@@ -1,18 +1,12 @@
 #include <nanobind/nanobind.h>
 
 #include "bind.h"
+#include "keys.h"
 
 namespace tfrkit {
 namespace {
 
 namespace nb = nanobind;
-
-// Whether two keys are the same; false also if that cannot be said without running Python code.
-bool same_key(PyObject* left, PyObject* right) noexcept {
-  if (left == right) return true;
-  return PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right) &&
-         PyUnicode_Compare(left, right) == 0;
-}
 
 bool holds_items(const nb::dict& mapping, const nb::list& keys, const nb::list& values) noexcept {
   const auto count = static_cast<Py_ssize_t>(mapping.size());

@@ -18,6 +18,8 @@ NB_MODULE(_core, module) {
   tfrkit::bind_pieces(module);
   tfrkit::bind_pad(module);
   tfrkit::bind_items(module);
+  tfrkit::bind_collate(module);
+  tfrkit::bind_finished(module);
   tfrkit::bind_parse(module);
   tfrkit::bind_sequence(module);
   tfrkit::bind_summary(module);

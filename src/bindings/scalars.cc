@@ -41,6 +41,7 @@ const Scalars& Scalars::get() {
 
 Scalars::Scalars() {
   const nb::module_ numpy = nb::module_::import_("numpy");
+  array_type_ = numpy.attr("ndarray");
   const nb::bytes pattern(kPattern.data(), kPattern.size());
   for (const char* name : kNames) {
     ScalarType kind;
@@ -65,6 +66,13 @@ const ScalarType* Scalars::find(const PyTypeObject* type) const noexcept {
     if (reinterpret_cast<const PyTypeObject*>(kind.type.ptr()) == type) return &kind;
   }
   return nullptr;
+}
+
+bool Scalars::knows_dtype(nb::handle dtype) const noexcept {
+  for (const ScalarType& kind : known_) {
+    if (kind.dtype.is(dtype)) return true;  // numpy has one object for each
+  }
+  return false;
 }
 
 }  // namespace tfrkit

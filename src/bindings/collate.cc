@@ -1,0 +1,148 @@
+#include "collate.h"
+
+#include <cstring>
+#include <utility>
+
+#include "keys.h"
+
+namespace tfrkit {
+namespace {
+
+Bytes view_bytes(PyObject* value) noexcept {
+  const char* const text = PyBytes_AsString(value);
+  return std::as_bytes(std::span(text, static_cast<std::size_t>(PyBytes_Size(value))));
+}
+
+// A copy whose size the compiler knows is one instruction.
+void copy_value(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+  if (size == 8) {
+    std::memcpy(to, from, 8);
+  } else if (size == 4) {
+    std::memcpy(to, from, 4);
+  } else {
+    std::memcpy(to, from, size);
+  }
+}
+
+}  // namespace
+
+bool CollatedPlace::look_at(PyObject* value, std::size_t rows, int depth) {
+  type_ = Py_TYPE(value);
+  if (PyTuple_CheckExact(value)) return look_at_tuple(value, rows, depth);
+  if (PyDict_CheckExact(value)) return look_at_dict(value, rows, depth);
+  scalar_ = Scalars::get().find(type_);
+  if (scalar_ != nullptr) {
+    form_ = Form::kScalar;
+    column_ = std::make_unique<Buffer>(rows * scalar_->size);
+    next_ = column_->bytes().data();
+    return true;
+  }
+  form_ = PyBytes_CheckExact(value) ? Form::kBytes : Form::kOther;
+  values_.reserve(rows);
+  return true;
+}
+
+bool CollatedPlace::look_at_tuple(PyObject* value, std::size_t rows, int depth) {
+  form_ = Form::kTuple;
+  if (depth == kMaxDepth) return false;
+  const Py_ssize_t count = PyTuple_Size(value);
+  parts_.resize(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    CollatedPlace& part = parts_[static_cast<std::size_t>(i)];
+    if (!part.look_at(PyTuple_GetItem(value, i), rows, depth + 1)) return false;
+  }
+  return true;
+}
+
+bool CollatedPlace::look_at_dict(PyObject* value, std::size_t rows, int depth) {
+  form_ = Form::kDict;
+  if (depth == kMaxDepth) return false;
+  PyObject* key = nullptr;
+  PyObject* item = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(value, &position, &key, &item) != 0) {
+    keys_.push_back(nb::borrow(key));
+    if (!parts_.emplace_back().look_at(item, rows, depth + 1)) return false;
+  }
+  return true;
+}
+
+bool CollatedPlace::read(PyObject* value) {
+  if (Py_TYPE(value) != type_) return false;
+  switch (form_) {
+    case Form::kScalar:
+      copy_value(next_, Scalars::place(value), scalar_->size);
+      next_ += scalar_->size;
+      return true;
+    case Form::kTuple:
+      return read_tuple(value);
+    case Form::kDict:
+      return read_dict(value);
+    default:
+      values_.push_back(nb::borrow(value));
+      return true;
+  }
+}
+
+bool CollatedPlace::read_tuple(PyObject* value) {
+  if (static_cast<std::size_t>(PyTuple_Size(value)) != parts_.size()) return false;
+  Py_ssize_t i = 0;
+  for (CollatedPlace& part : parts_) {
+    if (!part.read(PyTuple_GetItem(value, i++))) return false;
+  }
+  return true;
+}
+
+bool CollatedPlace::read_dict(PyObject* value) {
+  if (static_cast<std::size_t>(PyDict_Size(value)) != parts_.size()) return false;
+  PyObject* key = nullptr;
+  PyObject* item = nullptr;
+  Py_ssize_t position = 0;
+  for (std::size_t i = 0; PyDict_Next(value, &position, &key, &item) != 0; ++i) {
+    if (!same_key(key, keys_[i].ptr()) || !parts_[i].read(item)) return false;
+  }
+  return true;
+}
+
+nb::object CollatedPlace::finish(const ArrayMaker& arrays, const ColumnMakers& make) {
+  if (form_ == Form::kScalar) {
+    const std::size_t rows = column_->size() / scalar_->size;
+    auto array = arrays.view(nb::cast(std::move(*column_)), scalar_->dtype, rows);
+    array.attr("setflags")(false);
+    return array;
+  }
+  if (form_ == Form::kBytes) return finish_bytes(arrays, make);
+  if (form_ == Form::kOther) {
+    nb::list values;
+    for (const nb::object& value : values_) values.append(value);
+    return make.stack(values);
+  }
+  if (form_ == Form::kTuple) {
+    nb::list items;
+    for (CollatedPlace& part : parts_) items.append(part.finish(arrays, make));
+    return nb::tuple(items);
+  }
+  nb::dict result;
+  for (std::size_t i = 0; i < parts_.size(); ++i) result[keys_[i]] = parts_[i].finish(arrays, make);
+  return result;
+}
+
+nb::object CollatedPlace::finish_bytes(const ArrayMaker& arrays, const ColumnMakers& make) const {
+  std::size_t total = 0;
+  for (const nb::object& value : values_) total += view_bytes(value.ptr()).size();
+  Buffer data(total);
+  Buffer offsets((values_.size() + 1) * sizeof(std::int64_t));
+  const auto ends = numbers_in<std::int64_t>(offsets, values_.size() + 1);
+  std::size_t end = 0;
+  ends[0] = 0;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const Bytes text = view_bytes(values_[i].ptr());
+    if (!text.empty()) std::memcpy(data.bytes().data() + end, text.data(), text.size());
+    end += text.size();
+    ends[i + 1] = static_cast<std::int64_t>(end);
+  }
+  return make.bytes(arrays.own(std::move(data), ArrayType::kUint8, total),
+                    arrays.own(std::move(offsets), ArrayType::kInt64, values_.size() + 1));
+}
+
+}  // namespace tfrkit
