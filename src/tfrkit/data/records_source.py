@@ -1,34 +1,225 @@
-"""Records of TFRecord files."""
+"""RecordsNode: the records of TFRecord files, one file after another, as references into blocks.
+
+Reading, threads and what damage means are `records`' business. Here runs are cut from the blocks, and places are noted
+so that reading can go on there: a state is three numbers, whatever was read ahead.
+"""
 
 from __future__ import annotations
 
+import functools
+import os
+import stat
+import sys
+import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any, Final
 
-from tfrkit.data.node import Context, Node, NodeIterator
+import numpy as np
+
+from tfrkit.data.chunk import Objects, Records
+from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.errors import FailedPreconditionError, MissingExtraError, OpError
+from tfrkit.model.block import Block
+from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import ReadPolicy
+from tfrkit.records.chain import BLOCK_BYTES
+from tfrkit.records.fetch import fetch
+from tfrkit.records.position import BEGINNING, Places, Position
+from tfrkit.records.reader import BlockReader
+
+__all__ = ["RecordsNode"]
+
+_MAX_DAMAGES: Final = 10_000  # details kept of one pass; the count goes on
+_NONE: Final = np.zeros(0, np.int64)
+_counting = threading.Lock()  # sources of one pass may run at once
 
 
 @dataclass(frozen=True, eq=False)
 class RecordsNode(Node):
-    """Records of the files, one file after another."""
+    """Records of the files, one file after another.
+
+    Attributes:
+        files: paths; "-" is standard input if the policy globs.
+        policy: how they are read.
+        threads: how many cores reading may use; None is as many as the pipeline may.
+        block_bytes: about how much is read at once.
+    """
 
     files: tuple[str, ...] = field(metadata={"unsigned": True})  # told apart by what is in them, see state.py
     policy: ReadPolicy
+    threads: int | None = field(default=None, metadata={"unsigned": True})
+    block_bytes: int = field(default=BLOCK_BYTES, metadata={"unsigned": True})
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that a state must find unchanged."""
         return self.files
 
+    @functools.cached_property
+    def pure(self) -> bool:
+        """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
+        return not any(map(self._flows, self.files))
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin."""
-        raise NotImplementedError
+        """Begin at a file, a byte of its uncompressed stream, and the number of the record there.
+
+        Raises:
+            FailedPreconditionError: that would be the middle of a pipe.
+        """
+        position = BEGINNING if state is None else Position(*state)
+        if position.offset and self._flows(self.files[position.file]):
+            path = self.files[position.file]
+            raise FailedPreconditionError(
+                f"{path}; cannot go on in the middle of a pipe. Begin anew, or keep the records in a file.",
+                path=path,
+            )
+        return _RecordsIterator(self, context, position)
 
     def element_spec(self) -> Any:
-        """What its elements are."""
-        raise NotImplementedError
+        """A scalar of bytes."""
+        return TensorSpec((), np.dtype(object))
 
     def cardinality(self) -> int:
-        """How many there are."""
-        raise NotImplementedError
+        """Not known without reading."""
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        shown = [repr(path) for path in self.files[:1]]
+        if len(self.files) > 1:
+            shown.append(f"{len(self.files) - 1} more")
+        return f"TFRecordDataset({', '.join(shown)})"
+
+    def places(self, records: Records) -> Places | None:
+        """Where records of this source stand in its files, for `fetch`; None if that is not known of all."""
+        numbers, frames, files = [_NONE], [_NONE], [_NONE]
+        for block in records.blocks:
+            file = self._numbers.get(block.path)
+            number, frame = block.places()
+            if file is None or frame is None or self._flows(self.files[file]):
+                return None
+            numbers.append(number)
+            frames.append(frame)
+            files.append(np.full(len(block), file))
+        parts = [np.concatenate(each) for each in (files, frames, numbers)]
+        if records.rows is not None:
+            which, rows = records.located()
+            begins = np.cumsum([0, *map(len, records.blocks)])
+            parts = [part[begins[which] + rows] for part in parts]
+        return Places(*parts)
+
+    def fetch(self, places: Places, *, threads: int | None = None) -> Records:
+        """Read the records at places of this source's files again, in the order of the places.
+
+        Raises:
+            DataLossError: a file has changed.
+        """
+        return Records(*fetch(self.files, self.policy, places, threads=threads))
+
+    @functools.cached_property
+    def _numbers(self) -> dict[str | None, int]:
+        # A file that is named twice is the same file, so either number will do.
+        return {path: number for number, path in enumerate(self.files)}
+
+    def _flows(self, path: str) -> bool:
+        """Whether a file can only be read once, in order."""
+        if path == "-" and self.policy.globs:
+            return True
+        try:
+            mode = os.stat(path).st_mode
+        except (OSError, ValueError):
+            return False
+        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+class _RecordsIterator(NodeIterator):
+    def __init__(self, node: RecordsNode, context: Context, position: Position) -> None:
+        self._node = node
+        self._context = context
+        self._position = position  # where it stands, if no block is at hand
+        self._reader: BlockReader | None = None  # opened by the first pull
+        self._closed = False
+        self._file = 0
+        self._block: Block | None = None  # at hand, also when all of it is given
+        self._row = 0  # its first record that is not
+        self._counted = 0  # damages that the context knows
+
+    def pull(self, n: int) -> Run | None:
+        """Give records of as many blocks and files as it takes."""
+        if self._closed:
+            return None
+        blocks: list[Block] = []
+        error: Exception | None = None
+        while n:
+            if self._block is None or self._row == len(self._block):
+                try:
+                    if not self._next_block():
+                        break
+                except (OpError, MissingExtraError) as found:
+                    error = found
+                    break
+            block, row = self._block, self._row
+            assert block is not None
+            end = min(len(block), row + n)
+            blocks.append(block if end - row == len(block) else block[row:end])
+            n -= end - row
+            self._row = end
+        if not blocks and error is None:
+            return None
+        return Run(Records(blocks) if blocks else Objects([]), error)
+
+    def _next_block(self) -> bool:
+        """Get the next block; False at the end."""
+        if self._reader is None:
+            self._reader = self._open()
+        reader = self._reader
+        try:
+            block = next(reader, None)
+        except (OpError, MissingExtraError):
+            self._block, self._position = None, Position(reader.file)
+            raise
+        finally:
+            if reader.skipped != self._counted:
+                self._count(reader)
+        if block is None:
+            self._block, self._position = None, Position(reader.file)
+            return False
+        self._file, self._block, self._row = reader.file, block, 0
+        return True
+
+    def _open(self) -> BlockReader:
+        node = self._node
+        files: list[str | IO[bytes]] = [
+            sys.stdin.buffer if path == "-" and node.policy.globs else path for path in node.files
+        ]
+        return BlockReader(
+            files, node.policy, node.threads or self._context.threads, node.block_bytes, self._position
+        )
+
+    def _count(self, reader: BlockReader) -> None:
+        """Tell the context of damages that the reader passed over."""
+        new, context = reader.skipped - self._counted, self._context
+        with _counting:
+            context.skipped += new
+            room = max(0, _MAX_DAMAGES - len(context.damages))
+            context.damages.extend(reader.damages[self._counted :][:room])
+        self._counted += new
+
+    def save(self) -> list[int]:
+        """File, byte and number of the next record."""
+        block = self._block
+        if block is None:
+            return list(self._position)
+        if self._row == len(block):
+            return list(Position.behind(self._file, block))
+        number, frame = block.place(self._row)
+        assert frame is not None
+        return [self._file, frame, number]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._closed = True
+        self._block = None
+        if self._reader is not None:
+            self._reader.close()

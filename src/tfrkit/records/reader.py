@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, Final
 
 from tfrkit import _core
-from tfrkit.errors import DataLossWarning, NotFoundError, OpError
+from tfrkit.errors import DataLossWarning, MissingExtraError, NotFoundError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
@@ -98,7 +98,7 @@ class BlockReader:
         self._block_bytes = block_bytes
         self._to_skip = 0
         self._skip_count = 0
-        self._lanes: deque[_Lane | OpError] = deque()
+        self._lanes: deque[_Lane | OpError | MissingExtraError] = deque()
         self._events: deque[Event] = deque()
 
     def __iter__(self) -> Iterator[Block]:
@@ -151,7 +151,7 @@ class BlockReader:
         if not self._lanes and not self._open_next():
             return None
         lane = self._lanes[0]
-        if isinstance(lane, OpError):
+        if not isinstance(lane, _Lane):
             self._lanes.popleft()
             self.file += not self._repeats(lane)
             raise lane
@@ -167,7 +167,7 @@ class BlockReader:
         try:
             chain = open_chain(open_source(target), policy, self._block_bytes, start=self._start)
             self._lanes.append(_Lane(chain, unchecked))
-        except OpError as error:
+        except (OpError, MissingExtraError) as error:
             self._lanes.append(error)
             if self._repeats(error):
                 self._files.appendleft(target)
@@ -175,7 +175,7 @@ class BlockReader:
         self._start = (0, 0)
         return True
 
-    def _repeats(self, error: OpError) -> bool:
+    def _repeats(self, error: Exception) -> bool:
         return self._policy.missing_file_repeats and isinstance(error, NotFoundError)
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
@@ -196,7 +196,7 @@ class BlockReader:
             if number == len(self._lanes) and not self._can_look_ahead():
                 return
             lane = self._lanes[number]
-            if isinstance(lane, OpError) or not lane.chain.source.regular:
+            if not isinstance(lane, _Lane) or not lane.chain.source.regular:
                 return  # nothing is read beyond a file that cannot be opened, nor ahead from a pipe
             if lane.chain.feed.in_order:
                 self._feed_stream(lane)

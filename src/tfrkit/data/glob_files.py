@@ -1,0 +1,130 @@
+"""Files that match a pattern, by TensorFlow's rules: fnmatch for each part of a path, dot files and folders included.
+
+`*` and `?` stand for anything but "/"; `[...]` for one of some characters; a backslash takes the next character as it
+is; `{}` has no meaning, and `**` is `*`. A pattern without any of these is a path, whose existence is all that counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["glob_files"]
+
+_MAGIC: Final = re.compile(r"[*?\[\\]")
+_CLASSES: Final = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": r" \t",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\s",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+
+
+def glob_files(patterns: Iterable[str]) -> list[str]:
+    """Give all files that match, bytewise sorted over all patterns; one that two patterns match comes twice."""
+    return sorted((path for pattern in patterns for path in _matches(pattern)), key=os.fsencode)
+
+
+def _matches(pattern: str) -> list[str]:
+    magic = _MAGIC.search(pattern)
+    if magic is None:
+        return [pattern] if pattern and os.path.lexists(pattern) else []
+    fixed = pattern[: magic.start()]
+    if "/" not in fixed:
+        pattern = fixed = f"./{pattern}"
+        fixed = "./"
+    base = fixed[: fixed.rindex("/")]
+    if "//" in pattern:  # an empty name matches nothing
+        return []
+    found = [base or "/"]
+    levels = pattern[len(base) + 1 :].removesuffix("/").split("/")
+    for number, level in enumerate(levels):
+        matcher = re.compile(_translate(level), re.DOTALL)
+        found = [
+            os.path.join(folder, name)
+            for folder in found
+            for name in _children(folder)
+            if matcher.fullmatch(name)
+            and (number == len(levels) - 1 or os.path.isdir(os.path.join(folder, name)))
+        ]
+    return found
+
+
+def _children(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # no folder, or one that may not be read
+        return []
+
+
+def _translate(pattern: str) -> str:
+    r"""Give the regular expression for one part of a pattern.
+
+    >>> _translate("a*[!b-d]?"), _translate(r"\*{x}[")
+    ('a.*[^b-d].', '\\*\\{x\\}\\[')
+    """
+    out = []
+    at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        at += 1
+        if char == "*":
+            out.append(".*")
+        elif char == "?":
+            out.append(".")
+        elif char == "[" and (end := _set_end(pattern, at)):
+            out.append(_translate_set(pattern[at:end]))
+            at = end + 1
+        elif char == "\\":
+            if at == len(pattern):
+                return r"[^\s\S]"  # nothing matches an escape of nothing
+            out.append(re.escape(pattern[at]))
+            at += 1
+        else:
+            out.append(re.escape(char))
+    return "".join(out)
+
+
+def _set_end(pattern: str, at: int) -> int:
+    """Where the `]` of a set stands that begins at `at`; 0 if there is none, and the `[` is a character."""
+    if pattern[at : at + 1] in ("!", "^"):
+        at += 1
+    first = at
+    while at < len(pattern):
+        if pattern[at] == "]" and at > first:
+            return at
+        if pattern.startswith("[:", at) and (end := pattern.find(":]", at)) > 0:
+            at = end + 1
+        elif pattern[at] == "\\":
+            at += 1
+        at += 1
+    return 0
+
+
+def _translate_set(content: str) -> str:
+    negated = content[:1] in ("!", "^")
+    content = content[1:] if negated else content
+    out = []
+    at = 0
+    while at < len(content):
+        named = re.match(r"\[:(\w+):\]", content[at:])
+        if named and named.group(1) in _CLASSES:
+            out.append(_CLASSES[named.group(1)])
+            at += named.end()
+            continue
+        if content[at] == "\\" and at + 1 < len(content):
+            at += 1
+        elif content[at] == "-" and 0 < at < len(content) - 1:
+            out.append("-")
+            at += 1
+            continue
+        out.append(re.escape(content[at]))
+        at += 1
+    return f"[{'^' if negated else ''}{''.join(out)}]"
