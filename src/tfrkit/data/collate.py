@@ -95,7 +95,9 @@ def _stack_ragged(values: list[Ragged]) -> Ragged:
         if shape != shapes[0]:
             raise InvalidArgumentError(
                 f"All flat_values must have compatible shapes.  Shape at index 0: {show_dims(shapes[0])}.  "
-                f"Shape at index {number}: {show_dims(shape)}."
+                f"Shape at index {number}: {show_dims(shape)}.  If you are using tf.map_fn, then you may need to "
+                "specify an explicit fn_output_signature with appropriate ragged_rank, and/or convert output tensors "
+                "to RaggedTensors."
             )
     lengths = np.array([len(value) for value in values], values[0].row_splits.dtype)
     return Ragged.from_lengths(Ragged.concat(values), lengths)
