@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.data.iterator import DatasetIterator
     from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
     from tfrkit.data.options import Options
+    from tfrkit.data.seeds import set_seed
     from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
     from tfrkit.examples.decode_base64 import decode_base64, encode_base64
     from tfrkit.examples.decode_compressed import decode_compressed
@@ -146,6 +147,7 @@ __all__ = [
     "read_table",
     "repair",
     "serialize_tensor",
+    "set_seed",
     "shard_of",
     "spec_from_json",
     "spec_to_json",
@@ -160,6 +162,7 @@ _EXPORTS = {
     "data.iterator": "DatasetIterator",
     "data.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
     "data.options": "Options",
+    "data.seeds": "set_seed",
     "examples.convert": "make_example make_sequence_example to_dict",
     "examples.decode_base64": "decode_base64 encode_base64",
     "examples.decode_compressed": "decode_compressed",

@@ -1,1 +1,1 @@
-"""Functions on arrays."""
+"""Functions on arrays. Knows no files and no pipelines."""
