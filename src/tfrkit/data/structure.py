@@ -89,6 +89,8 @@ def map_structure(function: Callable[..., Any], structure: Any, *others: Any) ->
     """
     if not is_nested(structure):
         return function(structure, *others)
+    if not others:
+        return rebuild(structure, [map_structure(function, part) for part in parts(structure)])
     columns = zip(parts(structure), *(parts(other) for other in others), strict=True)
     return rebuild(structure, [map_structure(function, *column) for column in columns])
 

@@ -1,0 +1,119 @@
+"""Values of users as elements: what TensorFlow would make of them.
+
+Python's ints become int32 (int64 if they do not fit), floats float32, str and bytes bytes, lists arrays; numpy's values
+keep their types. Arrays are not copied but seen through views that cannot be written to. The same value need not mean
+the same everywhere: a list that a function gives back is a tuple of components, elsewhere it is one array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.columns import read_only
+from tfrkit.data.structure import map_structure
+from tfrkit.examples.to_array import to_array
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import as_dtype
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.record_column import RecordColumn
+from tfrkit.model.sparse import Sparse
+from tfrkit.model.tensor_types import tensor_type_of
+
+__all__ = ["as_dtype", "to_element", "to_tensors", "to_value"]
+
+_NUMBERS = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+)
+_FINISHED = frozenset(  # types of values that are right as they are
+    {
+        *(np.dtype(name).type for name in (*_NUMBERS, "float64", "complex64", "complex128")),
+        *(bytes, BytesColumn, RecordColumn, Ragged, Sparse),
+    }
+)
+_LARGEST = 3.4028234e38  # a float32 can be
+
+
+def to_element(value: Any) -> Any:
+    """Make an element of what a user's function gave back; a list there is a tuple of components.
+
+    Raises:
+        ValueError: TensorFlow has no tensor for it; the text is TensorFlow's.
+
+    >>> to_element([1, (2.5, "x")])
+    (np.int32(1), (np.float32(2.5), b'x'))
+    """
+    kind = type(value)
+    if kind in _FINISHED:
+        return value
+    if kind is dict:
+        return {key: item if type(item) in _FINISHED else to_tensors(item) for key, item in value.items()}
+    if kind is tuple:
+        return tuple([item if type(item) in _FINISHED else to_tensors(item) for item in value])
+    if kind is list or kind is range:
+        return tuple(map(to_tensors, value))
+    return to_tensors(value)
+
+
+def to_tensors(value: Any) -> Any:
+    """Make an element of a structure of values; a list in it is one array.
+
+    Raises:
+        ValueError: TensorFlow has no tensor for it; the text is TensorFlow's.
+
+    >>> to_tensors({"a": [1, 2], "b": (1.5,)})
+    {'a': array([1, 2], dtype=int32), 'b': (np.float32(1.5),)}
+    """
+    return map_structure(to_value, value)
+
+
+def to_value(value: Any) -> Any:
+    """Make one value of an element.
+
+    Returns:
+        A numpy scalar, bytes, an array that cannot be written to, a BytesColumn, Ragged, Sparse or None.
+
+    Raises:
+        ValueError: TensorFlow has no tensor for it; the text is TensorFlow's.
+
+    >>> to_value([[1, 2], [3, 4]]), to_value("a"), to_value(2**40), to_value(np.array(["a", "b"]))
+    (array([[1, 2],
+           [3, 4]], dtype=int32), b'a', np.int64(1099511627776), BytesColumn(shape=(2,), [b'a', b'b']))
+    """
+    kind = type(value)
+    if kind in _FINISHED or value is None:
+        return value if kind is not BytesColumn or value.shape else value.to_numpy().item()
+    if kind is int and -(2**31) <= value < 2**31:
+        return np.int32(value)
+    if kind is float and -_LARGEST < value < _LARGEST:
+        return np.float32(value)
+    if kind is bool:
+        return np.bool_(value)
+    if kind is str:
+        return value.encode()
+    if isinstance(value, (BytesColumn, Ragged, Sparse)):
+        return value
+    array = to_array(value)
+    if array.dtype == object:
+        return BytesColumn.from_list(array) if array.ndim else array.item()
+    _check_type(array.dtype)
+    if not array.ndim:
+        return array[()]
+    return read_only(array.astype(array.dtype.newbyteorder("="), copy=False))
+
+
+def _check_type(dtype: np.dtype[Any]) -> None:
+    if tensor_type_of(dtype) is None:
+        name = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "g": "NPY_LONGDOUBLE"}.get(dtype.char, str(dtype))
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {name}).")
