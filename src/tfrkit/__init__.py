@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.model.arrow import ArrowStream
     from tfrkit.model.block import Block
     from tfrkit.model.bytes_column import BytesColumn
+    from tfrkit.model.element_spec import NoneTensorSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec
     from tfrkit.model.features import (
         bytes_feature,
         bytes_list_feature,
@@ -99,9 +100,11 @@ __all__ = [
     "FloatList",
     "Index",
     "Int64List",
+    "NoneTensorSpec",
     "Options",
     "Ragged",
     "RaggedFeature",
+    "RaggedTensorSpec",
     "ReadPolicy",
     "RecordFile",
     "RepairReport",
@@ -110,9 +113,11 @@ __all__ = [
     "ShardWriter",
     "Sparse",
     "SparseFeature",
+    "SparseTensorSpec",
     "TFRecordCompressionType",
     "TFRecordOptions",
     "TFRecordWriter",
+    "TensorSpec",
     "VarLenFeature",
     "VerifyReport",
     "build_index",
@@ -176,6 +181,7 @@ _EXPORTS = {
     "model.arrow": "ArrowStream",
     "model.block": "Block",
     "model.bytes_column": "BytesColumn",
+    "model.element_spec": "NoneTensorSpec RaggedTensorSpec SparseTensorSpec TensorSpec",
     "model.features": (
         "bytes_feature bytes_list_feature feature float_feature float_list_feature int64_feature int64_list_feature"
     ),

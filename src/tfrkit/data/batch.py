@@ -1,29 +1,105 @@
-"""batch: consecutive elements put together."""
+"""batch: consecutive elements put together.
+
+Records stay references to their blocks and columns stay columns, so that a batch costs next to nothing; only objects
+are stacked. What a batch of each kind of value is, is in `columns.py` and `collate.py`.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.node import Context, Node, NodeIterator
+from tfrkit.data.chunk import Chunk, Objects, concat
+from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.specs import batched
+
+__all__ = ["BatchIterator", "BatchNode", "batch_count"]
+
+
+def batch_count(elements: int, size: int, drop: bool) -> int:
+    """How many batches so many elements make; negative numbers mean that it is not known, or without end.
+
+    >>> batch_count(5, 2, False), batch_count(5, 2, True), batch_count(-1, 2, True)
+    (3, 2, -1)
+    """
+    if elements < 0:
+        return elements
+    return elements // size if drop else -(-elements // size)
 
 
 @dataclass(frozen=True, eq=False)
 class BatchNode(Node):
-    """Batches of `size`."""
+    """Batches of `size`; a last one with fewer elements is dropped or not."""
 
     input: Node
     size: int
     drop: bool
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin."""
-        raise NotImplementedError
+        """Begin where the input begins."""
+        return _PlainBatchIterator(Inbox(self.input, context, state), self.size, self.drop)
 
     def element_spec(self) -> Any:
-        """What its elements are."""
-        raise NotImplementedError
+        """One dimension more."""
+        return batched(self.input.element_spec(), self.size if self.drop else None)
 
     def cardinality(self) -> int:
-        """How many there are."""
-        raise NotImplementedError
+        """The input's, divided."""
+        return batch_count(self.input.cardinality(), self.size, self.drop)
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"batch({self.size}{', drop_remainder=True' if self.drop else ''})"
+
+
+class BatchIterator(NodeIterator):
+    """Collects the elements of one batch at a time; what is made of them is said by `make`.
+
+    An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it.
+    """
+
+    def __init__(self, inbox: Inbox, size: int, drop: bool) -> None:
+        self._inbox = inbox
+        self._size = size
+        self._drop = drop
+
+    def pull(self, n: int) -> Run | None:
+        """Give one batch."""
+        parts: list[Chunk] = []
+        missing = self._size
+        while missing:
+            run = self._inbox.take(missing)
+            if run is None:
+                if not parts or self._drop:
+                    return None
+                break
+            parts.append(run.chunk)
+            missing -= len(run.chunk)
+            if run.error is not None:
+                if missing:
+                    return Run(Objects([]), run.error)
+                self._inbox.unread(run, len(run.chunk))  # the batch is whole: the error is of the next
+        try:
+            return Run(Objects([self.make(concat(parts))]))
+        except Exception as error:
+            return Run(Objects([]), error)
+
+    @abstractmethod
+    def make(self, chunk: Chunk) -> Any:
+        """Make a batch of elements."""
+
+    def save(self) -> Any:
+        """Where the next batch begins."""
+        return self._inbox.save()
+
+    def close(self) -> None:
+        """Close the input."""
+        self._inbox.close()
+
+
+class _PlainBatchIterator(BatchIterator):
+    def make(self, chunk: Chunk) -> Any:
+        """Stack them."""
+        return chunk.batch()

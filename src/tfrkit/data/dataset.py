@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data import convert, structure
+from tfrkit.data import convert, specs
 from tfrkit.data.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.cache import CacheMemory, CacheNode
@@ -396,11 +396,11 @@ class Dataset:
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """Fold all elements into one value: `reduce_func(state, element)` gives the next state."""
-        state = convert.to_element(initial_state)
+        state = convert.to_tensors(initial_state)
         for element in self:
             arguments = element if isinstance(element, tuple) else (element,)
             made = convert.to_element(reduce_func(state, *arguments))
-            structure.check_same_state(state, made)
+            specs.check_same_state(state, made)
             state = made
         return state
 

@@ -146,6 +146,11 @@ class Node(ABC):
     def element_spec(self) -> Any:
         """The structure of an element, with specs in the place of values."""
 
+    @property
+    def opaque(self) -> bool:
+        """Whether `element_spec` must run a user's function to find out, and sizes in it may be of one element only."""
+        return any(node.opaque for node in self.inputs)
+
     @abstractmethod
     def cardinality(self) -> int:
         """The number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""

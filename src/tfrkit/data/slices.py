@@ -5,35 +5,127 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.node import Context, Node, NodeIterator
+import numpy as np
+
+from tfrkit.data import columns as leaf
+from tfrkit.data.chunk import Columns, Objects
+from tfrkit.data.convert import to_tensors
+from tfrkit.data.node import Context, Node, NodeIterator, Run
+from tfrkit.data.specs import spec_of, spec_of_columns
+from tfrkit.data.structure import flatten, map_structure
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.sparse import Sparse
+
+__all__ = ["SlicesNode", "TensorsNode", "make_slices_node", "make_tensors_node"]
 
 
 @dataclass(frozen=True, eq=False)
 class SlicesNode(Node):
-    """Rows of columns."""
+    """Rows of a structure of columns; its position is the number of rows given."""
 
     columns: Any
     count: int
     spec: Any
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin."""
-        raise NotImplementedError
+        """Begin after so many rows."""
+        return _RowsIterator(Columns(self.columns, self.count), 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """What its elements are."""
-        raise NotImplementedError
+        """That of a row."""
+        return self.spec
 
     def cardinality(self) -> int:
-        """How many there are."""
-        raise NotImplementedError
+        """Number of rows."""
+        return self.count
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"from_tensor_slices({self.count} rows)"
+
+
+@dataclass(frozen=True, eq=False)
+class TensorsNode(Node):
+    """A single element."""
+
+    element: Any
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin before or after the element."""
+        return _RowsIterator(Objects([self.element]), 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """That of the element."""
+        return spec_of(self.element)
+
+    def cardinality(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return "from_tensors"
+
+
+class _RowsIterator(NodeIterator):
+    """The elements of one chunk."""
+
+    def __init__(self, chunk: Columns | Objects, done: int) -> None:
+        self._chunk = chunk
+        self._done = done
+
+    def pull(self, n: int) -> Run | None:
+        """Cut off the next."""
+        start = self._done
+        stop = min(start + n, len(self._chunk))
+        if start >= stop:
+            return None
+        self._done = stop
+        return Run(self._chunk.slice(start, stop))
+
+    def save(self) -> int:
+        """The number of elements given."""
+        return self._done
 
 
 def make_slices_node(tensors: Any) -> Node:
-    """Check and convert."""
-    raise NotImplementedError
+    """Convert the values, and check that they have rows, equally many.
+
+    Raises:
+        ValueError: a value has no rows, or another number of them; or there is no value.
+        InvalidArgumentError: a Sparse has one dimension only.
+    """
+    columns = to_tensors(tensors)
+    found = [column for column in flatten(columns) if column is not None]
+    if not found:
+        raise ValueError("Invalid `element`. `element` should not be empty.")
+    for column in found:
+        if not np.shape(column) if isinstance(column, (np.generic, bytes)) else not column.shape:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        if isinstance(column, Sparse) and column.ndim < 2:
+            raise InvalidArgumentError(
+                f"Rank of input SparseTensor should be > 1, but saw rank: {column.ndim}"
+            )
+    counts = [len(column) for column in found]
+    for count in counts:
+        if count != counts[0]:
+            raise ValueError(f"Dimensions {counts[0]} and {count} are not compatible")
+    fixed = map_structure(
+        lambda value: leaf.read_only(value) if isinstance(value, np.ndarray) else value, columns
+    )
+    return SlicesNode(fixed, counts[0], spec_of_columns(fixed))
 
 
 def make_tensors_node(tensors: Any) -> Node:
-    """Check and convert."""
-    raise NotImplementedError
+    """Convert the values.
+
+    Raises:
+        ValueError: TensorFlow has no tensor for a value.
+        InvalidArgumentError: there is no value.
+    """
+    element = to_tensors(tensors)
+    if all(value is None for value in flatten(element)):
+        raise InvalidArgumentError("Length for attr 'Toutput_types' of 0 must be at least minimum 1")
+    return TensorsNode(element)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from tfrkit.data.columns import Column, Padded
-from tfrkit.data.structure import flatten, map_structure, require_same
+from tfrkit.data.structure import flatten, is_nested, map_structure, require_same
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import ElementSpec, TensorSpec, dtype_name, spec_of_value
 
-__all__ = ["batched", "merged", "spec_of", "spec_of_columns", "types_of", "unbatched"]
+__all__ = ["batched", "check_same_state", "merged", "spec_of", "spec_of_columns", "types_of", "unbatched"]
 
 
 def spec_of(element: Any) -> Any:
@@ -71,6 +72,31 @@ def types_of(spec: Any) -> Any:
     (tf.float32, tf.string)
     """
     return map_structure(_TypeName, spec)
+
+
+def check_same_state(initial: Any, made: Any) -> None:
+    """Refuse a new state of a fold that is not of the type of the first.
+
+    Raises:
+        InvalidArgumentError: it has another number of values.
+        TypeError: a value is of another type.
+    """
+    one, other = spec_of(initial), spec_of(made)
+    counts = len(flatten(one)), len(flatten(other))
+    if counts[0] != counts[1]:
+        raise InvalidArgumentError(
+            "The number of components of the initial state and the reduce function output does not match. "
+            f"(initial_state={counts[0]}, output={counts[1]})."
+        )
+    if any(first.dtype != second.dtype for first, second in zip(flatten(one), flatten(other), strict=True)):
+        raise TypeError(
+            "The element types for the new state must match the initial state. "
+            f"Expected {_shown_types(one)} but got {_shown_types(other)}."
+        )
+
+
+def _shown_types(spec: Any) -> str:
+    return str(types_of(spec)) if is_nested(spec) else f"<dtype: '{dtype_name(spec.dtype)}'>"
 
 
 class _TypeName:

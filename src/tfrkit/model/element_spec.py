@@ -244,10 +244,11 @@ class RaggedTensorSpec(ElementSpec):
         shape = None if self.shape is None else (size, *self.shape)
         return RaggedTensorSpec(shape, self.dtype, self.ragged_rank + 1, self.row_splits_dtype)
 
-    def unbatched(self) -> RaggedTensorSpec:
-        """One dimension less."""
+    def unbatched(self) -> RaggedTensorSpec | TensorSpec:
+        """One dimension less; the values of a row are as those of an array."""
         if not self.ragged_rank:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+            found: TensorSpec = TensorSpec(self.shape, self.dtype).unbatched()
+            return found
         shape = None if self.shape is None else self.shape[1:]
         return RaggedTensorSpec(shape, self.dtype, self.ragged_rank - 1, self.row_splits_dtype)
 
