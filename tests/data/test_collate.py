@@ -49,9 +49,28 @@ def test_scalars_become_an_array_of_their_type(name):
     _alike(collate(scalars), array)
 
 
-@pytest.mark.parametrize("scalar", [np.longlong(3), np.longdouble(1.5), np.str_("a"), np.datetime64(0, "s")])
-def test_other_scalars_of_numpy_are_stacked_by_it(scalar):
-    assert collate([scalar, scalar]).tolist() == np.array([scalar, scalar]).tolist()
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([np.longlong(3), np.longlong(4)], np.array([3, 4])),
+        ([1, 2], np.array([1, 2], np.int32)),
+        ([1.5, np.float32(2)], np.array([1.5, 2], np.float32)),
+        ([True, np.bool_(False)], np.array([True, False])),
+        (["a", b"b"], BytesColumn.from_list([b"a", b"b"])),
+        ([[1, 2], [3, 4]], np.array([[1, 2], [3, 4]], np.int32)),
+    ],
+)
+def test_what_was_not_converted_is(values, expected):
+    _alike(collate(values), expected)
+
+
+def test_nothing_stays_nothing():
+    batch = collate([(np.int64(i), None) for i in range(2)])
+    assert (batch[0].tolist(), batch[1]) == ([0, 1], None)
+    with pytest.raises(
+        InvalidArgumentError, match="First element had type None and element 1 had type int64"
+    ):
+        collate([None, np.int64(1)])
 
 
 def test_structure_is_that_of_the_first():

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.data.columns import read_only
+from tfrkit.data.convert import to_value
 from tfrkit.data.structure import flatten, pack, require_same
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
@@ -33,7 +34,7 @@ def collate(elements: list[Any]) -> Any:
     """Make one batch of elements of the same structure.
 
     Args:
-        elements: at least one; leaves are numpy scalars, bytes, arrays, BytesColumn, Ragged or Sparse.
+        elements: at least one; leaves are numpy scalars, bytes, arrays, BytesColumn, Ragged, Sparse or None.
 
     Returns:
         The structure of the first element with a column in the place of every leaf. Arrays are read-only.
@@ -58,6 +59,8 @@ def collate(elements: list[Any]) -> Any:
 def _stack_alike(values: list[Any]) -> Any:
     """Stack values of one type, or say that they are not alike otherwise."""
     first = values[0]
+    if first is None:
+        return None
     if not isinstance(first, (np.ndarray, BytesColumn, *_COMPOSITE)):
         raise _UnlikeError
     dtype = first.dtype
@@ -132,19 +135,20 @@ def _collate_leaves(elements: list[Any]) -> Any:
 
 
 def _value(leaf: Any) -> Any:
-    """An array for a scalar of any sort; columns as they are."""
-    if isinstance(leaf, (BytesColumn, *_COMPOSITE)):
+    """An array for a scalar of any sort; columns and None as they are."""
+    if isinstance(leaf, _COMPOSITE) or leaf is None:
         return leaf
-    if isinstance(leaf, bytes):
-        return BytesColumn.from_list([leaf]).reshape(())
-    return np.asarray(leaf)
+    value = to_value(leaf)
+    if isinstance(value, bytes):
+        return BytesColumn.from_list([value]).reshape(())
+    return value if isinstance(value, BytesColumn) else np.asarray(value)
 
 
 def _check_shapes(values: list[Any], component: int) -> None:
-    if isinstance(values[0], _COMPOSITE):
+    if values[0] is None or isinstance(values[0], _COMPOSITE):
         return
     for number, value in enumerate(values):
-        if not isinstance(value, _COMPOSITE) and value.shape != values[0].shape:
+        if not (value is None or isinstance(value, _COMPOSITE)) and value.shape != values[0].shape:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
                 f"{show_dims(values[0].shape)} and element {number} had shape {show_dims(value.shape)}."
@@ -162,5 +166,7 @@ def _check_types(values: list[Any], component: int) -> None:
 
 
 def _type_name(value: Any) -> str:
+    if value is None:
+        return "None"
     name = "bytes" if value.dtype == object else str(value.dtype)
     return f"{type(value).__name__} of {name}" if isinstance(value, _COMPOSITE) else name
