@@ -143,6 +143,8 @@ class Columns(Chunk):
 
     def batch(self) -> Any:
         """The columns themselves; those that are to be padded are."""
+        if any(isinstance(column, leaf.Rows) for column in flatten(self.columns)):
+            return _batch_with_rows(self.columns, self._count)
         return map_structure(leaf.finish, self.columns)
 
 
@@ -282,6 +284,16 @@ def _rows(structure: Any, count: int) -> list[Any]:
         return [rebuild(structure, ()) for _ in range(count)]
     tuples = list(zip(*inner, strict=True))
     return tuples if type(structure) is tuple else [rebuild(structure, row) for row in tuples]
+
+
+def _batch_with_rows(structure: Any, count: int) -> Any:
+    """A batch of columns of which some are single rows still, which may fail with the number of its component."""
+    blank = np.zeros(count, np.int8)
+    singles = map_structure(lambda column: column if isinstance(column, leaf.Rows) else blank, structure)
+    stacked = collate(_rows(singles, count))
+    return map_structure(
+        lambda column, made: made if isinstance(column, leaf.Rows) else leaf.finish(column), structure, stacked
+    )
 
 
 def _bytes_of(value: Any) -> int:

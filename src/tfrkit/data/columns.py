@@ -19,7 +19,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import IntArray
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["Column", "Padded", "alike", "concat", "cut", "finish", "nbytes", "read_only", "rows", "take"]
+__all__ = ["Column", "Padded", "Rows", "alike", "concat", "cut", "finish", "nbytes", "read_only", "rows", "take"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,17 @@ class Padded:
         return len(self.ragged)
 
 
-Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse"
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows one by one, as a user's function or decoding made them; they need not have one shape."""
+
+    items: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse | Rows"
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -47,12 +57,16 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def rows(column: Column) -> list[Any]:
     """The rows as a user sees them: numpy scalars and bytes, arrays (views, read-only), BytesColumn, Ragged, Sparse."""
+    if isinstance(column, Rows):
+        return list(column.items)
     if isinstance(column, np.ndarray):
         return list(read_only(column))
     if isinstance(column, BytesColumn):
-        return column.to_list() if column.ndim == 1 else list(column)
+        return column.to_list() if column.ndim == 1 else list(column.to_numpy())
     if isinstance(column, Padded):
         column = column.ragged
+        if isinstance(column.values, BytesColumn):
+            return [row.to_numpy() for row in column]
     if isinstance(column, Ragged) and isinstance(column.values, np.ndarray) and column.values.flags.writeable:
         column = Ragged.unchecked(read_only(column.values), column.row_splits)
     return list(column)
@@ -60,6 +74,8 @@ def rows(column: Column) -> list[Any]:
 
 def cut(column: Column, start: int, stop: int) -> Column:
     """The rows [start, stop); a view."""
+    if isinstance(column, Rows):
+        return Rows(column.items[start:stop])
     if isinstance(column, Padded):
         return Padded(column.ragged[start:stop], column.default)
     part: Column = column[start:stop]
@@ -68,6 +84,8 @@ def cut(column: Column, start: int, stop: int) -> Column:
 
 def take(column: Column, chosen: IntArray) -> Column:
     """The rows at these positions, in this order; a copy."""
+    if isinstance(column, Rows):
+        return Rows([column.items[row] for row in chosen.tolist()])
     if isinstance(column, Padded):
         return Padded(column.ragged.take(chosen), column.default)
     if isinstance(column, np.ndarray):
@@ -76,7 +94,9 @@ def take(column: Column, chosen: IntArray) -> Column:
 
 
 def alike(first: Column, second: Column) -> bool:
-    """Whether two columns can be joined: one kind, one type, one shape of rows."""
+    """Whether two columns can be joined: one kind, one type, one shape of rows; or one of them is `Rows`."""
+    if isinstance(first, Rows) or isinstance(second, Rows):
+        return all(isinstance(column, (Rows, np.ndarray)) for column in (first, second))
     if isinstance(first, Padded) and isinstance(second, Padded):
         same = type(first.default) is type(second.default) and np.array_equal(first.default, second.default)
         return bool(same) and alike(first.ragged, second.ragged)
@@ -96,6 +116,8 @@ def concat(columns: Sequence[Any]) -> Column:
     first = columns[0]
     if len(columns) == 1:
         return first  # type: ignore[no-any-return]
+    if any(isinstance(column, Rows) for column in columns):
+        return Rows([row for column in columns for row in rows(column)])
     if isinstance(first, Padded):
         return Padded(Ragged.concat([column.ragged for column in columns]), first.default)
     if isinstance(first, np.ndarray):
@@ -107,7 +129,8 @@ def concat(columns: Sequence[Any]) -> Column:
 
 
 def finish(column: Column) -> Any:
-    """The whole column as the value of one batch."""
+    """The whole column as the value of one batch; not for `Rows`, which are collated."""
+    assert not isinstance(column, Rows)
     if isinstance(column, Padded):
         padded = column.ragged.to_padded(column.default)
         return read_only(padded) if isinstance(padded, np.ndarray) else padded
@@ -116,6 +139,8 @@ def finish(column: Column) -> Any:
 
 def nbytes(column: Column) -> int:
     """Bytes of memory that the rows need, roughly."""
+    if isinstance(column, Rows):
+        return sum(len(row) if isinstance(row, bytes) else int(getattr(row, "nbytes", 0)) for row in column.items)
     if isinstance(column, Padded):
         column = column.ragged
     if isinstance(column, Ragged):

@@ -1,32 +1,56 @@
-"""parse_sequence: SequenceExamples to columns."""
+"""parse_sequence: serialised SequenceExamples to (context, feature lists); records one by one, or batches of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.node import Context, Node, NodeIterator
+from tfrkit.data.example_spec import batch_size_of, sequence_spec
+from tfrkit.data.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.parse import ColumnParser, ParseIterator
+from tfrkit.data.sequence_columns import SequenceColumns
+from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.specs import Spec
+
+__all__ = ["ParseSequenceNode"]
 
 
 @dataclass(frozen=True, eq=False)
 class ParseSequenceNode(Node):
-    """Serialised SequenceExamples, one by one or in batches."""
+    """Serialised SequenceExamples, one by one or in batches; of batches also the lengths."""
 
     input: Node
     context: Spec | None
     sequence: Spec | None
     policy: ReadPolicy
 
+    def __post_init__(self) -> None:
+        """Refuse a wrong spec at once."""
+        SequenceColumns(self.context, self.sequence, self.policy)
+
+    def parser(self) -> ColumnParser:
+        """What makes its columns."""
+        columns = SequenceColumns(self.context, self.sequence, self.policy)
+        return ColumnParser(columns.parse, columns.error_of, self._parse_batch)
+
+    def _parse_batch(self, batch: Any) -> Any:
+        parse = parse_single_sequence_example if isinstance(batch, bytes) else parse_sequence_example
+        return parse(batch, self.context, self.sequence, policy=self.policy)
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin."""
-        raise NotImplementedError
+        """Begin at an element of the input."""
+        return ParseIterator(self.parser(), Inbox(self.input, context, state), context)
 
     def element_spec(self) -> Any:
-        """What its elements are."""
-        raise NotImplementedError
+        """By the specs and whether the input has records or batches."""
+        return sequence_spec(self.context, self.sequence, batch_size_of(self.input.element_spec()))
 
     def cardinality(self) -> int:
-        """How many there are."""
-        raise NotImplementedError
+        """As the input's."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"parse_sequence({len(self.context or ())} + {len(self.sequence or ())} features)"

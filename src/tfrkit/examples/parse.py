@@ -16,7 +16,7 @@ from tfrkit.examples.plan import ExamplesPlan, PlanCache, compile_examples
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.model.specs import Spec
 
-__all__ = ["parse_example", "parse_single_example"]
+__all__ = ["native_threads", "parse_example", "parse_record", "parse_single_example", "plan_of"]
 
 _BATCH: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
 _SINGLE: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_SINGLE}
@@ -65,7 +65,7 @@ def parse_example(
     records = as_records(serialized, strict=policy.wire == "tensorflow")
     if records.scalar:
         checked_names(example_names, ())
-        return _parse_one(plan, records, policy)
+        return parse_record(plan, records, policy)
     names = None if example_names is None else checked_names(example_names, (records.count,))
     columns, _, failure = plan.native.parse(records.pieces, _BATCH[policy.wire], native_threads(threads))
     if failure is not None:
@@ -117,7 +117,7 @@ def parse_single_example(
             return row
     records = as_scalar(serialized)
     checked_names(example_names, ())
-    return _parse_one(plan, records, policy)
+    return parse_record(plan, records, policy)
 
 
 def native_threads(threads: int | None) -> int:
@@ -129,7 +129,13 @@ def native_threads(threads: int | None) -> int:
     return threads
 
 
-def _parse_one(plan: ExamplesPlan, records: Records, policy: ReadPolicy) -> dict[str, Any]:
+def plan_of(features: Spec) -> ExamplesPlan:
+    """Give the compiled spec; see `compile_examples`."""
+    return _PLANS.get(features)
+
+
+def parse_record(plan: ExamplesPlan, records: Records, policy: ReadPolicy) -> dict[str, Any]:
+    """Parse the first of some records alone."""
     row = plan.native.parse_one(records[0], _SINGLE[policy.wire])
     if not isinstance(row, dict):
         raise single_failure(row, plan.slots, records)

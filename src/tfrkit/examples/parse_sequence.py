@@ -14,9 +14,15 @@ from tfrkit.examples.sequence_plan import SequencesPlan, compile_sequences
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.model.specs import Spec
 
-__all__ = ["parse_sequence_example", "parse_single_sequence_example"]
+__all__ = [
+    "SEQUENCE_DIALECTS",
+    "parse_sequence_example",
+    "parse_sequence_records",
+    "parse_single_sequence_example",
+    "sequence_plan_of",
+]
 
-_DIALECTS: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
+SEQUENCE_DIALECTS: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
 _PLANS: Final[PlanCache[SequencesPlan]] = PlanCache(compile_sequences)
 _Results = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
 
@@ -67,7 +73,7 @@ def parse_sequence_example(
         )
     plan = _PLANS.get_pair(context_features, sequence_features)
     records = as_records(serialized, strict=policy.wire == "tensorflow")
-    return _parse(plan, records, example_names, policy, threads)
+    return parse_sequence_records(plan, records, example_names, policy, threads)
 
 
 def parse_single_sequence_example(
@@ -104,21 +110,31 @@ def parse_single_sequence_example(
     >>> lists["t"]
     Ragged(shape=(2, None), dtype=int64, [[1], [2, 3]])
     """
+    plan = sequence_plan_of(context_features, sequence_features)
+    context, lists, _ = parse_sequence_records(plan, as_scalar(serialized), example_name, policy, 1)
+    return context, lists
+
+
+def sequence_plan_of(context_features: Spec | None, sequence_features: Spec | None) -> SequencesPlan:
+    """Give the compiled specs.
+
+    Raises:
+        ValueError: both are empty, or one is not complete or contradicts itself.
+    """
     if not (context_features or sequence_features):
         raise ValueError(
             "Both context_features and sequence_features are None, but at least one should have values."
         )
-    plan = _PLANS.get_pair(context_features, sequence_features)
-    context, lists, _ = _parse(plan, as_scalar(serialized), example_name, policy, 1)
-    return context, lists
+    return _PLANS.get_pair(context_features, sequence_features)
 
 
-def _parse(
+def parse_sequence_records(
     plan: SequencesPlan, records: Records, example_names: Any, policy: ReadPolicy, threads: int | None
 ) -> _Results:
+    """Parse records by a compiled plan; one that is marked as a scalar without a batch dimension."""
     names = sequence_names(example_names, records.count)
     context, lists, failure = plan.native.parse(
-        records.pieces, _DIALECTS[policy.wire], native_threads(threads)
+        records.pieces, SEQUENCE_DIALECTS[policy.wire], native_threads(threads)
     )
     if failure is not None:
         raise sequence_failure(failure, plan.context, plan.lists, records, names)

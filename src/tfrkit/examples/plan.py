@@ -133,6 +133,7 @@ class ExamplesPlan:
     """A compiled spec.
 
     Attributes:
+        features: the spec, keys as text.
         slots: what the kernel reads, sorted by key.
         native: reads a batch, and decides which error comes first.
         quick: reads one example into a dict in the order of the spec; None if that dict would not be the result.
@@ -143,11 +144,22 @@ class ExamplesPlan:
         single_makers: the same for one example, from a dict by slot; None is the slot's value itself.
     """
 
-    __slots__ = ("batch_makers", "given", "keys", "native", "quick", "quick_makers", "single_makers", "slots")
+    __slots__ = (
+        "batch_makers",
+        "features",
+        "given",
+        "keys",
+        "native",
+        "quick",
+        "quick_makers",
+        "single_makers",
+        "slots",
+    )
 
     def __init__(self, table: SlotTable) -> None:
         places = {slot.key: (index, slot) for index, slot in enumerate(table.slots)}
         ordered = sorted(table.features.items())
+        self.features = table.features
         self.slots: tuple[Slot, ...] = table.slots
         self.keys: tuple[str, ...] = tuple(table.features)
         self.given: tuple[str | bytes, ...] | None = None if table.given == self.keys else table.given

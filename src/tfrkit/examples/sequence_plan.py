@@ -32,7 +32,7 @@ from tfrkit.model.specs import (
     VarLenFeature,
 )
 
-__all__ = ["SequencesPlan", "compile_sequences"]
+__all__ = ["SequencesPlan", "compile_sequences", "make_steps", "narrow_steps"]
 
 _CONTEXT: Final = (VarLenFeature, FixedLenFeature, RaggedFeature)
 _LISTS: Final = (VarLenFeature, FixedLenSequenceFeature, RaggedFeature)
@@ -45,6 +45,8 @@ class SequencesPlan:
     """Two compiled specs.
 
     Attributes:
+        features: the context's spec, keys as text.
+        list_features: that of the feature lists.
         context: slots of the context, sorted by key.
         lists: slots of the feature lists, sorted by key.
         native: reads a batch.
@@ -60,11 +62,15 @@ class SequencesPlan:
         "_make_lists",
         "_single",
         "context",
+        "features",
+        "list_features",
         "lists",
         "native",
     )
 
     def __init__(self, context: SlotTable, lists: SlotTable) -> None:
+        self.features = context.features
+        self.list_features = lists.features
         self.context: tuple[Slot, ...] = context.slots
         self.lists: tuple[Slot, ...] = lists.slots
         self.native: Any = _core.SequencePlan(
@@ -96,6 +102,10 @@ class SequencesPlan:
             for given, (key, feature) in zip(lists.given, lists.features.items(), strict=True)
             if isinstance(feature, FixedLenSequenceFeature)
         ]
+
+    def rename(self, context: dict[str, Any], lists: dict[str, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """Give results the keys that the specs have."""
+        return rename(context, self._given), rename(lists, self._given_lists)
 
     def make_context(self, columns: list[Any], count: int, *, one: bool) -> dict[str, Any]:
         """Make the context's results, of a batch or of one example."""
@@ -155,7 +165,7 @@ def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, Slo
     index, slot = places[key]
     if isinstance(feature, FixedLenSequenceFeature):
         return lambda columns, one: _dense_list(columns[index], slot, one)
-    return lambda columns, one: _steps(columns[index]).values if one else _steps(columns[index])
+    return lambda columns, one: make_steps(columns[index]).values if one else make_steps(columns[index])
 
 
 def _dense_list(column: tuple[Any, ...], slot: Slot, one: bool) -> Any:
@@ -171,9 +181,15 @@ def _dense_list(column: tuple[Any, ...], slot: Slot, one: bool) -> Any:
     return Ragged.unchecked(values, splits).to_padded(b"" if slot.type == "string" else 0)
 
 
-def _steps(column: tuple[Any, ...]) -> Ragged:
+def make_steps(column: tuple[Any, ...]) -> Ragged:
     """Steps of any length, in the lists of the examples."""
     return Ragged.unchecked(make_ragged(column[:-1]), column[-1])
+
+
+def narrow_steps(rows: Ragged, dtype: str) -> Ragged:
+    """Give the splits of both depths the type that the feature asks for."""
+    outer = narrow_splits(rows, dtype)
+    return Ragged.unchecked(narrow_splits(outer.values, dtype), outer.row_splits)
 
 
 def _ragged_list_maker(key: str, feature: RaggedFeature, places: dict[str, int]) -> _MakeList:
@@ -182,8 +198,7 @@ def _ragged_list_maker(key: str, feature: RaggedFeature, places: dict[str, int])
     parts = {part.key: places[part.key] for part in feature.partitions if hasattr(part, "key")}
 
     def steps_of(columns: list[Any], place: int) -> Ragged:
-        rows = narrow_splits(_steps(columns[place]), dtype)
-        return Ragged.unchecked(narrow_splits(rows.values, dtype), rows.row_splits)
+        return narrow_steps(make_steps(columns[place]), dtype)
 
     def make(columns: list[Any], one: bool) -> Ragged:
         rows = steps_of(columns, value_place)
