@@ -54,7 +54,9 @@ def _feature(draw: st.DrawFn, key: str) -> tuple[Any, dict[str, st.SearchStrateg
         return tfr.FixedLenFeature(shape, dtype, default), {key: _list(dtype, size)}
     if kind == "sequence":
         bodies = st.integers(0, 3).flatmap(lambda steps: _list(dtype, steps * size))
-        return tfr.FixedLenSequenceFeature(shape, dtype, True, draw(st.none() | _VALUES[dtype])), {key: bodies}
+        return tfr.FixedLenSequenceFeature(shape, dtype, True, draw(st.none() | _VALUES[dtype])), {
+            key: bodies
+        }
     if kind == "sparse":
         names = draw(st.sampled_from([["at"], ["at", "by"]]))
         at = [f"{key}/{name}" for name in names]
@@ -65,7 +67,9 @@ def _feature(draw: st.DrawFn, key: str) -> tuple[Any, dict[str, st.SearchStrateg
     if kind == "cut":
         partitions, keys = draw(_partitions(key))
         feature = tfr.RaggedFeature(dtype, key, partitions, splits, draw(st.booleans()))
-        borders = st.lists(st.integers(-1, 4), max_size=4) | st.lists(st.integers(0, 4), max_size=3).map(sorted)
+        borders = st.lists(st.integers(-1, 4), max_size=4) | st.lists(st.integers(0, 4), max_size=3).map(
+            sorted
+        )
         return feature, {key: _list(dtype), **dict.fromkeys(keys, borders.map(lambda values: ints(*values)))}
     feature = tfr.VarLenFeature(dtype) if kind == "var" else tfr.RaggedFeature(dtype, row_splits_dtype=splits)
     return feature, {key: _list(dtype)}

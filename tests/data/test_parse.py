@@ -62,7 +62,9 @@ def as_batch(node, n=1 << 30):
 @given(any_examples(), st.sampled_from(POLICIES), st.integers(1, 7))
 def test_rows_are_those_of_parse_single_example(case, policy, n):
     spec, records = case
-    expected = [outcome(lambda each=each: tfr.parse_single_example(each, spec, policy=policy)) for each in records]
+    expected = [
+        outcome(lambda each=each: tfr.parse_single_example(each, spec, policy=policy)) for each in records
+    ]
     node = ParseNode(RunsNode((as_records(records),)), spec, policy)
     found = pull_all(node, n)
     assert [type(each) for each in found] == [type(each) for each in expected]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import pytest
 
 import tfrkit as tfr
 from tests.data.example_cases import any_sequences
@@ -48,7 +47,9 @@ def test_a_batch_of_parsed_records_is_a_parsed_batch(case, n):
     lists = {key: feature for key, feature in lists.items() if key not in cut}
     if not context and not lists:
         return
-    alone = [outcome(lambda one=one: tfr.parse_single_sequence_example(one, context, lists)) for one in records]
+    alone = [
+        outcome(lambda one=one: tfr.parse_single_sequence_example(one, context, lists)) for one in records
+    ]
     good = [one for one, made in zip(records, alone, strict=True) if not isinstance(made, Exception)]
     if not good:
         return

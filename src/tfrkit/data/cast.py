@@ -55,10 +55,12 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> Any:
             return value
         raise UnimplementedError(f"Cast string to {op_name(dtype_name(dtype))} is not supported")
     if not isinstance(value, (np.ndarray, np.generic)):
-        raise TypeError(f"expected a number, an array, a Ragged or a Sparse to cast but got {type(value).__name__}")
+        raise TypeError(
+            f"expected a number, an array, a Ragged or a Sparse to cast but got {type(value).__name__}"
+        )
     if value.dtype == dtype:
         return value
-    if value.dtype == _STRING or dtype == _STRING:
+    if _STRING in (value.dtype, dtype):
         names = [op_name(dtype_name(kind)) for kind in (value.dtype, dtype)]
         raise UnimplementedError(f"Cast {names[0]} to {names[1]} is not supported")
     made = _cast_array(np.asarray(value), dtype)

@@ -292,7 +292,9 @@ def _batch_with_rows(structure: Any, count: int) -> Any:
     singles = map_structure(lambda column: column if isinstance(column, leaf.Rows) else blank, structure)
     stacked = collate(_rows(singles, count))
     return map_structure(
-        lambda column, made: made if isinstance(column, leaf.Rows) else leaf.finish(column), structure, stacked
+        lambda column, made: made if isinstance(column, leaf.Rows) else leaf.finish(column),
+        structure,
+        stacked,
     )
 
 

@@ -261,4 +261,8 @@ def _require(op: ColumnOp, found: dict[str, Any], keys: Any) -> None:
 def _with_type(spec: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(spec, RaggedTensorSpec):
         return RaggedTensorSpec(spec.shape, dtype, spec.ragged_rank, spec.row_splits_dtype)
-    return SparseTensorSpec(spec.shape, dtype) if isinstance(spec, SparseTensorSpec) else TensorSpec(spec.shape, dtype)
+    return (
+        SparseTensorSpec(spec.shape, dtype)
+        if isinstance(spec, SparseTensorSpec)
+        else TensorSpec(spec.shape, dtype)
+    )

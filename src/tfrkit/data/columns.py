@@ -19,7 +19,19 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import IntArray
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["Column", "Padded", "Rows", "alike", "concat", "cut", "finish", "nbytes", "read_only", "rows", "take"]
+__all__ = [
+    "Column",
+    "Padded",
+    "Rows",
+    "alike",
+    "concat",
+    "cut",
+    "finish",
+    "nbytes",
+    "read_only",
+    "rows",
+    "take",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,11 +74,11 @@ def rows(column: Column) -> list[Any]:
     if isinstance(column, np.ndarray):
         return list(read_only(column))
     if isinstance(column, BytesColumn):
-        return column.to_list() if column.ndim == 1 else list(column.to_numpy())
+        return column.to_list() if column.ndim == 1 else list(read_only(column.to_numpy()))
     if isinstance(column, Padded):
         column = column.ragged
         if isinstance(column.values, BytesColumn):
-            return [row.to_numpy() for row in column]
+            return [read_only(row.to_numpy()) for row in column]
     if isinstance(column, Ragged) and isinstance(column.values, np.ndarray) and column.values.flags.writeable:
         column = Ragged.unchecked(read_only(column.values), column.row_splits)
     return list(column)
@@ -140,7 +152,9 @@ def finish(column: Column) -> Any:
 def nbytes(column: Column) -> int:
     """Bytes of memory that the rows need, roughly."""
     if isinstance(column, Rows):
-        return sum(len(row) if isinstance(row, bytes) else int(getattr(row, "nbytes", 0)) for row in column.items)
+        return sum(
+            len(row) if isinstance(row, bytes) else int(getattr(row, "nbytes", 0)) for row in column.items
+        )
     if isinstance(column, Padded):
         column = column.ragged
     if isinstance(column, Ragged):

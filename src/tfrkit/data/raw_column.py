@@ -46,11 +46,16 @@ def decode_column(
         same = sizes is None or not len(sizes) or bool((sizes == sizes[0]).all())
         lengths = column.lengths
         if same and (not len(lengths) or bool((lengths == lengths[0]).all())):
-            return _shaped(column, dtype, sizes[0] if sizes is not None and len(sizes) else None, little_endian)
+            return _shaped(
+                column, dtype, sizes[0] if sizes is not None and len(sizes) else None, little_endian
+            )
     used = {name: columns[name] for name in (key, *_names(shape))}
     elements = zip(*(rows(part) for part in used.values()), strict=True)
     return Rows(
-        [decode_value(dict(zip(used, each, strict=True)), key, dtype, shape, little_endian) for each in elements]
+        [
+            decode_value(dict(zip(used, each, strict=True)), key, dtype, shape, little_endian)
+            for each in elements
+        ]
     )
 
 
@@ -104,8 +109,10 @@ def _element_sizes(element: dict[str, Any], shape: Any) -> IntArray | None:
     if shape is None:
         return None
     if isinstance(shape, str):
-        return _common_row(element[shape], shape, 1)
-    return np.array([_common_row(element[size], size, 0) if isinstance(size, str) else size for size in shape], np.int64)
+        return np.asarray(_common_row(element[shape], shape, 1), np.int64)
+    return np.array(
+        [_common_row(element[size], size, 0) if isinstance(size, str) else size for size in shape], np.int64
+    )
 
 
 def _common_row(value: Any, name: str, ndim: int) -> Any:
@@ -133,7 +140,11 @@ def _column_sizes(columns: dict[str, Any], shape: Any) -> IntArray | None:
         found = columns[shape]
         if isinstance(found, Ragged) and len(set(found.row_lengths().tolist())) == 1:
             found = found.to_padded()
-        return found if isinstance(found, np.ndarray) and found.ndim == 2 and found.dtype.kind in "iu" else _DIFFERENT
+        return (
+            found
+            if isinstance(found, np.ndarray) and found.ndim == 2 and found.dtype.kind in "iu"
+            else _DIFFERENT
+        )
     parts = [columns[size] if isinstance(size, str) else np.full(1, size, np.int64) for size in shape]
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in parts):
         return _DIFFERENT
