@@ -6,7 +6,7 @@ element may be a batch itself: its values are then columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -162,11 +162,11 @@ class ColumnsNode(Node):
     """One operation on every element."""
 
     input: Node
-    op: ColumnOp = field()
+    op: ColumnOp
 
     def __post_init__(self) -> None:
         """Find out at once if a feature is missing, where that takes no user's code."""
-        if self.input.pure:
+        if not self.input.opaque:
             self.element_spec()
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:

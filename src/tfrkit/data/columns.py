@@ -108,7 +108,7 @@ def take(column: Column, chosen: IntArray) -> Column:
 def alike(first: Column, second: Column) -> bool:
     """Whether two columns can be joined: one kind, one type, one shape of rows; or one of them is `Rows`."""
     if isinstance(first, Rows) or isinstance(second, Rows):
-        return all(isinstance(column, (Rows, np.ndarray)) for column in (first, second))
+        return all(isinstance(column, (Rows, np.ndarray, BytesColumn)) for column in (first, second))
     if isinstance(first, Padded) and isinstance(second, Padded):
         same = type(first.default) is type(second.default) and np.array_equal(first.default, second.default)
         return bool(same) and alike(first.ragged, second.ragged)

@@ -32,6 +32,11 @@ class WithColumnNode(Node):
         """A user's function can notice."""
         return False
 
+    @property
+    def opaque(self) -> bool:
+        """Only the function knows what it gives."""
+        return True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
         return _WithColumnIterator(self.name, self.function, Inbox(self.input, context, state))
