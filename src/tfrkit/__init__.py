@@ -15,7 +15,9 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.data.iterator import DatasetIterator
     from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
     from tfrkit.data.options import Options
+    from tfrkit.data.records_dataset import TFRecordDataset
     from tfrkit.data.seeds import set_seed
+    from tfrkit.data.text_lines import TextLineDataset
     from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
     from tfrkit.examples.decode_base64 import decode_base64, encode_base64
     from tfrkit.examples.decode_compressed import decode_compressed
@@ -115,9 +117,11 @@ __all__ = [
     "SparseFeature",
     "SparseTensorSpec",
     "TFRecordCompressionType",
+    "TFRecordDataset",
     "TFRecordOptions",
     "TFRecordWriter",
     "TensorSpec",
+    "TextLineDataset",
     "VarLenFeature",
     "VerifyReport",
     "build_index",
@@ -167,7 +171,9 @@ _EXPORTS = {
     "data.iterator": "DatasetIterator",
     "data.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
     "data.options": "Options",
+    "data.records_dataset": "TFRecordDataset",
     "data.seeds": "set_seed",
+    "data.text_lines": "TextLineDataset",
     "examples.convert": "make_example make_sequence_example to_dict",
     "examples.decode_base64": "decode_base64 encode_base64",
     "examples.decode_compressed": "decode_compressed",

@@ -7,8 +7,6 @@ so that reading can go on there: a state is three numbers, whatever was read ahe
 from __future__ import annotations
 
 import functools
-import os
-import stat
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -26,6 +24,7 @@ from tfrkit.records.chain import BLOCK_BYTES
 from tfrkit.records.fetch import fetch
 from tfrkit.records.position import BEGINNING, Places, Position
 from tfrkit.records.reader import BlockReader
+from tfrkit.storage.source import is_stream
 
 __all__ = ["RecordsNode"]
 
@@ -124,13 +123,7 @@ class RecordsNode(Node):
 
     def _flows(self, path: str) -> bool:
         """Whether a file can only be read once, in order."""
-        if path == "-" and self.policy.globs:
-            return True
-        try:
-            mode = os.stat(path).st_mode
-        except (OSError, ValueError):
-            return False
-        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+        return (path == "-" and self.policy.globs) or is_stream(path)
 
 
 class _RecordsIterator(NodeIterator):

@@ -161,7 +161,7 @@ def _files_of(node: Node) -> dict[str, Any]:
     """The files that a pipeline reads: their number, all together, and (if they are few) each."""
     prints = [(os.path.basename(path), file_fingerprint(path)) for path in _paths_of(node)]
     digest = hashlib.blake2b(repr(prints).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-    named = [[name, list(found)] for name, found in prints] if len(prints) <= _MAX_NAMED else None
+    named = [[name, found and list(found)] for name, found in prints] if len(prints) <= _MAX_NAMED else None
     return {"count": len(prints), "all": digest, "each": named}
 
 

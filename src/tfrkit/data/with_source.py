@@ -1,29 +1,117 @@
-"""with_source: where each element came from, as features."""
+"""with_source: the file and the record number that each element came from, as features.
+
+Chunks carry their origin as long as their elements are records, or were made of them by stages that know what they do:
+parse, select, rename, cast, filter, shuffle and the like. What a user's function made, or a batch, has none.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from tfrkit.data.node import Context, Node, NodeIterator
+import numpy as np
+
+from tfrkit.data.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.node import Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.origin import Origin
+from tfrkit.data.structure import is_nested
+from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import TensorSpec
+
+__all__ = ["DATA", "WithSourceNode"]
+
+DATA: Final = "data"  # the name that an element gets which has no names itself
 
 
 @dataclass(frozen=True, eq=False)
 class WithSourceNode(Node):
-    """File name and record number as features of these names."""
+    """File name and record number as features of these names.
+
+    A dict gets them as two more entries, a tuple in its first dict (that of the context, behind `parse_sequence`). An
+    element that is neither, such as a raw record, becomes a dict, in which it is called "data".
+    """
 
     input: Node
     file: str
     record: str
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin."""
-        raise NotImplementedError
+        """Begin where the input does."""
+        return _WithSourceIterator(self, self.input.begin(context, state))
 
     def element_spec(self) -> Any:
-        """What its elements are."""
-        raise NotImplementedError
+        """As the input's, with two more features."""
+        source = {
+            self.file: TensorSpec((), np.dtype(object)),
+            self.record: TensorSpec((), np.dtype(np.int64)),
+        }
+        return _joined(self.input.element_spec(), source)
 
     def cardinality(self) -> int:
-        """How many there are."""
-        raise NotImplementedError
+        """As the input's."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"with_source({self.file!r}, {self.record!r})"
+
+
+class _WithSourceIterator(UnaryIterator):
+    def __init__(self, node: WithSourceNode, input: NodeIterator) -> None:
+        super().__init__(input)
+        self._names = (node.file, node.record)
+
+    def pull(self, n: int) -> Run | None:
+        """Pull a run and add the columns."""
+        run = self.input.pull(n)
+        if run is None or not len(run.chunk):
+            return run
+        origin = run.chunk.origin
+        if origin is None or None in origin.paths:
+            return Run(Objects([]), _no_origin())
+        try:
+            return Run(_add(run.chunk, origin, self._names), run.error)
+        except InvalidArgumentError as error:
+            return Run(Objects([]), error)
+
+
+def _add(chunk: Chunk, origin: Origin, names: tuple[str, str]) -> Chunk:
+    files = BytesColumn.from_list([os.fsencode(path or "") for path in origin.paths])[origin.files]
+    source = dict(zip(names, (files, origin.records), strict=True))
+    if isinstance(chunk, (Records, Columns)):
+        columns = chunk.batch() if isinstance(chunk, Records) else chunk.columns
+        return Columns(_joined(columns, source), len(chunk), origin)
+    rows = Columns(source, len(chunk)).objects()
+    return Objects([_joined(item, row) for item, row in zip(chunk.objects(), rows, strict=True)], origin)
+
+
+def _joined(value: Any, source: dict[str, Any]) -> Any:
+    """Put the source into a structure of values, columns or specs."""
+    if isinstance(value, dict):
+        taken = [name for name in source if name in value]
+        if taken:
+            raise InvalidArgumentError(
+                f"with_source: the element has a feature {taken[0]!r} already. Give another name: "
+                f"with_source(file=..., record=...)."
+            )
+        return {**value, **source}
+    if isinstance(value, tuple):
+        for place, part in enumerate(value):
+            if isinstance(part, dict):
+                changed = [*value[:place], _joined(part, source), *value[place + 1 :]]
+                return type(value)(*changed) if hasattr(value, "_fields") else tuple(changed)
+    if is_nested(value):
+        raise InvalidArgumentError(
+            "with_source: expected elements that are dicts, single values, or tuples with a dict in them."
+        )
+    return _joined({DATA: value}, source)
+
+
+def _no_origin() -> FailedPreconditionError:
+    return FailedPreconditionError(
+        "with_source: nobody knows which record an element came from any more: it was made by a function, or put "
+        "together of several. Put with_source() before map() and batch(), right behind parse() or the source."
+    )

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from tfrkit.errors import FailedPreconditionError, from_os_error
 
-__all__ = ["ByteSource", "open_source"]
+__all__ = ["ByteSource", "is_stream", "open_source"]
 
 
 class ByteSource:
@@ -138,3 +138,12 @@ def open_source(target: str | IO[bytes] | Any, *, folders: bool = False) -> Byte
             path=target,
         )
     return source
+
+
+def is_stream(path: str) -> bool:
+    """Whether a path names something that can only be read once and in order, such as a named pipe."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
