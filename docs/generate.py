@@ -26,6 +26,7 @@ TITLES = {
     (2,): "Messages",
     (2, 1): "The bytes of an Example in the parsing ops",
     (3,): "Parsing ops",
+    (5,): "Pipelines",
 }
 HEAD = """<!-- Made by docs/generate.py from the markers in tests/; `make docs` writes it anew. -->
 # Compatibility with TensorFlow
