@@ -85,6 +85,15 @@ std::size_t count_finished(const nb::list& values, const nb::tuple& types) {
   return static_cast<std::size_t>(count);
 }
 
+nb::object element_maker(const nb::tuple& types, const nb::callable& convert) {
+  return nb::cpp_function(
+      [types, convert](nb::handle value) {
+        if (FinishedCheck(types).is_finished(value.ptr())) return nb::borrow(value);
+        return nb::object(convert(value));
+      },
+      nb::arg("value").none());
+}
+
 }  // namespace
 
 void bind_finished(nb::module_& module) {
@@ -97,6 +106,12 @@ void bind_finished(nb::module_& module) {
       "count_finished", count_finished, nb::arg("values"), nb::arg("types"),
       nb::sig("def count_finished(values: list[typing.Any], types: tuple[type, ...]) -> int"),
       "How many values, from the first, are what is_finished asks for.");
+  module.def("element_maker", element_maker, nb::arg("types"), nb::arg("convert"),
+             nb::sig("def element_maker(types: tuple[type, ...], "
+                     "convert: collections.abc.Callable[[typing.Any], typing.Any]) "
+                     "-> collections.abc.Callable[[typing.Any], typing.Any]"),
+             "A function that gives a value as it is if it is_finished, and else what `convert`\n"
+             "makes of it.");
 }
 
 }  // namespace tfrkit

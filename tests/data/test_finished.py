@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -74,3 +75,28 @@ def test_endless_structures_are_not_finished():
     endless: dict[str, object] = {}
     endless["a"] = endless
     assert not _core.is_finished(endless, TYPES)
+
+
+def test_an_element_maker_converts_what_is_not_finished():
+    def convert(value):
+        if value == "wrong":
+            raise ZeroDivisionError("told to")
+        return ["made of", value]
+
+    make = _core.element_maker(TYPES, convert)
+    finished = {"a": np.int64(1)}
+    assert make(finished) is finished
+    assert make([1]) == ["made of", [1]]
+    assert make(None) == ["made of", None]
+    with pytest.raises(ZeroDivisionError, match="told to"):
+        make("wrong")
+
+
+def test_an_element_maker_counts_references():
+    finished, other = {"a": np.int64(1)}, ["x"]
+    before = sys.getrefcount(finished), sys.getrefcount(other)
+    make = _core.element_maker(TYPES, lambda value: value)
+    for _ in range(1000):
+        make(finished)
+        make(other)
+    assert (sys.getrefcount(finished), sys.getrefcount(other)) == before

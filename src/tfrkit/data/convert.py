@@ -29,7 +29,7 @@ _SCALARS: Final = frozenset(np.dtype(code).type for code in "?bhilBHILefdFD")  #
 _LARGEST: Final = 3.4028234e38  # a float32 can be
 
 
-def to_element(value: Any) -> Any:
+def _convert(value: Any) -> Any:
     """Make an element of what a user's function gave back; a list there is a tuple of components.
 
     Raises:
@@ -38,11 +38,13 @@ def to_element(value: Any) -> Any:
     >>> to_element([1, (2.5, "x")])
     (np.int32(1), (np.float32(2.5), b'x'))
     """
-    if _core.is_finished(value, COLUMN_TYPES):
-        return value
     if isinstance(value, (list, range)):
         return tuple(map(to_tensors, value))
     return to_tensors(value)
+
+
+# What is right already is found natively: 0.02 us for a number, 0.3 us for a dict of 41.
+to_element: Final = _core.element_maker(COLUMN_TYPES, _convert)
 
 
 def to_elements(values: list[Any]) -> list[Any]:
