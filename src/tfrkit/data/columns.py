@@ -30,6 +30,7 @@ __all__ = [
     "nbytes",
     "read_only",
     "rows",
+    "strings_in",
     "take",
 ]
 
@@ -65,6 +66,13 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def strings_in(value: Any) -> Any:
+    """The value, an array of bytes objects as a BytesColumn."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return BytesColumn.from_list(value)
+    return value
 
 
 def rows(column: Column) -> list[Any]:

@@ -96,13 +96,21 @@ def to_value(value: Any) -> Any:
         return value.to_numpy().item()
     if isinstance(value, COLUMN_TYPES):
         return value
-    array = to_array(value)
+    array = to_array(np.stack(value) if _are_arrays(value) else value)
     if array.dtype == object:
         return BytesColumn.from_list(array) if array.ndim else array.item()
     _check_type(array.dtype)
     if not array.ndim:
         return array[()]
     return read_only(array.astype(array.dtype.newbyteorder("="), copy=False))
+
+
+def _are_arrays(value: Any) -> bool:
+    """Whether it is a list of arrays of one type and shape, of which numpy makes the right thing."""
+    if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], np.ndarray):
+        return False
+    kinds = {(item.dtype, item.shape) if isinstance(item, np.ndarray) else None for item in value}
+    return len(kinds) == 1 and value[0].ndim > 0
 
 
 def _check_type(dtype: np.dtype[Any]) -> None:

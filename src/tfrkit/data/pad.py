@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.collate import collate
-from tfrkit.data.columns import Column, Padded, read_only, rows
+from tfrkit.data.columns import Column, Padded, read_only, rows, strings_in
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -69,6 +69,7 @@ def pad_values(values: Sequence[Any], shape: Dims, fill: Any, component: int) ->
     """
     if values[0] is None:
         return None
+    values = [strings_in(value) for value in values]
     shapes = [() if isinstance(value, bytes) else value.shape for value in values]
     for each in shapes:
         _check_rank(len(each), shape, component)

@@ -15,7 +15,7 @@ import numpy as np
 from tfrkit.data.batch import BatchIterator, batch_count
 from tfrkit.data.chunk import Chunk, Columns
 from tfrkit.data.collate import collate
-from tfrkit.data.columns import Padded
+from tfrkit.data.columns import Padded, Rows, strings_in
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator
 from tfrkit.data.specs import batched
 from tfrkit.data.structure import flatten, map_structure, pack
@@ -80,7 +80,7 @@ class _RaggedBatchIterator(BatchIterator):
             return chunk.batch()
         if isinstance(chunk, Columns):
             plain = map_structure(_without_padding, chunk.columns)
-            if not any(isinstance(column, np.ndarray | BytesColumn) for column in self._marked(plain)):
+            if not any(isinstance(column, np.ndarray | BytesColumn | Rows) for column in self._marked(plain)):
                 return map_structure(self._with_splits, plain)
         elements = chunk.objects()
         depths = self._depths(elements[0])
@@ -140,6 +140,7 @@ def stack_ragged(values: Sequence[Any], depth: int, dtype: np.dtype[Any]) -> Rag
     >>> stack_ragged([np.ones((1, 2)), np.ones((2, 3))], 2, np.dtype("int64")).to_list()
     [[[1.0, 1.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]]
     """
+    values = [strings_in(value) for value in values]
     if isinstance(values[0], Ragged):
         lengths = np.array([len(value) for value in values])
         return _cast_splits(Ragged.unchecked(Ragged.concat(values), splits_of(lengths)), dtype)

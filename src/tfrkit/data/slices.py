@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data import columns as leaf
 from tfrkit.data.chunk import Columns, Objects
+from tfrkit.data.columns import Rows
 from tfrkit.data.convert import to_tensors
 from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.data.specs import spec_of, spec_of_columns
@@ -112,10 +112,9 @@ def make_slices_node(tensors: Any) -> Node:
     for count in counts:
         if count != counts[0]:
             raise ValueError(f"Dimensions {counts[0]} and {count} are not compatible")
-    fixed = map_structure(
-        lambda value: leaf.read_only(value) if isinstance(value, np.ndarray) else value, columns
-    )
-    return SlicesNode(fixed, counts[0], spec_of_columns(fixed))
+    spec = spec_of_columns(columns)
+    rows = map_structure(lambda column: Rows([None] * counts[0]) if column is None else column, columns)
+    return SlicesNode(rows, counts[0], spec)
 
 
 def make_tensors_node(tensors: Any) -> Node:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.columns import Rows
 from tfrkit.data.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -20,7 +21,7 @@ from tfrkit.data.node import (
     Run,
 )
 from tfrkit.data.specs import unbatched
-from tfrkit.data.structure import flatten
+from tfrkit.data.structure import flatten, map_structure
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.record_column import RecordColumn
 
@@ -44,10 +45,12 @@ class UnbatchNode(Node):
     def cardinality(self) -> int:
         """Known if the number of rows is the same for all elements."""
         count = self.input.cardinality()
-        if count in (INFINITE_CARDINALITY, UNKNOWN_CARDINALITY) or self.input.opaque:
-            return count if count != INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
+        if count == INFINITE_CARDINALITY:
+            return INFINITE_CARDINALITY
+        if count == UNKNOWN_CARDINALITY or self.input.opaque:
+            return UNKNOWN_CARDINALITY
         rows = {leaf.shape[0] for leaf in flatten(self.input.element_spec()) if leaf.shape}
-        known = rows - {None}
+        known = rows - {None, 0}
         return count * known.pop() if known else UNKNOWN_CARDINALITY
 
 
@@ -143,4 +146,7 @@ def _rows_of(element: Any) -> Chunk:
                 "Input element must have the same batch size in each component. "
                 f"Component 0 had size {sizes[0]} but component {number} had size, {size}."
             )
-    return Columns(element, sizes[0] if sizes else 0)
+    count = sizes[0] if sizes else 0
+    return Columns(
+        map_structure(lambda value: Rows([None] * count) if value is None else value, element), count
+    )
