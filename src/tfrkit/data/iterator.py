@@ -155,7 +155,7 @@ class DatasetIterator:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go to where another iterator stood; what was under way is dropped."""
         with self._lock:
-            self._root.close()
+            self.close()
             self._items, self._error, self._count, self._ahead = [], None, 0, 1
             self._open(state)
 
@@ -163,6 +163,7 @@ class DatasetIterator:
         """End all background work and let go of files; the iterator is then at its end."""
         root = getattr(self, "_root", None)
         if root is not None:
+            self._context.closed = True
             root.close()
 
     def __del__(self) -> None:

@@ -62,6 +62,7 @@ class Context:
         damages: the first of them, as (path, Damage).
         ignored: number of errors that `ignore_errors` left out.
         wrap: put round every iterator that is started, to measure it.
+        closed: nobody wants elements any more; background work that waits looks at it.
     """
 
     threads: int = field(default_factory=default_threads)
@@ -71,6 +72,7 @@ class Context:
     damages: list[tuple[str, Damage]] = field(default_factory=list)
     ignored: int = 0
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
+    closed: bool = False
 
 
 class NodeIterator(ABC):

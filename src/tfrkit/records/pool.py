@@ -51,7 +51,7 @@ class ThreadPool:
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a collected writer may hand in a task while this thread holds it
         self._tasks: deque[Callable[[], None]] = deque()
         self._idle: list[threading.Lock] = []  # of waiting threads: released to wake one
         self._threads: set[threading.Thread] = set()

@@ -1,0 +1,33 @@
+"""Calling a user's function with every element of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import starmap
+from typing import Any
+
+from tfrkit.data.convert import to_element
+from tfrkit.errors import InvalidArgumentError
+
+__all__ = ["call_each"]
+
+
+def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[list[Any], Exception | None]:
+    """Call a function with every element, the parts of a tuple as arguments, until it fails.
+
+    Returns:
+        What it made of them, and its error if it failed at the next one.
+
+    >>> call_each(lambda x: 6 // x, [3, 2, 0, 1])
+    ([np.int32(2), np.int32(3)], ZeroDivisionError('integer division or modulo by zero'))
+    """
+    made: list[Any] = []
+    unpacked = len(elements) > 0 and type(elements[0]) is tuple
+    try:
+        # The loop runs in C; what came before an error is kept.
+        made.extend(map(to_element, (starmap if unpacked else map)(function, elements)))
+    except Exception as error:
+        return made, error
+    if len(made) < len(elements):
+        return made, InvalidArgumentError("Function invocation produced OutOfRangeError: StopIteration: ")
+    return made, None

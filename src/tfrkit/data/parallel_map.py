@@ -1,0 +1,349 @@
+"""map with calls in several threads: results in order, unless it may be given up.
+
+A thread claims the next element of the input, one thread at a time, and calls the function with it while others do
+the same. At most so many elements are under way as calls may run at once, or as the consumer asks for. Within a claim
+things come in order, so what was given of it is a number. The state is where the oldest claim stands that was not all
+given, what was given of it, and (without order) which later elements were given.
+
+Threads cost more than they bring if the function only computes in Python, since only one computes at a time. `Settling`
+finds out: calls then run in the consumer's thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from tfrkit.data.ahead import Ahead, Place
+from tfrkit.data.call_each import call_each
+from tfrkit.data.chunk import Objects, concat
+from tfrkit.data.given import Given
+from tfrkit.data.node import Context, Node, NodeIterator, Run
+from tfrkit.data.origin import Origin
+from tfrkit.data.settling import Settling
+
+__all__ = ["ParallelMapIterator"]
+
+
+class _Claim:
+    """An element that one thread works on, or an error of the input, or both; and what has become of them so far.
+
+    Attributes:
+        place: of the first one.
+        count: of all items, which are elements and the input's error after them.
+        made: results and failures.
+        given: how many of them the consumer has got.
+        error_given: the consumer got the error after the elements before, in an earlier life of the iterator.
+    """
+
+    __slots__ = (
+        "_error",
+        "_finished",
+        "_origin",
+        "count",
+        "elements",
+        "error_given",
+        "given",
+        "made",
+        "place",
+    )
+
+    def __init__(self, place: Place, run: Run, given: Given, *, origin: bool) -> None:
+        self.place = place
+        self.elements = run.chunk.objects()
+        self._origin: Origin | None = run.chunk.origin if origin else None
+        self._error = run.error
+        self._finished = False
+        size = len(self.elements)
+        self.count = size + (run.error is not None)
+        self.given = size if given.first else 0
+        self.made: list[Any] = [None] * self.given
+        self.error_given = run.error is not None and given.has(size)
+        given.advance(self.count)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something to be given."""
+        return self.given < len(self.made)
+
+    @property
+    def over(self) -> bool:
+        """Whether everything was given."""
+        return self._finished and not self.waiting
+
+    def give(self, n: int) -> BaseException | None:
+        """Give at most n results, as far as the first failure, which is returned and counts as given."""
+        made = self.made
+        end = min(len(made), self.given + n)
+        while self.given < end:
+            self.given += 1
+            item = made[self.given - 1]
+            if type(item) is _Failure:
+                return item.error
+        return None
+
+    def chunk(self, first: int, count: int) -> Objects:
+        """Some results."""
+        origin = None if self._origin is None else self._origin.slice(first, first + count)
+        return Objects(self.made[first : first + count], origin)
+
+    def finish(self) -> None:
+        """All calls are done: what follows is the input's error."""
+        if self._error is not None and not self.error_given:
+            self.made.append(_Failure(self._error))
+        self._finished = True
+
+
+class _Failure:
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class ParallelMapIterator(NodeIterator):
+    """Results of a function that is called in threads."""
+
+    def __init__(
+        self,
+        node: Node,
+        context: Context,
+        state: Any,
+        function: Callable[..., Any],
+        parallel: int,
+        *,
+        ordered: bool,
+    ) -> None:
+        """Over the elements of a node, so many calls at once (AUTOTUNE finds out)."""
+        self._calls = _Calls(node, context, state, function, parallel, ordered=ordered)
+
+    def pull(self, n: int) -> Run | None:
+        """Give what is ready; wait if nothing is."""
+        calls = self._calls
+        calls.want(n)
+        try:
+            run = calls.take_ready(n)
+            while run is None and not calls.over():
+                run = calls.call_here(n) if calls.inline() else calls.wait_for(n)
+        finally:
+            calls.want(0)
+        if run is not None:
+            calls.push()
+        return run
+
+    def save(self) -> Any:
+        """Where the oldest element stands that was not given, and which later ones were."""
+        return self._calls.save()
+
+    def close(self) -> None:
+        """End the background work; calls that have begun are not waited for."""
+        self._calls.close()
+
+
+class _Calls(Ahead):
+    """What the consumer and the threads share."""
+
+    __slots__ = (
+        "_claims",
+        "_function",
+        "_given",
+        "_ordered",
+        "_origin",
+        "_settling",
+        "_under_way",
+        "_wanted",
+    )
+
+    def __init__(
+        self,
+        node: Node,
+        context: Context,
+        state: Any,
+        function: Callable[..., Any],
+        parallel: int,
+        *,
+        ordered: bool,
+    ) -> None:
+        super().__init__(node, context, state)
+        fixed = parallel > 0
+        self._function = function
+        self._ordered = ordered
+        self._origin = context.origin
+        self._settling = Settling(parallel if fixed else context.threads, fixed=fixed)
+        self._given = Given(state["given"] if state else None)  # of what the input gives next
+        self._claims: deque[_Claim] = deque()
+        self._under_way = 0  # elements and errors that were claimed and not given
+        self._wanted = 0  # elements that the consumer waits for
+
+    # ---- the consumer
+
+    def want(self, n: int) -> None:
+        """The consumer asks for n elements, or no longer asks."""
+        self._wanted = n
+
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.closed or (self.ended and not self._claims)
+
+    def inline(self) -> bool:
+        """Whether the next call runs in the consumer's thread."""
+        return self._settling.inline and not (self._claims or self.pulling or self._given or self.closed)
+
+    def take_ready(self, n: int) -> Run | None:
+        """Give at most n results that are ready, as far as the first error; None if none is."""
+        chunks: list[Objects] = []
+        error: BaseException | None = None
+        with self.lock:
+            for claim in self._claims:
+                first, error = claim.given, claim.give(n)
+                count = claim.given - first
+                self._under_way -= count
+                count -= error is not None
+                if count:
+                    chunks.append(claim.chunk(first, count))
+                n -= count
+                if n == 0 or error is not None or (self._ordered and not claim.over):
+                    break
+            while self._claims and self._claims[0].over:
+                self._claims.popleft()
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        return Run(concat(chunks), error) if chunks or error is not None else None
+
+    def wait_for(self, n: int) -> Run | None:
+        """Wait until a result is ready, or it turns out that there is none."""
+        self.wait(self._ready, self.push)
+        return self.take_ready(n)
+
+    def call_here(self, n: int) -> Run | None:
+        """Pull and call in this thread, until it is known whether threads are better."""
+        ended = False
+        with self.lock:
+            self.reserve()
+        try:
+            run = self.take(n if self._settling.settled else 1)
+            if run is None:
+                ended = True
+                return None
+            elements = run.chunk.objects()
+            try:
+                made, error = self._call(elements)
+            except BaseException:
+                self.put_back(run, 0)
+                raise
+            if error is not None:
+                self.put_back(run, len(made) + 1)
+        finally:
+            with self.lock:
+                self.release(ended=ended)
+        origin = run.chunk.slice(0, len(made)).origin if self._origin else None
+        return Run(Objects(made, origin), error or run.error)
+
+    def push(self) -> None:
+        """See to it that there are threads for what may be claimed."""
+        with self.lock:
+            wanted = self._room() > 0 and self.active < self._settling.threads
+        if wanted:
+            self.begin(self._work)
+
+    def save(self) -> dict[str, Any]:
+        """Where the oldest element stands that was not given, and which later ones were."""
+        with self.lock:
+            given, at = Given(), 0
+            place = self.now()
+            for number, claim in enumerate(self._claims):
+                if number == 0:
+                    place = claim.place.after(claim.given)
+                    at = -claim.given
+                else:
+                    given.add(at, at + claim.given)
+                at += claim.count
+                if claim.error_given:
+                    given.add(at - 1, at)
+            for begin, end in self._given.ranges():
+                given.add(at + begin, at + end)
+            return {**place.state(), "given": given.ranges()}
+
+    def close(self) -> None:
+        """Forget what is ready, and want no more."""
+        with self.lock:
+            self._claims.clear()
+        super().close()
+
+    def _ready(self) -> bool:
+        if self.over() or self.inline():
+            return True
+        if self._ordered:
+            return bool(self._claims) and self._claims[0].waiting
+        return any(claim.waiting for claim in list(self._claims))
+
+    def _call(self, elements: list[Any]) -> tuple[list[Any], Exception | None]:
+        if self._settling.settled:
+            return call_each(self._function, elements)
+        start, busy = time.perf_counter(), time.thread_time()
+        result = call_each(self._function, elements)
+        self._settling.timed(time.perf_counter() - start, time.thread_time() - busy)
+        return result
+
+    # ---- threads
+
+    def _room(self) -> int:
+        """How many elements may be claimed now; with the lock held."""
+        if self.closed or self.ended or self.pulling or (self._settling.inline and not self._given):
+            return 0
+        return self._wanted + self._settling.threads - self._under_way
+
+    def _work(self, ticket: object) -> None:
+        first, last = True, False
+        while True:
+            with self.lock:
+                if self._room() <= 0 or (self.stopped and not first):
+                    last = self.leave(ticket)
+                    break
+                self.reserve()
+            first = False
+            claim = self._claim()
+            if claim is not None:
+                self._work_on(claim)
+        if last:
+            self.finish()
+        self.ring()
+
+    def _claim(self) -> _Claim | None:
+        """Claim one element: a function so cheap that this costs much is called in the consumer's thread."""
+        run: Run | None = None
+        failure: BaseException | None = None
+        try:
+            run = self.take(1)
+        except BaseException as error:  # the consumer gets it
+            failure = error
+        with self.lock:
+            place = self.now()
+            self.release(ended=run is None and failure is None)
+            if failure is not None:
+                run = Run(Objects([]), failure)  # type: ignore[arg-type]  # raised as it is
+            claim = None if run is None else _Claim(place, run, self._given, origin=self._origin)
+            if claim is not None and not self.closed:
+                self._claims.append(claim)
+                self._under_way += claim.count - claim.given - claim.error_given
+        self.push()
+        return claim
+
+    def _work_on(self, claim: _Claim) -> None:
+        function, settling = self._function, self._settling
+        for element in claim.elements[claim.given :]:
+            if self.closed:
+                return
+            start, busy = time.perf_counter(), 0.0 if settling.settled else time.thread_time()
+            try:
+                made, error = call_each(function, [element])
+                claim.made.append(made[0] if error is None else _Failure(error))
+            except BaseException as error:  # the consumer gets it
+                claim.made.append(_Failure(error))
+            self.ring()
+            if not settling.settled:
+                settling.timed(time.perf_counter() - start, time.thread_time() - busy)
+        claim.finish()
+        self.ring()

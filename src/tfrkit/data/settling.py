@@ -1,0 +1,66 @@
+"""Settling: whether a function's calls shall run in threads, found out by timing the first of them.
+
+Threads bring nothing for a function that only computes in Python, because one thread at a time does that; handing over
+costs some 20 us. They bring much for one that waits, or computes in native code that lets others go on.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Final
+
+__all__ = ["Settling"]
+
+_FEW: Final = 9  # calls that are timed before something is decided
+_CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
+_WAITS: Final = 0.5  # a call that keeps its core busy for less than this part of its time waits for something
+_WORTH: Final = 0.7  # calls at once may each take so many times as long as one after the other in all
+
+
+class Settling:
+    """Decides from timings; how many threads there may be is given.
+
+    Args:
+        threads: how many calls may run at once.
+        fixed: the user said so many: they run in threads from the beginning, unless they turn out to be cheap.
+
+    Attributes:
+        inline: calls run in the consumer's thread for now.
+        settled: it stays as it is.
+    """
+
+    __slots__ = ("_alone", "_busy", "_fixed", "_seconds", "inline", "settled", "threads")
+
+    def __init__(self, threads: int, *, fixed: bool) -> None:
+        self.threads = threads
+        self.inline = not fixed
+        self.settled = False
+        self._fixed = fixed
+        self._alone = 0.0  # seconds of one call, when nothing else runs
+        self._seconds: list[float] = []
+        self._busy = 0.0
+
+    def timed(self, seconds: float, busy: float) -> None:
+        """One call took so long, and kept a core busy for so long."""
+        if self.settled:
+            return
+        self._seconds.append(seconds)
+        self._busy += busy
+        if self._fixed or self.inline:
+            if len(self._seconds) >= _FEW:
+                self._after_first()
+        elif len(self._seconds) >= max(_FEW, 4 * self.threads):
+            self.inline = median(self._seconds) > _WORTH * self.threads * self._alone
+            self.settled = True
+
+    def _after_first(self) -> None:
+        self._alone = median(self._seconds)
+        if self._alone < _CHEAP_SECONDS:
+            self.inline = self.settled = True
+        elif self._fixed or self._busy < _WAITS * sum(self._seconds):
+            self.inline, self.settled = False, True
+        elif self.threads == 1:
+            self.settled = True
+        else:  # try
+            self.inline = False
+            self._seconds = []

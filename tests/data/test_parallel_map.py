@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tests.data.outcomes import advance, outcomes, resumed, wait_for
+from tests.data.test_map import fail_at
+from tfrkit import TensorSpec
+from tfrkit.data.dataset import Dataset
+
+
+def slowly(function, seconds=0.001):
+    def slow(x):
+        time.sleep(seconds * (int(x) * 7 % 3))
+        return function(x)
+
+    return slow
+
+
+@pytest.mark.parametrize("parallel", [1, 2, 5, -1])
+@pytest.mark.parametrize("batch", [None, 1, 4, 100])
+def test_order_is_kept(parallel, batch):
+    def build(calls):
+        ds = Dataset.range(50).map(slowly(fail_at(7, 8, 30)), num_parallel_calls=calls)
+        return outcomes(ds if batch is None else ds.batch(batch))
+
+    assert build(parallel) == build(None)
+
+
+def test_cheap_functions_settle_in_the_consumers_thread():
+    where = []
+
+    def function(x):
+        where.append(threading.current_thread())
+        return x
+
+    for parallel in (3, -1):
+        where.clear()
+        ds = Dataset.range(2000).map(function, num_parallel_calls=parallel).batch(50)
+        assert [int(x) for batch in ds for x in batch] == list(range(2000))
+        assert set(where[-1000:]) == {threading.current_thread()}
+
+
+def test_functions_that_wait_run_at_once():
+    running, most = [], []
+
+    def function(x):
+        running.append(x)
+        most.append(len(running))
+        time.sleep(0.005)
+        running.pop()
+        return x
+
+    assert outcomes(Dataset.range(30).map(function, num_parallel_calls=4)) == list(range(30))
+    assert max(most) == 4
+    most.clear()
+    options = Dataset.range(1).options()
+    options.threads = 3
+    ds = Dataset.range(40).map(function, num_parallel_calls=-1).with_options(options)
+    assert outcomes(ds) == list(range(40))
+    assert max(most) == 3
+
+
+def test_no_more_calls_are_begun_than_may_run_at_once():
+    calls = []
+
+    def function(x):
+        calls.append(int(x))
+        time.sleep(0.002)
+        return x
+
+    iterator = iter(Dataset.range(100).map(function, num_parallel_calls=3))
+    next(iterator)
+    wait_for(lambda: len(calls) >= 4)
+    time.sleep(0.05)
+    assert len(calls) == 4
+    iterator.close()
+
+
+def test_without_order_what_is_ready_comes_first():
+    door = threading.Event()
+
+    def function(x):
+        if x == 0:
+            door.wait(10)
+        return x
+
+    ds = Dataset.range(6).map(function, num_parallel_calls=2, deterministic=False)
+    iterator = iter(ds)
+    assert [int(next(iterator)) for _ in range(5)] == [1, 2, 3, 4, 5]
+    state = iterator.state()
+    assert state["at"]["given"] == [[1, 6]]
+    door.set()
+    assert outcomes(iterator) == [0]
+    assert outcomes(ds.iter_from(state)) == [0]
+
+
+def test_an_input_that_blocks_does_not_hold_back_what_came_before():
+    door = threading.Event()
+
+    def numbers():
+        yield from (1, 2, 3)
+        door.wait(20)
+        yield 4
+
+    source = Dataset.from_generator(numbers, output_signature=TensorSpec([], "int64"))
+    iterator = iter(source.map(lambda x: x * 2, num_parallel_calls=2))
+    assert [int(next(iterator)) for _ in range(3)] == [2, 4, 6]
+    door.set()
+    assert outcomes(iterator) == [8]
+
+
+def test_a_function_that_blocks_does_not_hold_back_what_came_before():
+    door = threading.Event()
+
+    def function(x):
+        if x == 40:
+            door.wait(20)
+        return x
+
+    iterator = iter(Dataset.range(50).map(function, num_parallel_calls=4))
+    assert [int(next(iterator)) for _ in range(40)] == list(range(40))
+    door.set()
+    assert outcomes(iterator) == list(range(40, 50))
+
+
+def test_errors_of_the_input_keep_their_place():
+    ds = Dataset.range(9).map(fail_at(2, 5)).map(slowly(lambda x: x + 1), num_parallel_calls=3)
+    assert outcomes(ds) == [1, 11, "KeyError: 2", 31, 41, "KeyError: 5", 61, 71, 81]
+    free = (
+        Dataset.range(9)
+        .map(fail_at(2, 5))
+        .map(slowly(lambda x: x + 1), num_parallel_calls=3, deterministic=False)
+    )
+    assert sorted(map(str, outcomes(free))) == sorted(map(str, outcomes(ds)))
+
+
+def test_system_exit_comes_out():
+    def function(x):
+        if x == 3:
+            raise SystemExit(7)
+        return x
+
+    iterator = iter(Dataset.range(5).map(function, num_parallel_calls=2))
+    assert [int(next(iterator)) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(SystemExit):
+        next(iterator)
+
+
+@pytest.mark.parametrize("parallel", [1, 2, -1])
+@pytest.mark.parametrize("at", [0, 1, 3, 4, 8, 11, 12])
+def test_state(parallel, at):
+    def make():
+        source = Dataset.range(12).map(fail_at(2, 6))
+        return source.map(slowly(fail_at(70)), num_parallel_calls=parallel)
+
+    assert resumed(make, at) == outcomes(make())[at:]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_state_without_order_gives_exactly_the_rest(seed):
+    def make():
+        source = Dataset.range(20).map(fail_at(3, 11))
+        function = slowly(fail_at(50, 120), 0.0003 * (1 + seed % 3))
+        return source.map(function, num_parallel_calls=2 + seed % 3, deterministic=False)
+
+    iterator = iter(make())
+    seen = outcomes(iterator, seed * 2)
+    state = iterator.state()
+    again = make().iter_from(state)
+    seen += outcomes(again, 2)
+    state = again.state()
+    rest = outcomes(make().iter_from(state))
+    assert sorted(map(str, seen + rest)) == sorted(map(str, outcomes(make())))
+    advance(iterator, 100)
