@@ -1,24 +1,44 @@
 #include <nanobind/nanobind.h>
 
+#include <utility>
+
 #include "bind.h"
+#include "buffer.h"
 #include "collate.h"
 
 namespace tfrkit {
 namespace {
 
+// Made at the first call and never destroyed, as the interpreter may be gone by then.
+const ArrayMaker& shared_arrays() {
+  static const ArrayMaker* only = nullptr;
+  if (only == nullptr) only = new ArrayMaker();
+  return *only;
+}
+
+// Returns a view of the buffer, which it keeps alive, that cannot be written to.
+nb::object seal(Buffer&& buffer) {
+  const auto view = nb::steal(PyMemoryView_FromObject(nb::cast(std::move(buffer)).ptr()));
+  if (!view.is_valid()) throw nb::python_error();
+  return view.attr("toreadonly")();
+}
+
 nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle stack) {
   const Py_ssize_t count = PyList_Size(elements.ptr());
   if (count == 0) throw nb::value_error("expected at least one element but got none");
   (void)Scalars::get();  // imports numpy, which must not happen while elements are read
-  const ArrayMaker arrays;
+  const ArrayMaker& arrays = shared_arrays();
   CollatedPlace root;
-  if (!root.look_at(PyList_GetItem(elements.ptr(), 0), static_cast<std::size_t>(count))) {
-    return nb::none();
-  }
+  std::size_t size = 0;
+  PyObject* const first = PyList_GetItem(elements.ptr(), 0);
+  if (!root.look_at(first, static_cast<std::size_t>(count), size)) return nb::none();
+  Buffer memory(size);
+  root.attach(memory.bytes().data());
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!root.read(PyList_GetItem(elements.ptr(), i))) return nb::none();
   }
-  return root.finish(arrays, {make_bytes, stack});
+  const nb::object scalars = size == 0 ? nb::none() : seal(std::move(memory));
+  return root.finish({arrays, scalars, make_bytes, stack});
 }
 
 }  // namespace

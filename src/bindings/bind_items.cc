@@ -1,5 +1,9 @@
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include "bind.h"
 #include "keys.h"
 
@@ -8,27 +12,44 @@ namespace {
 
 namespace nb = nanobind;
 
-bool holds_items(const nb::dict& mapping, const nb::list& keys, const nb::list& values) noexcept {
-  const auto count = static_cast<Py_ssize_t>(mapping.size());
-  if (PyList_Size(keys.ptr()) != count || PyList_Size(values.ptr()) != count) return false;
-  PyObject* key = nullptr;
-  PyObject* value = nullptr;
-  Py_ssize_t position = 0;
-  for (Py_ssize_t i = 0; PyDict_Next(mapping.ptr(), &position, &key, &value) != 0; ++i) {
-    if (value != PyList_GetItem(values.ptr(), i)) return false;
-    if (!same_key(key, PyList_GetItem(keys.ptr(), i))) return false;
+// The items of a dict as they were. Holds references to them.
+class DictItems {
+ public:
+  explicit DictItems(const nb::dict& mapping) {
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(mapping.ptr(), &position, &key, &value) != 0) {
+      items_.emplace_back(nb::borrow(key), nb::borrow(value));
+    }
   }
-  return true;
-}
+
+  // Runs no Python code.
+  [[nodiscard]] bool are_in(nb::handle mapping) const noexcept {
+    if (!PyDict_CheckExact(mapping.ptr())) return false;
+    if (static_cast<std::size_t>(PyDict_Size(mapping.ptr())) != items_.size()) return false;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t position = 0;
+    for (std::size_t i = 0; PyDict_Next(mapping.ptr(), &position, &key, &value) != 0; ++i) {
+      if (value != items_[i].second.ptr() || !same_key(key, items_[i].first.ptr())) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::pair<nb::object, nb::object>> items_;
+};
 
 }  // namespace
 
 void bind_items(nb::module_& module) {
-  module.def("holds_items", holds_items, nb::arg("mapping"), nb::arg("keys"), nb::arg("values"),
-             nb::sig("def holds_items(mapping: dict[typing.Any, typing.Any], "
-                     "keys: list[typing.Any], values: list[typing.Any]) -> bool"),
-             "Whether a dict has these keys, in this order, with these very values. False does not "
-             "mean that it has not: keys other than str are only known by identity.");
+  nb::class_<DictItems>(module, "DictItems", "The items of a dict, to know it again.")
+      .def(nb::init<const nb::dict&>(), nb::arg("mapping"))
+      .def("are_in", &DictItems::are_in, nb::arg("mapping").none(),
+           nb::sig("def are_in(self, mapping: typing.Any) -> bool"),
+           "Whether a dict has the same keys, in this order, with these very values. False does\n"
+           "not mean that it has not: keys other than str are only known by identity.");
 }
 
 }  // namespace tfrkit

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "keys.h"
+#include "pool.h"
 
 namespace tfrkit {
 namespace {
@@ -26,15 +27,16 @@ void copy_value(std::byte* to, const std::byte* from, std::size_t size) noexcept
 
 }  // namespace
 
-bool CollatedPlace::look_at(PyObject* value, std::size_t rows, int depth) {
+bool CollatedPlace::look_at(PyObject* value, std::size_t rows, std::size_t& size, int depth) {
   type_ = Py_TYPE(value);
-  if (PyTuple_CheckExact(value)) return look_at_tuple(value, rows, depth);
-  if (PyDict_CheckExact(value)) return look_at_dict(value, rows, depth);
+  rows_ = rows;
+  if (PyTuple_CheckExact(value)) return look_at_tuple(value, rows, size, depth);
+  if (PyDict_CheckExact(value)) return look_at_dict(value, rows, size, depth);
   scalar_ = Scalars::get().find(type_);
   if (scalar_ != nullptr) {
     form_ = Form::kScalar;
-    column_ = std::make_unique<Buffer>(rows * scalar_->size);
-    next_ = column_->bytes().data();
+    offset_ = size;
+    size += (rows * scalar_->size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
     return true;
   }
   form_ = PyBytes_CheckExact(value) ? Form::kBytes : Form::kOther;
@@ -42,19 +44,19 @@ bool CollatedPlace::look_at(PyObject* value, std::size_t rows, int depth) {
   return true;
 }
 
-bool CollatedPlace::look_at_tuple(PyObject* value, std::size_t rows, int depth) {
+bool CollatedPlace::look_at_tuple(PyObject* value, std::size_t rows, std::size_t& size, int depth) {
   form_ = Form::kTuple;
   if (depth == kMaxDepth) return false;
   const Py_ssize_t count = PyTuple_Size(value);
   parts_.resize(static_cast<std::size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     CollatedPlace& part = parts_[static_cast<std::size_t>(i)];
-    if (!part.look_at(PyTuple_GetItem(value, i), rows, depth + 1)) return false;
+    if (!part.look_at(PyTuple_GetItem(value, i), rows, size, depth + 1)) return false;
   }
   return true;
 }
 
-bool CollatedPlace::look_at_dict(PyObject* value, std::size_t rows, int depth) {
+bool CollatedPlace::look_at_dict(PyObject* value, std::size_t rows, std::size_t& size, int depth) {
   form_ = Form::kDict;
   if (depth == kMaxDepth) return false;
   PyObject* key = nullptr;
@@ -62,9 +64,14 @@ bool CollatedPlace::look_at_dict(PyObject* value, std::size_t rows, int depth) {
   Py_ssize_t position = 0;
   while (PyDict_Next(value, &position, &key, &item) != 0) {
     keys_.push_back(nb::borrow(key));
-    if (!parts_.emplace_back().look_at(item, rows, depth + 1)) return false;
+    if (!parts_.emplace_back().look_at(item, rows, size, depth + 1)) return false;
   }
   return true;
+}
+
+void CollatedPlace::attach(std::byte* memory) noexcept {
+  next_ = memory + offset_;
+  for (CollatedPlace& part : parts_) part.attach(memory);
 }
 
 bool CollatedPlace::read(PyObject* value) {
@@ -104,14 +111,11 @@ bool CollatedPlace::read_dict(PyObject* value) {
   return true;
 }
 
-nb::object CollatedPlace::finish(const ArrayMaker& arrays, const ColumnMakers& make) {
+nb::object CollatedPlace::finish(const ColumnMakers& make) const {
   if (form_ == Form::kScalar) {
-    const std::size_t rows = column_->size() / scalar_->size;
-    auto array = arrays.view(nb::cast(std::move(*column_)), scalar_->dtype, rows);
-    array.attr("setflags")(false);
-    return array;
+    return make.arrays.view(nb::borrow(make.scalars), scalar_->dtype, rows_, offset_);
   }
-  if (form_ == Form::kBytes) return finish_bytes(arrays, make);
+  if (form_ == Form::kBytes) return finish_bytes(make);
   if (form_ == Form::kOther) {
     nb::list values;
     for (const nb::object& value : values_) values.append(value);
@@ -119,15 +123,15 @@ nb::object CollatedPlace::finish(const ArrayMaker& arrays, const ColumnMakers& m
   }
   if (form_ == Form::kTuple) {
     nb::list items;
-    for (CollatedPlace& part : parts_) items.append(part.finish(arrays, make));
+    for (const CollatedPlace& part : parts_) items.append(part.finish(make));
     return nb::tuple(items);
   }
   nb::dict result;
-  for (std::size_t i = 0; i < parts_.size(); ++i) result[keys_[i]] = parts_[i].finish(arrays, make);
+  for (std::size_t i = 0; i < parts_.size(); ++i) result[keys_[i]] = parts_[i].finish(make);
   return result;
 }
 
-nb::object CollatedPlace::finish_bytes(const ArrayMaker& arrays, const ColumnMakers& make) const {
+nb::object CollatedPlace::finish_bytes(const ColumnMakers& make) const {
   std::size_t total = 0;
   for (const nb::object& value : values_) total += view_bytes(value.ptr()).size();
   Buffer data(total);
@@ -141,8 +145,8 @@ nb::object CollatedPlace::finish_bytes(const ArrayMaker& arrays, const ColumnMak
     end += text.size();
     ends[i + 1] = static_cast<std::int64_t>(end);
   }
-  return make.bytes(arrays.own(std::move(data), ArrayType::kUint8, total),
-                    arrays.own(std::move(offsets), ArrayType::kInt64, values_.size() + 1));
+  return make.bytes(make.arrays.own(std::move(data), ArrayType::kUint8, total),
+                    make.arrays.own(std::move(offsets), ArrayType::kInt64, values_.size() + 1));
 }
 
 }  // namespace tfrkit

@@ -112,24 +112,25 @@ def test_threads_parse_at_once():
     assert wrong == []
 
 
-def test_holds_items_knows_a_dict_by_its_values():
+def test_items_know_a_dict_by_its_values():
     first, second = object(), object()
-    spec = {"a": first, "b": second}
-    assert _core.holds_items(spec, ["a", "b"], [first, second])
-    assert _core.holds_items({str(12345): first}, [str(12345)], [first])
-    assert _core.holds_items({}, [], [])
-    for keys, values in [
-        (["b", "a"], [first, second]),
-        (["a", "b"], [second, first]),
-        (["a", "c"], [first, second]),
-        (["a"], [first]),
-        (["a", "b", "c"], [first, second, first]),
-        (["a", "b"], [first]),
+    items = _core.DictItems({"a": first, "b": second})
+    assert items.are_in({"a": first, "b": second})
+    assert _core.DictItems({str(12345): first}).are_in({str(12345): first})
+    assert _core.DictItems({}).are_in({})
+    for other in [
+        {"b": second, "a": first},
+        {"a": second, "b": first},
+        {"a": first, "c": second},
+        {"a": first},
+        {"a": first, "b": second, "c": first},
+        [first, second],
+        None,
     ]:
-        assert not _core.holds_items(spec, keys, values)
+        assert not items.are_in(other)
 
 
-def test_holds_items_runs_no_code():
+def test_items_are_compared_without_running_code():
     class Name(str):
         __slots__ = ()
 
@@ -139,4 +140,4 @@ def test_holds_items_runs_no_code():
         __hash__ = str.__hash__
 
     value = object()
-    assert not _core.holds_items({Name("a"): value}, ["a"], [value])
+    assert not _core.DictItems({"a": value}).are_in({Name("a"): value})
