@@ -129,7 +129,18 @@ class Dataset:
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Names of the files that match, sorted, or shuffled (the default)."""
+        """Names of the files that match, as bytes; matching happens now.
+
+        Args:
+            file_pattern: a pattern or several, by TensorFlow's rules: `*`, `?` and `[...]` within one part of a path,
+                dot files and folders included.
+            shuffle: False gives them sorted; else they are shuffled anew in every pass.
+            seed: for the order; see `shuffle`.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            InvalidArgumentError: nothing matches.
+        """
         return Dataset(make_list_files_node(file_pattern, shuffle, seed))
 
     @staticmethod
@@ -373,7 +384,15 @@ class Dataset:
         return Dataset(WithColumnNode(self.node, name, function))
 
     def with_source(self, file: str = "file", record: str = "record") -> Dataset:
-        """Add the file name and the record number of every element as features."""
+        """Add the file name (bytes) and the record number of every element as features.
+
+        A dict gets two more entries, a tuple in its first dict; a raw record becomes the entry "data" of a new dict.
+        It works as long as an element is made of one record: behind `parse`, `map`, `filter`, `shuffle`; not `batch`.
+
+        Args:
+            file: name of the feature for the file.
+            record: name of the feature for the number.
+        """
         return Dataset(WithSourceNode(self.node, file, record))
 
     # ---- running it

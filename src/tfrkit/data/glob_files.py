@@ -14,6 +14,8 @@ from typing import Final
 __all__ = ["glob_files"]
 
 _MAGIC: Final = re.compile(r"[*?\[\\]")
+_NOTHING: Final = r"[^\s\S]"
+_NAMED: Final = re.compile(r"\[:(\w+):\]")
 _CLASSES: Final = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
@@ -84,7 +86,7 @@ def _translate(pattern: str) -> str:
             at = end + 1
         elif char == "\\":
             if at == len(pattern):
-                return r"[^\s\S]"  # nothing matches an escape of nothing
+                return _NOTHING  # an escape of nothing
             out.append(re.escape(pattern[at]))
             at += 1
         else:
@@ -110,21 +112,28 @@ def _set_end(pattern: str, at: int) -> int:
 
 def _translate_set(content: str) -> str:
     negated = content[:1] in ("!", "^")
-    content = content[1:] if negated else content
     out = []
-    at = 0
+    at = 1 if negated else 0
     while at < len(content):
-        named = re.match(r"\[:(\w+):\]", content[at:])
+        named = _NAMED.match(content, at)
         if named and named.group(1) in _CLASSES:
             out.append(_CLASSES[named.group(1)])
-            at += named.end()
+            at = named.end()
             continue
-        if content[at] == "\\" and at + 1 < len(content):
-            at += 1
-        elif content[at] == "-" and 0 < at < len(content) - 1:
-            out.append("-")
-            at += 1
-            continue
-        out.append(re.escape(content[at]))
+        first, at = _character(content, at)
+        last = first
+        if content[at : at + 1] == "-" and at + 1 < len(content):
+            last, at = _character(content, at + 1)
+        if first <= last:  # else there is nothing in between
+            out.append(f"{re.escape(first)}-{re.escape(last)}")
+    inner = "".join(out)
+    if not inner:
+        return "." if negated else _NOTHING
+    return f"[{'^' if negated else ''}{inner}]"
+
+
+def _character(content: str, at: int) -> tuple[str, int]:
+    """The character at a place, which a backslash may protect, and the place behind it."""
+    if content[at] == "\\" and at + 1 < len(content):
         at += 1
-    return f"[{'^' if negated else ''}{''.join(out)}]"
+    return content[at], at + 1

@@ -1,7 +1,7 @@
 """with_source: the file and the record number that each element came from, as features.
 
-Chunks carry their origin as long as their elements are records, or were made of them by stages that know what they do:
-parse, select, rename, cast, filter, shuffle and the like. What a user's function made, or a batch, has none.
+Chunks carry their origin as long as each element is a record, or was made of one: by parse, map, filter, shuffle and so
+on. What was put together of several, such as a batch, has none.
 """
 
 from __future__ import annotations
@@ -112,6 +112,6 @@ def _joined(value: Any, source: dict[str, Any]) -> Any:
 
 def _no_origin() -> FailedPreconditionError:
     return FailedPreconditionError(
-        "with_source: nobody knows which record an element came from any more: it was made by a function, or put "
-        "together of several. Put with_source() before map() and batch(), right behind parse() or the source."
+        "with_source: nobody knows which record an element came from: it was never in a file of records, or was put "
+        "together of several. Put with_source() before batch() and zip(), right behind parse() or the source."
     )
