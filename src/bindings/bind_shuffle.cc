@@ -132,7 +132,7 @@ RowArrays exchange(SharedShuffle& self, const Int64Input& chunks, const Int64Inp
   return {chosen.data(), chosen.shape(0)};
 }
 
-RowArrays list(SharedShuffle& self, const Uint8Input& chosen) {
+RowArrays contents(SharedShuffle& self, const Uint8Input& chosen) {
   const auto count = [&] {
     const std::scoped_lock locked(self.lock);
     return self.buffer.count_chosen(marks_of(chosen));
@@ -144,7 +144,7 @@ RowArrays list(SharedShuffle& self, const Uint8Input& chosen) {
     if (self.buffer.count_chosen(marks_of(chosen)) != target.rows().rows.size()) {
       throw nb::value_error("the buffer changed during the call");
     }
-    self.buffer.list(marks_of(chosen), target.rows());
+    self.buffer.contents(marks_of(chosen), target.rows());
   }
   return target.arrays();
 }
@@ -203,10 +203,10 @@ void bind_shuffle(nb::module_& module) {
       .def("exchange", exchange, nb::arg("chunks"), nb::arg("rows"), nb::arg("sizes"),
            nb::arg("window") = ShuffleBuffer::kWhole,
            "Add elements, and draw one after each; return the chunks and rows of the drawn.")
-      .def("list", list, nb::arg("chosen"),
+      .def("contents", contents, nb::arg("chosen"),
            "Return chunks and rows of all elements of the marked chunks, in the buffer's order.")
       .def("relocate", relocate, nb::arg("chosen"), nb::arg("chunks"), nb::arg("rows"),
-           "Give other chunks and rows to the elements that `list` gives, in the same order.")
+           "Give other chunks and rows to the elements that `contents` gives, in the same order.")
       .def(
           "reseed",
           [](SharedShuffle& self, std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) {

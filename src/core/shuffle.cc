@@ -146,8 +146,8 @@ std::size_t ShuffleBuffer::count_chosen(std::span<const std::uint8_t> chosen) co
   return static_cast<std::size_t>(count);
 }
 
-void ShuffleBuffer::list(std::span<const std::uint8_t> chosen,
-                         const DrawnRows& target) const noexcept {
+void ShuffleBuffer::contents(std::span<const std::uint8_t> chosen,
+                             const DrawnRows& target) const noexcept {
   std::size_t found = 0;
   for (std::size_t i = 0; i < size_ && found < target.rows.size(); ++i) {
     const ShuffleEntry& entry = at(start_ + i);

@@ -75,10 +75,10 @@ class ShuffleBuffer {
 
   // Writes the elements of chosen chunks, in the order of the buffer. Precondition: the target has
   // count_chosen() entries.
-  void list(std::span<const std::uint8_t> chosen, const DrawnRows& target) const noexcept;
+  void contents(std::span<const std::uint8_t> chosen, const DrawnRows& target) const noexcept;
 
-  // Gives other chunks and rows to the elements that list() gives, in the same order; sizes are not
-  // looked at. Preconditions: as many, which check() has nothing against, and none of the new
+  // Gives other chunks and rows to the elements that contents() gives, in the same order; sizes are
+  // not looked at. Preconditions: as many, which check() has nothing against, and none of the new
   // chunks is chosen.
   void relocate(std::span<const std::uint8_t> chosen, const AddedRows& names);
 

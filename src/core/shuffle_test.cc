@@ -169,7 +169,7 @@ TEST(relocating_changes_names_only) {
   const std::vector<std::uint8_t> chosen{1, 0, 1};
   CHECK_EQ(moved.count_chosen(chosen), 8U);
   Drawn source(8);
-  moved.list(chosen, source.target());
+  moved.contents(chosen, source.target());
   CHECK((source.chunks == Numbers{0, 0, 0, 0, 2, 2, 2, 2}));
   CHECK((source.rows == Numbers{0, 1, 2, 3, 20, 21, 22, 23}));
   moved.relocate(chosen, Added(5, 0, Numbers(8, 0)).all());
@@ -197,7 +197,7 @@ TEST(a_listed_buffer_goes_on_in_another) {
   buffer.draw(drawn.target(), ShuffleBuffer::kWhole);
   const std::vector<std::uint8_t> all{1};
   Drawn listed(buffer.size());
-  buffer.list(all, listed.target());
+  buffer.contents(all, listed.target());
   ShuffleBuffer other(0, 0);
   other.reseed(3, 4, 21);
   other.append(rows.some(0, 29));

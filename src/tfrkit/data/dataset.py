@@ -35,10 +35,9 @@ from tfrkit.data.prefetch import PrefetchNode
 from tfrkit.data.profile import Profile, profile
 from tfrkit.data.ragged_batch import RaggedBatchNode
 from tfrkit.data.range import RangeNode
-from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.shard import ShardNode
-from tfrkit.data.shuffle import ShuffleNode
+from tfrkit.data.shuffle import ShuffleNode, repeated
 from tfrkit.data.slices import make_slices_node, make_tensors_node
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.data.unbatch import UnbatchNode, check_unbatch
@@ -261,7 +260,7 @@ class Dataset:
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Begin again at the end: `count` times in all, or for ever."""
-        return Dataset(RepeatNode(self.node, -1 if count is None else max(-1, int(count))))
+        return Dataset(repeated(self.node, -1 if count is None else max(-1, int(count))))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first elements; all if the count is negative."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 __all__ = ["PlainPhilox", "PlainSeeds", "plain_seeds_of", "plain_shuffle", "plain_shuffle_repeat"]
@@ -101,16 +100,31 @@ def plain_shuffle(items: Iterable[Any], size: int, seeds: PlainSeeds) -> Iterato
     return plain_shuffle_repeat([items], size, seeds)
 
 
-@dataclass
 class _Buffer:
-    """Elements of several epochs; those of the first are drawn."""
+    """Elements of several epochs, of which those of the first are drawn."""
 
-    epochs: list[list[Any]] = field(default_factory=list)
+    def __init__(self, size: int) -> None:
+        self.epochs: list[list[Any]] = []
+        self._size = size
+        self._whole = 0  # as many as there were when all of an epoch was in it
 
     def __len__(self) -> int:
         return sum(map(len, self.epochs))
 
+    def wants_more(self, ended: bool) -> bool:
+        """Whether it is to be filled before the next draw."""
+        if len(self.epochs) > _MAX_EPOCHS and len(self):
+            return False
+        if self._size != -2:
+            return len(self) < self._size
+        if ended and self.epochs:
+            self._whole = max(self._whole, len(self))
+        if not ended and not any(self.epochs[:-1]):
+            return True  # the epoch that is drawn from next is not complete
+        return not self.epochs or len(self) < self._whole
+
     def draw(self, random_numbers: PlainPhilox) -> Any:
+        """One of the first epoch; the oldest takes its place."""
         first = self.epochs[0]
         chosen = random_numbers.next() % len(first)
         item, first[chosen] = first[chosen], first[0]
@@ -124,14 +138,10 @@ def plain_shuffle_repeat(epochs: Iterable[Iterable[Any]], size: int, seeds: Plai
     Exceptions among the items stand for errors: they come out at once, wherever they are met.
     """
     numbers = PlainPhilox(*seeds.draw())
-    coming, buffer = iter(epochs), _Buffer()
+    coming, buffer = iter(epochs), _Buffer(size)
     source: Iterator[Any] | None = None
     while True:
-        while not (len(buffer.epochs) > _MAX_EPOCHS and len(buffer)):
-            if size == -2 and source is None and len(buffer):
-                break
-            if size != -2 and len(buffer) >= size:
-                break
+        while buffer.wants_more(ended=source is None):
             if source is None:
                 following = next(coming, None)
                 if following is None:

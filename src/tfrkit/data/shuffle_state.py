@@ -1,0 +1,159 @@
+"""Where a shuffle stands: its seeds and epochs, and what is in its buffer as places in files.
+
+A buffer of records is written as where each of them stands, and read again from there. Everything else is filled again
+from the beginning of the epoch. Both are a `Base`; a state is a base and how much has come out since.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.chunk import Records
+from tfrkit.data.node import Node
+from tfrkit.data.options import OptionsNode
+from tfrkit.data.records_source import RecordsNode
+from tfrkit.data.shuffle_store import ShuffleStore
+from tfrkit.data.take import SkipNode, TakeNode
+from tfrkit.model.block import Block
+from tfrkit.model.select import IntArray, splits_of
+from tfrkit.records.position import Places
+
+__all__ = ["Base", "Epoch", "Saved", "list_places", "pack", "source_of", "unpack"]
+
+
+@dataclass(slots=True)
+class Epoch:
+    """One time through the input, as far as it is in the buffer.
+
+    Attributes:
+        number: counts from 0.
+        start: what the input said at its beginning.
+        count: its elements in the buffer.
+        pulled: its elements that ever were.
+        errors: that came from it and were given out.
+    """
+
+    number: int
+    start: Any
+    count: int = 0
+    pulled: int = 0
+    errors: int = 0
+
+    def save(self) -> list[Any]:
+        """As a list, to be made an Epoch again."""
+        return [self.number, self.start, self.count, self.pulled, self.errors]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elements:
+    """What was in a buffer: for each element its number in `places`."""
+
+    rows: IntArray
+    places: Places
+
+    def to_json(self) -> dict[str, Any]:
+        """Pack the places in the buffer's order."""
+        columns = (self.places.files, self.places.offsets, self.places.records)
+        return {"count": len(self.rows), "columns": [pack(column[self.rows]) for column in columns]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Base:
+    """A point from which a shuffle can go on.
+
+    Attributes:
+        seeds: of the present epoch.
+        drawn: random numbers used in it.
+        generator: what gives the seeds of the next.
+        epochs: those in the buffer, as `Epoch.save` gives them, the present one first.
+        input: where the input stands, and how many elements to drop there; None between two epochs.
+        elements: what is in the buffer; None if that is nothing.
+        capacity: of a buffer that takes a whole epoch, once that is known.
+    """
+
+    seeds: tuple[int, int]
+    drawn: int
+    generator: list[int]
+    epochs: list[list[Any]]
+    input: dict[str, Any] | None
+    elements: Elements | None = None
+    capacity: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it; inner states are made JSON by whoever asked for this one."""
+        return {
+            "seeds": list(self.seeds),
+            "drawn": self.drawn,
+            "generator": self.generator,
+            "epochs": self.epochs,
+            "input": self.input,
+            "elements": self.elements,
+            "capacity": self.capacity,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """A state: a base, and the elements and errors that have come out since."""
+
+    base: Base
+    outputs: int
+    errors: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {"base": self.base, "outputs": self.outputs, "errors": self.errors}
+
+
+def source_of(node: Node) -> RecordsNode | None:
+    """The source whose records come out of a pipeline unchanged, if there is one."""
+    while isinstance(node, (TakeNode, SkipNode, OptionsNode)):
+        node = node.input
+    return node if isinstance(node, RecordsNode) else None
+
+
+def list_places(store: ShuffleStore, source: RecordsNode) -> Elements | None:
+    """Where the elements of a buffer stand in their files; None if that is not known of all."""
+    slots, rows, held = store.contents()
+    blocks = [each for each in held if isinstance(each, Block)]
+    if len(blocks) != sum(each is not None for each in held):
+        return None
+    places = source.places(Records(blocks))
+    if places is None:
+        return None
+    begins = splits_of(np.array([len(each) if isinstance(each, Block) else 0 for each in held], np.int64))
+    return Elements(begins[slots] + rows, places)
+
+
+def pack(numbers: IntArray) -> list[Any]:
+    """Write numbers with as few bytes each as the largest takes.
+
+    Returns:
+        The least of them, the bytes of each, and the differences from it, little-endian, in base64.
+
+    >>> pack(np.array([1000, 1001, 1256]))
+    [1000, 2, 'AAABAAAB']
+    """
+    if not len(numbers):
+        return [0, 0, ""]
+    least = int(numbers.min())
+    width = (int(numbers.max() - least).bit_length() + 7) // 8
+    raw = (numbers - least).astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width]
+    return [least, width, base64.b64encode(raw.tobytes()).decode()]
+
+
+def unpack(packed: list[Any], count: int) -> IntArray:
+    """Read what `pack` wrote.
+
+    >>> unpack(pack(np.array([3, 2**40, 7])), 3).tolist()
+    [3, 1099511627776, 7]
+    """
+    least, width, text = packed
+    raw = np.zeros((count, 8), np.uint8)
+    raw[:, :width] = np.frombuffer(base64.b64decode(text), np.uint8).reshape(count, width)
+    numbers: IntArray = raw.view("<u8").reshape(-1).astype(np.int64) + least
+    return numbers
