@@ -151,21 +151,22 @@ class ShuffleIterator(NodeIterator):
                 if run is not None:
                     return run
             elif len(self._store):
-                # The epoch that begins now may have room for more: TensorFlow looks after the first draw.
-                if self._turn() and self._wants_more():
-                    n = 1
-                count = min(n, self._epochs[0].count)
+                self._turn()
+                # After one draw there may be room again, which is filled first.
+                count = min(1 if self._may_fill() else n, self._epochs[0].count)
                 return Run(self._drawn(self._store.draw(count, self._epochs[0].count)))
             else:
                 return None
 
     def _wants_more(self) -> bool:
         """Whether the buffer is to be filled before the next draw."""
+        return self._may_fill() and len(self._store) < self._room()
+
+    def _may_fill(self) -> bool:
+        """Whether it would be if there were room."""
         if self._input is None and self._begun == self._node.repeats:
             return False
-        if len(self._epochs) > _MAX_EPOCHS and len(self._store):
-            return False
-        return len(self._store) < self._room()
+        return len(self._epochs) <= _MAX_EPOCHS or not len(self._store)
 
     def _room(self) -> int:
         """How many elements the buffer may have."""
@@ -264,15 +265,12 @@ class ShuffleIterator(NodeIterator):
         if self._node.repeats < 0 and not self._epochs[-1].pulled:
             self._begun = self._node.repeats  # else it would look for a first element for ever
 
-    def _turn(self) -> bool:
+    def _turn(self) -> None:
         """Go to the next epoch if the first one in the buffer is given out."""
-        turned = False
         while len(self._epochs) > 1 and not self._epochs[0].count:
             self._epochs.popleft()
             self._seed(self._node.seeds.draw())
             self._rebase()
-            turned = True
-        return turned
 
     # ---- state
 
