@@ -95,7 +95,13 @@ class OpenFile:
 
 
 def make_reading_node(
-    filenames: Any, parallel: Any, make: Callable[[tuple[str, ...]], Node], *, globs: bool, verb: str
+    filenames: Any,
+    parallel: Any,
+    make: Callable[[tuple[str, ...]], Node],
+    make_one_of_many: Callable[[tuple[str, ...]], Node],
+    *,
+    globs: bool,
+    verb: str,
 ) -> Node:
     """Make the node that reads some files: one after another, or several in turn.
 
@@ -103,11 +109,12 @@ def make_reading_node(
         filenames: a name, names in lists or arrays, or a Dataset of names.
         parallel: how many files are read in turn, record by record; None for one after another.
         make: gives the node that reads some files in order; it must pickle.
+        make_one_of_many: gives a node that reads a file while others are being read as well.
         globs: whether names may be patterns.
         verb: what the user wrote.
     """
     cycle = None if parallel is None else _cycle(parallel)
-    opener = OpenFile(make, globs)
+    opener = OpenFile(make if cycle is None or cycle == 1 else make_one_of_many, globs)
     if isinstance(filenames, Dataset):
         _check_names_dataset(filenames)
         return InterleaveNode(filenames.node, opener, cycle or 1, 1, cycle, None, verb)

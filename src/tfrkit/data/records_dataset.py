@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Final
 
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.file_names import check_buffer_size, check_text, make_reading_node
@@ -13,6 +13,8 @@ from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.storage.compression import canonical
 
 __all__ = ["TFRecordDataset"]
+
+_SMALL_BLOCK_BYTES: Final = 1 << 18
 
 
 class TFRecordDataset(Dataset):
@@ -68,11 +70,22 @@ class TFRecordDataset(Dataset):
         chosen = policy.with_options(
             compression=compression, crc=crc, on_corrupt=on_corrupt, max_record_bytes=max_record_bytes
         )
-        make = functools.partial(_read, chosen)
         super().__init__(
-            make_reading_node(filenames, num_parallel_reads, make, globs=chosen.globs, verb="TFRecordDataset")
+            make_reading_node(
+                filenames,
+                num_parallel_reads,
+                functools.partial(_read, chosen),
+                functools.partial(_read_one_of_many, chosen),
+                globs=chosen.globs,
+                verb="TFRecordDataset",
+            )
         )
 
 
 def _read(policy: ReadPolicy, files: tuple[str, ...]) -> Node:
     return RecordsNode(files, policy)
+
+
+def _read_one_of_many(policy: ReadPolicy, files: tuple[str, ...]) -> Node:
+    # Reading ahead on all cores in every file would take memory without making anything faster.
+    return RecordsNode(files, policy, threads=1, block_bytes=_SMALL_BLOCK_BYTES)

@@ -82,7 +82,9 @@ class TextLineDataset(Dataset):
         check_buffer_size(buffer_size, 0, "default")
         make = functools.partial(_read, _policy(policy, check_text(compression_type)))
         super().__init__(
-            make_reading_node(filenames, num_parallel_reads, make, globs=policy.globs, verb="TextLineDataset")
+            make_reading_node(
+                filenames, num_parallel_reads, make, make, globs=policy.globs, verb="TextLineDataset"
+            )
         )
 
 
