@@ -7,6 +7,7 @@ from typing import Any
 
 from tfrkit.data.chunk import Objects
 from tfrkit.data.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.seeds import find_seeds, restore_seeds, save_seeds
 from tfrkit.data.specs import merged, spec_of
 
 __all__ = ["ConcatenateNode", "check_concatenate"]
@@ -58,10 +59,15 @@ class _ConcatenateIterator(NodeIterator):
     def __init__(self, node: ConcatenateNode, context: Context, state: Any) -> None:
         self._node = node
         self._context = context
-        self._number: int = 0 if state is None else state[0]
-        self._current = (node.first, node.second)[self._number].begin(context, state and state[1])
+        self._number: int = 0
+        self._seeds = find_seeds(node)
+        at = None
+        if state is not None:
+            self._number, at = state["number"], state["at"]
+            restore_seeds(self._seeds, state["seeds"])
+        self._current = (node.first, node.second)[self._number].begin(context, at)
         self._spec: Any = None  # of the first elements, if functions made some
-        self._unknown = node.opaque
+        self._unknown = node.opaque and not self._number
 
     def pull(self, n: int) -> Run | None:
         """Pass on what the present one gives."""
@@ -86,8 +92,8 @@ class _ConcatenateIterator(NodeIterator):
         return run
 
     def save(self) -> Any:
-        """Which of the two, and where that stands."""
-        return [self._number, self._current.save()]
+        """Which of the two, where that stands, and how the other will be shuffled."""
+        return {"number": self._number, "at": self._current.save(), "seeds": save_seeds(self._seeds)}
 
     def close(self) -> None:
         """Close the present one."""

@@ -99,8 +99,7 @@ class DatasetIterator:
         if self._pure and len(run.chunk):
             each = max(1, run.chunk.nbytes // len(run.chunk))
             self._ahead = min(2 * self._ahead, _AHEAD_ELEMENTS, max(1, _AHEAD_BYTES // each))
-        items = run.chunk.objects()
-        items.reverse()
+        items = run.chunk.objects()[::-1]  # a copy: the chunk may be kept by somebody
         self._count, self._error = len(items), run.error
         self._items = items
         return True

@@ -92,6 +92,10 @@ class OptionsNode(Node):
             found = found.merge(OptionsNode.of(part))
         return found.merge(node.options) if isinstance(node, OptionsNode) else found
 
+    def signature(self) -> Node:
+        """What counts for the name of a pipeline: how it runs does not."""
+        return self.input
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """That of the input."""
         return self.input.begin(context, state)

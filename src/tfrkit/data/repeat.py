@@ -13,6 +13,7 @@ from tfrkit.data.node import (
     NodeIterator,
     Run,
 )
+from tfrkit.data.seeds import find_seeds, restore_seeds, save_seeds
 
 __all__ = ["RepeatNode"]
 
@@ -55,7 +56,10 @@ class _RepeatIterator(NodeIterator):
         self._context = context
         self._done = 0 if state is None else state["done"]  # times through
         self._empty = True if state is None else state["empty"]  # nothing has come this time
+        self._seeds = find_seeds(node.input)
         self._input: NodeIterator | None = None
+        if state is not None:
+            restore_seeds(self._seeds, state["seeds"])
         if state is None or state["at"] is not None:
             self._begin(None if state is None else state["at"][0])
 
@@ -80,9 +84,9 @@ class _RepeatIterator(NodeIterator):
         return None
 
     def save(self) -> Any:
-        """How many times are done, and where the input stands."""
+        """How many times are done, where the input stands, and how it will be shuffled the next time."""
         at = None if self._input is None else [self._input.save()]
-        return {"done": self._done, "empty": self._empty, "at": at}
+        return {"done": self._done, "empty": self._empty, "at": at, "seeds": save_seeds(self._seeds)}
 
     def close(self) -> None:
         """Close the input."""

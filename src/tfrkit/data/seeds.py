@@ -5,6 +5,7 @@ As in TensorFlow, number for number, so that a program with seeds sees its eleme
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import secrets
 import threading
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from tfrkit.ops.philox import make_philox
 
-__all__ = ["SeedGenerator", "get_seeds", "set_seed"]
+__all__ = ["SeedGenerator", "find_seeds", "get_seeds", "restore_seeds", "save_seeds", "set_seed"]
 
 _LIMIT: Final = 2**31 - 1  # seeds count modulo this
 _DEFAULT_GLOBAL: Final = 87654321  # TensorFlow's, for operations with a seed of their own only
@@ -133,6 +134,30 @@ class SeedGenerator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.save(), self._reshuffle, self._given)
+
+
+def find_seeds(node: Any) -> tuple[SeedGenerator, ...]:
+    """The generators of all shuffles in a pipeline, in order.
+
+    A stage that begins its input anew keeps where they stand in its state: an input that is not running has no state
+    of its own.
+    """
+    values = (getattr(node, each.name) for each in dataclasses.fields(node))
+    found = [value for value in values if isinstance(value, SeedGenerator)]
+    for part in node.inputs:
+        found.extend(find_seeds(part))
+    return tuple(dict.fromkeys(found))
+
+
+def save_seeds(seeds: tuple[SeedGenerator, ...]) -> list[list[int]]:
+    """Say where each of them stands."""
+    return [each.save() for each in seeds]
+
+
+def restore_seeds(seeds: tuple[SeedGenerator, ...], state: list[list[int]]) -> None:
+    """Let each of them go to where it stood."""
+    for each, at in zip(seeds, state, strict=True):
+        each.restore(at)
 
 
 def _rebuild(state: list[int], reshuffle: bool, given: int | None) -> SeedGenerator:

@@ -153,6 +153,8 @@ def _describe_code(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _describe_code(constant)
+        elif isinstance(constant, frozenset):
+            yield repr(sorted(map(repr, constant)))  # the order of a set differs from process to process
         else:
             yield repr(constant)
 
