@@ -1,0 +1,181 @@
+"""Stages of the plain engine that parse records and work on the features of elements."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.column_ops import CastOp, ColumnsNode, RenameOp, SelectOp
+from tfrkit.data.convert import to_value
+from tfrkit.data.parse import ParseNode
+from tfrkit.data.parse_sequence import ParseSequenceNode
+from tfrkit.data.with_column import WithColumnNode
+from tfrkit.data.with_source import WithSourceNode
+from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
+from tfrkit.examples.parse import parse_example, parse_single_example
+from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.specs import FixedLenSequenceFeature, Spec
+from tfrkit.testing.plain_engine import Item, Row, Stage, begin, opened, runs
+
+
+class Parsing(Stage):
+    """A record to a dict, or a batch of records to a dict of columns."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.input = begin(node.input)
+
+    def __next__(self) -> Item:
+        item = next(self.input)
+        value = opened(item.value)
+        if isinstance(value, bytes):
+            return item.of(self.one(value))
+        if not isinstance(value, BytesColumn | np.ndarray):
+            raise TypeError(
+                f"expected records (bytes) or batches of them to parse but got {type(value).__name__}. "
+                "Parse right behind the source, or map() the elements to their record first."
+            )
+        return Item(self.many(value))
+
+    def one(self, record: bytes) -> Any:
+        """Parse one."""
+        raise NotImplementedError
+
+    def many(self, records: Any) -> Any:
+        """Parse a batch."""
+        raise NotImplementedError
+
+
+@runs(ParseNode)
+class Parse(Parsing):
+    """Examples."""
+
+    def one(self, record: bytes) -> Any:
+        """Parse one; what has any length is a row."""
+        found = parse_single_example(record, self.node.features, policy=self.node.policy)
+        return rows(found, self.node.features)
+
+    def many(self, records: Any) -> Any:
+        """Parse a batch."""
+        return parse_example(records, self.node.features, policy=self.node.policy)
+
+
+@runs(ParseSequenceNode)
+class ParseSequence(Parsing):
+    """SequenceExamples."""
+
+    def one(self, record: bytes) -> Any:
+        """Parse one; what has any length is a row."""
+        context, lists = parse_single_sequence_example(
+            record, self.node.context, self.node.sequence, policy=self.node.policy
+        )
+        return rows(context, self.node.context or {}), rows(lists, self.node.sequence or {})
+
+    def many(self, records: Any) -> Any:
+        """Parse a batch; the lengths of the lists come along."""
+        return parse_sequence_example(records, self.node.context, self.node.sequence, policy=self.node.policy)
+
+
+def rows(found: dict[str, Any], features: Spec) -> dict[str, Any]:
+    """Mark the values that may have any length: a batch of them is ragged, or filled up."""
+    marked = dict(found)
+    for key, feature in features.items():
+        value = found[key]
+        if isinstance(feature, FixedLenSequenceFeature):
+            default = feature.default_value
+            strings = isinstance(value, BytesColumn) or value.dtype == object
+            empty: Any = b"" if strings else 0
+            marked[key] = Row(value, True, empty if default is None else to_value(default))
+        elif type(feature).__name__ in ("VarLenFeature", "RaggedFeature") and not isinstance(value, Ragged):
+            marked[key] = Row(value)
+    return marked
+
+
+@runs(ColumnsNode)
+class Columns(Stage):
+    """select, rename, cast, decode_raw: what each does to one element."""
+
+    def __init__(self, node: ColumnsNode) -> None:
+        self.op = node.op
+        self.input = begin(node.input)
+
+    def __next__(self) -> Item:
+        item = next(self.input)
+        element = opened(item.value)
+        if not isinstance(element, dict):
+            raise TypeError(
+                f"{self.op.label}: expected elements that are dicts of features but got {type(element).__name__}"
+            )
+        made = self.op.on_element(element)
+        names = self.op.names if isinstance(self.op, RenameOp) else {}
+        for old, leaf in item.value.items():
+            new = names.get(old, old)
+            kept = isinstance(self.op, SelectOp | RenameOp | CastOp) or new != self.op.key  # type: ignore[attr-defined]
+            if isinstance(leaf, Row) and new in made and kept:
+                made[new] = replace(leaf, value=made[new])
+        return item.of(made)
+
+
+@runs(WithColumnNode)
+class WithColumn(Stage):
+    """One feature more, made by a function of the element."""
+
+    def __init__(self, node: WithColumnNode) -> None:
+        self.node = node
+        self.input = begin(node.input)
+
+    def __next__(self) -> Item:
+        item = next(self.input)
+        element = opened(item.value)
+        if not isinstance(element, dict):
+            raise TypeError(
+                f"with_column({self.node.name!r}): expected elements that are dicts of features but got "
+                f"{type(element).__name__}"
+            )
+        return item.of({**item.value, self.node.name: to_value(self.node.function(element))})
+
+
+@runs(WithSourceNode)
+class WithSource(Stage):
+    """File and record number as features."""
+
+    def __init__(self, node: WithSourceNode) -> None:
+        self.node = node
+        self.input = begin(node.input)
+
+    def __next__(self) -> Item:
+        item = next(self.input)
+        path, record = item.origin or (None, 0)
+        if path is None:
+            raise FailedPreconditionError(
+                "with_source: nobody knows which record an element came from any more: it was made by a function, or "
+                "put together of several. Put with_source() before map() and batch(), right behind parse() or the "
+                "source."
+            )
+        return item.of(self.joined(item.value, os.fsencode(path), np.int64(record)))
+
+    def joined(self, value: Any, path: bytes, record: np.int64) -> Any:
+        """Into a dict, into the first dict of a tuple, or into a dict of its own."""
+        if isinstance(value, dict):
+            for name in (self.node.file, self.node.record):
+                if name in value:
+                    raise InvalidArgumentError(
+                        f"with_source: the element has a feature {name!r} already. Give another name: "
+                        "with_source(file=..., record=...)."
+                    )
+            return {**value, self.node.file: path, self.node.record: record}
+        if isinstance(value, tuple):
+            places = [place for place, part in enumerate(value) if isinstance(part, dict)]
+            if not places:
+                raise InvalidArgumentError(
+                    "with_source: expected elements that are dicts, single values, or tuples with a dict in them."
+                )
+            parts = list(value)
+            parts[places[0]] = self.joined(parts[places[0]], path, record)
+            return tuple(parts)
+        return self.joined({"data": value}, path, record)

@@ -1,0 +1,172 @@
+"""Stages of the plain engine that decide about order: shuffle and interleave.
+
+The random numbers are Philox 4x32-10, written out: a counter and a key are mixed ten times, which gives four numbers;
+the counter goes up by one for the next four.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from weakref import WeakKeyDictionary
+
+from tfrkit.data.interleave import InterleaveNode
+from tfrkit.data.seeds import SeedGenerator
+from tfrkit.data.shuffle import ShuffleNode
+from tfrkit.testing.plain_engine import Item, Stage, begin, call, runs
+
+_32_BITS = 2**32 - 1
+
+
+class Philox:
+    """Random numbers of 32 bits.
+
+    >>> Philox(1, 2).next() == Philox(1, 2).next()
+    True
+    """
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self.key = [seed & _32_BITS, seed >> 32 & _32_BITS]
+        self.counter = [0, 0, seed2 & _32_BITS, seed2 >> 32 & _32_BITS]
+        self.ready: deque[int] = deque()
+
+    def next(self) -> int:
+        """The next number."""
+        if not self.ready:
+            self.ready.extend(self.mixed())
+            self.count_up()
+        return self.ready.popleft()
+
+    def mixed(self) -> list[int]:
+        """Four numbers of the counter and the key."""
+        a, b, c, d = self.counter
+        low, high = self.key
+        for _ in range(10):
+            first, second = 0xD2511F53 * a, 0xCD9E8D57 * c
+            a, b, c, d = (
+                second >> 32 ^ b ^ low,
+                second & _32_BITS,
+                first >> 32 ^ d ^ high,
+                first & _32_BITS,
+            )
+            low, high = low + 0x9E3779B9 & _32_BITS, high + 0xBB67AE85 & _32_BITS
+        return [a, b, c, d]
+
+    def count_up(self) -> None:
+        """Add one to the counter of 128 bits."""
+        for place in range(4):
+            self.counter[place] = self.counter[place] + 1 & _32_BITS
+            if self.counter[place]:
+                return
+
+
+# The generator that gives the seeds of every pass, for each shuffle that was ever run.
+_GENERATORS: WeakKeyDictionary[SeedGenerator, Philox] = WeakKeyDictionary()
+
+
+def seeds_of_pass(seeds: SeedGenerator) -> tuple[int, int]:
+    """The two seeds of the next pass: the shuffle's own, or the next two numbers made of them."""
+    seed, seed2, draws = seeds.save()
+    reshuffle = seeds.signature()[2]
+    if not reshuffle:
+        return seed, seed2
+    if seeds not in _GENERATORS:
+        _GENERATORS[seeds] = Philox(seed, seed2)
+        for _ in range(2 * draws):  # a dataset that was unpickled goes on where it was
+            _GENERATORS[seeds].next()
+    generator = _GENERATORS[seeds]
+    return generator.next(), generator.next()
+
+
+@runs(ShuffleNode)
+class Shuffle(Stage):
+    """A ring of `size` places. A random one of the elements in it goes out, and the oldest takes its place."""
+
+    def __init__(self, node: ShuffleNode) -> None:
+        self.input: Stage | None = begin(node.input)
+        self.size = node.size
+        self.random = Philox(*seeds_of_pass(node.seeds))
+        self.buffer: list[Item] = []  # from the oldest on
+
+    def __next__(self) -> Item:
+        while self.input is not None and (self.size < 0 or len(self.buffer) < self.size):
+            try:
+                self.buffer.append(next(self.input))
+            except StopIteration:
+                self.input = None
+        if not self.buffer:
+            raise StopIteration
+        chosen = self.random.next() % len(self.buffer)
+        item = self.buffer[chosen]
+        self.buffer[chosen] = self.buffer[0]
+        del self.buffer[0]
+        return item
+
+
+@runs(InterleaveNode)
+class Interleave(Stage):
+    """Datasets that a function makes, `cycle` of them open at a time, `block` elements of each in turn.
+
+    An error leaves the turn where it is. With parallel calls an error counts as an element, and one without a dataset
+    (of the input, or of the function) takes a place as a dataset that has nothing else.
+    """
+
+    def __init__(self, node: InterleaveNode) -> None:
+        self.node = node
+        self.input: Stage | None = begin(node.input)
+        self.open: list[Stage | None] = [None] * node.cycle
+        self.turn = 0
+        self.given = 0  # elements in this turn
+
+    def __next__(self) -> Item:
+        while self.input is not None or any(stage is not None for stage in self.open):
+            try:
+                stage = self.current()
+                if stage is None:
+                    self.pass_turn()
+                    continue
+                item = next(stage)
+            except StopIteration:
+                self.open[self.turn] = None
+                self.pass_turn()
+            except Exception:
+                self.fail()
+                raise
+            else:
+                self.count()
+                return item
+        raise StopIteration
+
+    def current(self) -> Stage | None:
+        """The dataset whose turn it is, made of the next element if the place is free; None if there is no more."""
+        if self.open[self.turn] is None and self.input is not None:
+            try:
+                item = next(self.input)
+            except StopIteration:
+                self.input = None
+                return None
+            self.open[self.turn] = begin(call(self.node.function, item).node)
+        return self.open[self.turn]
+
+    def count(self) -> None:
+        """One more of this turn."""
+        self.given += 1
+        if self.given == self.node.block:
+            self.pass_turn()
+
+    def pass_turn(self) -> None:
+        """Go to the next place."""
+        self.turn, self.given = (self.turn + 1) % self.node.cycle, 0
+
+    def fail(self) -> None:
+        """An error came."""
+        if self.node.parallel is not None:
+            if self.open[self.turn] is None:
+                self.open[self.turn] = Empty()
+            self.count()
+
+
+class Empty(Stage):
+    """No elements."""
+
+    def __next__(self) -> Item:
+        raise StopIteration
