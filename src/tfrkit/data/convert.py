@@ -25,7 +25,8 @@ from tfrkit.model.tensor_types import tensor_type_of
 __all__ = ["COLUMN_TYPES", "as_dtype", "to_element", "to_elements", "to_tensors", "to_value"]
 
 COLUMN_TYPES: Final = (BytesColumn, RecordColumn, Ragged, Sparse)
-_SCALARS: Final = frozenset(np.dtype(code).type for code in "?bhilBHILefdFD")  # of numpy, right as they are
+_CODES: Final = "?bhilBHILefdFD"  # of numpy's types that tensors have
+_SCALARS: Final = frozenset(np.dtype(code).type for code in _CODES)  # right as they are
 _LARGEST: Final = 3.4028234e38  # a float32 can be
 
 
@@ -90,8 +91,10 @@ def to_value(value: Any) -> Any:
         return np.float32(value)
     if kind is bool:
         return np.bool_(value)
-    if kind is str:
+    if kind is str and value.isascii():
         return value.encode()
+    if kind is np.ndarray and value.dtype.char in _CODES and value.ndim and value.dtype.isnative:
+        return read_only(value)
     if isinstance(value, BytesColumn) and not value.shape:
         return value.to_numpy().item()
     if isinstance(value, COLUMN_TYPES):

@@ -23,7 +23,9 @@ from tfrkit.data.node import (
 from tfrkit.data.specs import unbatched
 from tfrkit.data.structure import flatten, map_structure
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.element_spec import NoneTensorSpec
 from tfrkit.model.record_column import RecordColumn
+from tfrkit.model.shapes import Dims
 
 __all__ = ["UnbatchNode", "check_unbatch"]
 
@@ -49,9 +51,8 @@ class UnbatchNode(Node):
             return INFINITE_CARDINALITY
         if count == UNKNOWN_CARDINALITY or self.input.opaque:
             return UNKNOWN_CARDINALITY
-        rows = {leaf.shape[0] for leaf in flatten(self.input.element_spec()) if leaf.shape}
-        known = rows - {None, 0}
-        return count * known.pop() if known else UNKNOWN_CARDINALITY
+        known = [shape[0] for shape in _shapes(self.input) if shape and shape[0]]
+        return count * known[0] if known and known[0] else UNKNOWN_CARDINALITY
 
 
 def check_unbatch(node: Node) -> None:
@@ -63,16 +64,21 @@ def check_unbatch(node: Node) -> None:
     if node.opaque:
         return
     size: int | None = None
-    for leaf in flatten(node.element_spec()):
-        if leaf.shape == ():
+    for shape in _shapes(node):
+        if shape == ():
             raise ValueError("Cannot unbatch an input with scalar components.")
-        rows = leaf.shape[0] if leaf.shape else None
+        rows = shape[0] if shape else None
         if rows is not None and size is not None and rows != size:
             raise ValueError(
                 "`unbatch()` is only supported for datasets of elements whose components have a matching leading "
                 f"dimension. Encountered both {size} and {rows}."
             )
         size = rows if size is None else size
+
+
+def _shapes(node: Node) -> list[Dims | None]:
+    """Those of the values of elements; None has none."""
+    return [leaf.shape for leaf in flatten(node.element_spec()) if not isinstance(leaf, NoneTensorSpec)]
 
 
 class _UnbatchIterator(NodeIterator):
