@@ -1,8 +1,8 @@
 """interleave and flat_map: elements of datasets that a function makes, from several of them in turn.
 
 Here are the node and the order, which is that of TensorFlow: slots are visited round robin, `block` elements a visit; a
-dataset that has ended leaves its slot empty until the next visit, which opens the next one. Where all slots are open and
-nobody can notice, whole rounds are put together at once. What a slot is, is in `slot.py`.
+dataset that has ended leaves its slot empty until the next visit, which opens the next one. Where all slots are open
+and nobody can notice, whole rounds are put together at once. What a slot is, is in `slot.py`.
 """
 
 from __future__ import annotations
