@@ -416,8 +416,7 @@ class Dataset:
         """Fold all elements into one value: `reduce_func(state, element)` gives the next state."""
         state = convert.to_tensors(initial_state)
         for element in self:
-            arguments = element if isinstance(element, tuple) else (element,)
-            made = convert.to_element(reduce_func(state, *arguments))
+            made = convert.to_element(reduce_func(state, element))
             specs.check_same_state(state, made)
             state = made
         return state

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tfrkit.data.convert import to_element
 from tfrkit.data.node import (
     UNKNOWN_CARDINALITY,
     Context,
@@ -16,6 +17,8 @@ from tfrkit.data.node import (
     NodeIterator,
     Run,
 )
+from tfrkit.data.structure import map_structure
+from tfrkit.model.element_spec import spec_of_value
 
 __all__ = ["FilterNode"]
 
@@ -41,8 +44,8 @@ class FilterNode(Node):
         return self.input.element_spec()
 
     def cardinality(self) -> int:
-        """Nobody knows, except that nothing stays nothing."""
-        return 0 if self.input.cardinality() == 0 else UNKNOWN_CARDINALITY
+        """Nobody knows how many are kept."""
+        return UNKNOWN_CARDINALITY
 
     @property
     def label(self) -> str:
@@ -82,7 +85,7 @@ class _FilterIterator(NodeIterator):
             return bool(answer)
         raise ValueError(
             "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
-            f"{type(answer).__name__}."
+            f"{map_structure(spec_of_value, to_element(answer))}."
         )
 
     def save(self) -> Any:

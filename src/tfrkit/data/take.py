@@ -35,7 +35,7 @@ class TakeNode(Node):
             return size
         if size == INFINITE_CARDINALITY:
             return self.count
-        return min(size, self.count) if size >= 0 else (0 if self.count == 0 else size)
+        return min(size, self.count) if size >= 0 else size
 
     @property
     def label(self) -> str:
@@ -101,9 +101,9 @@ class SkipNode(Node):
     def cardinality(self) -> int:
         """The input's less the count."""
         size = self.input.cardinality()
-        if self.count < 0:
-            return 0
-        return max(0, size - self.count) if size >= 0 else size
+        if size < 0:
+            return size
+        return 0 if self.count < 0 else max(0, size - self.count)
 
     @property
     def label(self) -> str:
