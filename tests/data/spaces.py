@@ -54,6 +54,10 @@ class Space(ABC):
     def text(self, number: Any) -> Any:
         """An integer as a string."""
 
+    @abstractmethod
+    def note(self, number: Any, calls: list[int]) -> Any:
+        """The number; each time a function comes here, the list grows by it."""
+
     def assert_cardinality(self, dataset: Any, count: int) -> Any:
         """The dataset that says it has so many elements."""
         return dataset.assert_cardinality(count)
@@ -99,6 +103,11 @@ class PythonSpace(Space):
     def text(self, number: Any) -> Any:
         """The digits."""
         return str(int(number)).encode()
+
+    def note(self, number: Any, calls: list[int]) -> Any:
+        """Append."""
+        calls.append(int(number))
+        return number
 
     def leaf_amount(self, leaf: Any) -> Any:
         """Sum up."""

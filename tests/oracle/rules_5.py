@@ -150,7 +150,6 @@ SECTION_5: dict[str, str] = {
     "5 cardinality zip": "zip has the smallest; infinite ones do not count.",
     "5 cardinality concatenate": "concatenate adds; infinite wins over unknown.",
     "5 cardinality part": "take, skip and shard compute theirs from that of the input.",
-    "5 cardinality type": "cardinality() is an int64 scalar.",
     "5 assert_cardinality": "assert_cardinality(n) sets it; another number is a FailedPreconditionError with both, at the end or at the first element too many, and on every further call.",
     # options
     "5 options default": "Options are None until they are set: deterministic, threading.private_threadpool_size, autotune.enabled; the policy of sharding is AUTO, 0.",

@@ -1,0 +1,57 @@
+"""repeat in TensorFlow and in tfrkit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.oracle.data_scenarios import USER, agree
+from tests.rules import tf_rule
+
+
+@tf_rule("5 repeat")
+@tf_rule("5 cardinality repeat")
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_so_many_times(count):
+    agree(lambda lib: lib.Dataset.range(2).repeat(count), [0, 1] * count)
+
+
+@tf_rule("5 repeat")
+@tf_rule("5 cardinality repeat")
+@pytest.mark.parametrize("arguments", [(), (None,), (-1,), (-5,)], ids=str)
+def test_for_ever(arguments):
+    agree(lambda lib: lib.Dataset.range(2).repeat(*arguments), [0, 1, 0, 1, 0], limit=5)
+
+
+@tf_rule("5 repeat empty")
+@tf_rule("5 cardinality repeat")
+def test_nothing_for_ever_ends():
+    agree(lambda lib: lib.Dataset.range(0).repeat(), [])
+    agree(lambda lib: lib.Dataset.range(3).filter(lambda x: x > 9).repeat(), [])
+    agree(lambda lib: lib.Dataset.range(3).take(0).repeat(), [])
+
+
+@tf_rule("5 repeat")
+def test_of_unknown_number():
+    agree(lambda lib: lib.Dataset.range(3).filter(lambda x: x > 0).repeat(2), [1, 2, 1, 2])
+
+
+@tf_rule("5 repeat")
+@tf_rule("5 iterator after error")
+def test_errors_come_each_time():
+    agree(
+        lambda lib: lib.Dataset.range(3).map(lambda x: lib.check(x != 1, x)).repeat(2),
+        [0, USER, 2, 0, USER, 2],
+    )
+
+
+@tf_rule("5 repeat empty")
+def test_that_only_fails_goes_on_for_ever():
+    agree(lambda lib: lib.Dataset.range(1).map(lambda x: lib.check(x != 0, x)).repeat(), limit=5)
+    agree(lambda lib: lib.Dataset.range(2).map(lambda x: lib.check(x > 5, x)).repeat(2), [USER] * 4)
+
+
+@tf_rule("5 repeat")
+def test_of_repeat():
+    agree(lambda lib: lib.Dataset.range(2).repeat(2).repeat(2), [0, 1] * 4)
+    agree(lambda lib: lib.Dataset.range(2).repeat().repeat(0), [])
+    agree(lambda lib: lib.Dataset.range(2).repeat().repeat(2).take(5), [0, 1, 0, 1, 0])
