@@ -123,3 +123,11 @@ def test_patterns_of_all_kinds(pattern, folder, monkeypatch):
 def test_other_patterns_are_refused(pattern, error, text):
     with pytest.raises(error, match=re.escape(text)):
         Dataset.list_files(pattern)
+
+
+def test_shuffle_is_that_of_the_names(folder):
+    names = Dataset.from_tensor_slices(sorted(os.fsencode(f"{folder}/{name}") for name in os.listdir(folder)))
+    expected = names.shuffle(len(os.listdir(folder)), seed=42)
+    found = Dataset.list_files(f"{folder}/*", seed=42)
+    for _ in range(2):
+        assert list(found) == list(expected)

@@ -71,7 +71,7 @@ SECTION_5: dict[str, str] = {
     "5 TFRecordDataset damage": "After a DataLossError the next file follows.",
     "5 TFRecordDataset missing": "A missing file is a NotFoundError, in TensorFlow on every further call too; in tfrkit the next file follows.",
     "5 TFRecordDataset cardinality": "The cardinality is unknown.",
-    "5 TextLineDataset": "TextLineDataset gives the lines of files without their ends, be they `\\n` or `\\r\\n`.",
+    "5 TextLineDataset": "TextLineDataset gives the lines of files without their `\\n`; every `\\r` is dropped, and a last line that is then empty is none.",
     # map
     "5 map arguments": "The parts of a tuple are arguments of the function; a dict is one.",
     "5 map order": "The order is kept, also when calls run at once, unless deterministic=False.",

@@ -70,7 +70,7 @@ class _WithSourceIterator(UnaryIterator):
         if run is None or not len(run.chunk):
             return run
         origin = run.chunk.origin
-        if origin is None or None in origin.paths:
+        if origin is None or (None in origin.paths and (origin.files == origin.paths.index(None)).any()):
             return Run(Objects([]), _no_origin())
         try:
             return Run(_add(run.chunk, origin, self._names), run.error)
