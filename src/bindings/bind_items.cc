@@ -45,7 +45,8 @@ class DictItems {
 
 void bind_items(nb::module_& module) {
   nb::class_<DictItems>(module, "DictItems", "The items of a dict, to know it again.")
-      .def(nb::init<const nb::dict&>(), nb::arg("mapping"))
+      .def(nb::init<const nb::dict&>(), nb::arg("mapping"),
+           nb::sig("def __init__(self, mapping: dict[typing.Any, typing.Any]) -> None"))
       .def("are_in", &DictItems::are_in, nb::arg("mapping").none(),
            nb::sig("def are_in(self, mapping: typing.Any) -> bool"),
            "Whether a dict has the same keys, in this order, with these very values. False does\n"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from tfrkit.data import structure
+from tfrkit.data.demand import next_demand
 from tfrkit.data.node import Context, Node
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
@@ -17,10 +18,6 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.damage import Damage
 
 __all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
-
-# How much is asked for at once of a pipeline in which nobody can notice: so many elements or bytes.
-_AHEAD_ELEMENTS: Final = 1024
-_AHEAD_BYTES: Final = 1 << 20
 
 
 def new_context(node: Node) -> Context:
@@ -97,8 +94,7 @@ class DatasetIterator:
         if run is None:
             return False
         if self._pure and len(run.chunk):
-            each = max(1, run.chunk.nbytes // len(run.chunk))
-            self._ahead = min(2 * self._ahead, _AHEAD_ELEMENTS, max(1, _AHEAD_BYTES // each))
+            self._ahead = next_demand(self._ahead, run.chunk)
         items = run.chunk.objects()[::-1]  # a copy: the chunk may be kept by somebody
         self._count, self._error = len(items), run.error
         self._items = items

@@ -12,6 +12,7 @@ from typing import Any
 
 from tfrkit.data.call_each import call_each
 from tfrkit.data.chunk import Objects
+from tfrkit.data.demand import ObjectsInbox
 from tfrkit.data.function_spec import function_spec, name_of
 from tfrkit.data.node import AUTOTUNE, Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.parallel_map import ParallelMapIterator
@@ -45,7 +46,9 @@ class MapNode(Node):
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
         if self.parallel is None:
-            return _MapIterator(self.function, Inbox(self.input, context, state), origin=context.origin)
+            return _MapIterator(
+                self.function, ObjectsInbox(self.input, context, state), origin=context.origin
+            )
         ordered = context.deterministic if self.deterministic is None else self.deterministic
         return ParallelMapIterator(self.input, context, state, self.function, self.parallel, ordered=ordered)
 

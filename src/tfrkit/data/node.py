@@ -209,7 +209,7 @@ class Inbox:
         """Give at most n elements; what was left over first, without pulling."""
         if self._chunk is None:
             self._state = self.input.save()
-            run = self.input.pull(n)
+            run = self.pull(n)
             if run is None:
                 return None
             self._chunk, self._error, self._offset, self._used = run.chunk, run.error, 0, 0
@@ -221,6 +221,10 @@ class Inbox:
             return Run(part, None, self._state)
         error, self._error, self._chunk = self._error, None, None
         return Run(part, error, self._state)
+
+    def pull(self, n: int) -> Run | None:
+        """Pull a run of the input; what is left of the run before is not looked at."""
+        return self.input.pull(n)
 
     def unread(self, run: Run, used: int) -> None:
         """Put back the run that was taken last, except its first `used` elements, and its error.
