@@ -84,3 +84,22 @@ def test_lines_are_taken_in_turn(tmp_path):
     paths = [str(put(tmp_path / name, name.encode() + b"1\n" + name.encode() + b"2\n")) for name in "abc"]
     assert list(TextLineDataset(paths, num_parallel_reads=2)) == [b"a1", b"b1", b"a2", b"b2", b"c1", b"c2"]
     assert list(TextLineDataset(Dataset.from_tensor_slices(paths))) == list(TextLineDataset(paths))
+
+
+def test_state_keeps_the_cycle_of_another_machine(tmp_path, monkeypatch):
+    files = three_files(tmp_path)
+    dataset = TFRecordDataset([files[0], files[2], files[0]], num_parallel_reads=tfr.AUTOTUNE)
+    monkeypatch.setattr("tfrkit.data.interleave.default_threads", lambda: 6)
+    expected = list(TFRecordDataset([files[0], files[2], files[0]], num_parallel_reads=2))
+    iterator = iter(dataset)
+    assert [next(iterator) for _ in range(5)] == expected[:5]
+    monkeypatch.setattr("tfrkit.data.interleave.default_threads", lambda: 2)
+    assert list(dataset.iter_from(iterator.state())) == expected[5:]
+
+
+@pytest.mark.parametrize("parallel", [None, 2])
+def test_source_of_records_is_known(parallel, tmp_path):
+    files = three_files(tmp_path)
+    for element in TFRecordDataset(files, num_parallel_reads=parallel).with_source():
+        assert element["file"] == (files[0] if element["data"].startswith(b"a") else files[2]).encode()
+        assert element["record"] == int(element["data"][1:])
