@@ -65,6 +65,14 @@ def test_nothing_is_pulled_beyond_the_batch():
     assert seen == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 100])
+def test_several_batches_at_once_are_the_same(n):
+    parts = (numbers(*range(7)), ERROR, numbers(*range(5)), numbers(5), ERROR, numbers(9))
+    found = pull_all(BatchNode(RunsNode(parts), 2, False), n)
+    plain = [item.tolist() if isinstance(item, np.ndarray) else item for item in found]
+    assert plain == [[0, 1], [2, 3], [4, 5], ERROR, [0, 1], [2, 3], [4, 5], ERROR, [9]]
+
+
 def test_a_batch_of_records_refers_to_their_blocks():
     example = [make_example({"x": i}).SerializeToString() for i in range(5)]
     block = Block.from_records(example)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from tfrkit.data.chunk import Chunk, Objects, concat
+import numpy as np
+
+from tfrkit.data.chunk import Chunk, Columns, Objects, concat
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.specs import batched
+from tfrkit.data.structure import flatten, map_structure
 
 __all__ = ["BatchIterator", "BatchNode", "batch_count"]
+
+_AT_ONCE: Final = 4096  # elements that are cut into batches in one go, if so many batches are asked for
 
 
 def batch_count(elements: int, size: int, drop: bool) -> int:
@@ -100,6 +105,35 @@ class BatchIterator(NodeIterator):
 
 
 class _PlainBatchIterator(BatchIterator):
+    def pull(self, n: int) -> Run | None:
+        """Give several batches at once of arrays, which are cut without a copy; else one."""
+        wanted = min(n, _AT_ONCE // self._size)
+        if wanted > 1:
+            run = self._inbox.take(wanted * self._size)
+            if run is None:
+                return None
+            count = len(run.chunk) // self._size
+            used = count * self._size
+            cut = _cut_arrays(run.chunk, count, self._size) if count else None
+            if cut is None or used < len(run.chunk) or run.error is not None:
+                self._inbox.unread(run, 0 if cut is None else used)
+            if cut is not None:
+                return Run(cut)
+        return super().pull(1)
+
     def make(self, chunk: Chunk) -> Any:
         """Stack them."""
         return chunk.batch()
+
+
+def _cut_arrays(chunk: Chunk, count: int, size: int) -> Columns | None:
+    """Batches as rows of columns, if all columns are arrays."""
+    if not isinstance(chunk, Columns) or not all(
+        isinstance(column, np.ndarray) for column in flatten(chunk.columns)
+    ):
+        return None
+
+    def cut(column: Any) -> Any:
+        return column[: count * size].reshape(count, size, *column.shape[1:])
+
+    return Columns(map_structure(cut, chunk.columns), count)
