@@ -89,8 +89,9 @@ def test_types_that_differ_are_refused():
     assert str(error).startswith("Cannot batch tensors with different types in component 0.")
 
 
-def test_none_stays_none():
-    assert outcomes(Dataset.from_tensor_slices(([1, 2], None)).padded_batch(2)) == [([1, 2], None)]
+def test_none_is_refused():
+    with pytest.raises(TypeError, match=r"is not a subclass of TensorSpec: `NoneTensorSpec\(\)`\.$"):
+        Dataset.from_tensor_slices(([1, 2], None)).padded_batch(2)
 
 
 def test_elements_of_no_rows():

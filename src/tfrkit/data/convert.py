@@ -40,8 +40,29 @@ def _convert(value: Any) -> Any:
     (np.int32(1), (np.float32(2.5), b'x'))
     """
     if isinstance(value, (list, range)):
-        return tuple(map(to_tensors, value))
-    return to_tensors(value)
+        return tuple(map_structure(_of_function, part) for part in value)
+    return map_structure(_of_function, value)
+
+
+def _of_function(value: Any) -> Any:
+    """One value that a function gave back: numpy's numbers in a list are tensors to it, and keep their type."""
+    if type(value) is list:
+        dtype = _number_type(value)
+        if dtype is not None:
+            array = np.array(value)
+            if np.can_cast(array.dtype, dtype, "same_kind"):
+                return read_only(array.astype(dtype, copy=False))
+    return to_value(value)
+
+
+def _number_type(values: list[Any]) -> np.dtype[Any] | None:
+    """The type of the first of numpy's numbers in nested lists."""
+    for value in values:
+        if isinstance(value, (np.generic, np.ndarray)):
+            return value.dtype if value.dtype.char in _CODES else None
+        if isinstance(value, list) and (found := _number_type(value)) is not None:
+            return found
+    return None
 
 
 # What is right already is found natively: 0.02 us for a number, 0.3 us for a dict of 41.

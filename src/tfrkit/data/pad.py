@@ -21,7 +21,7 @@ from tfrkit.model.shapes import Dims
 __all__ = ["pad_column", "pad_values"]
 
 
-def pad_column(column: Column | None, shape: Dims, fill: Any, component: int) -> Any:
+def pad_column(column: Column, shape: Dims, fill: Any, component: int) -> Any:
     """Pad the rows of a column.
 
     Args:
@@ -37,8 +37,6 @@ def pad_column(column: Column | None, shape: Dims, fill: Any, component: int) ->
     >>> pad_column(Ragged.from_list([[1, 2], [3]]), (None,), 0, 0).tolist()
     [[1, 2], [3, 0]]
     """
-    if column is None:
-        return None
     if isinstance(column, Padded):
         column = column.ragged
     if isinstance(column, (np.ndarray, BytesColumn)):
@@ -55,7 +53,7 @@ def pad_values(values: Sequence[Any], shape: Dims, fill: Any, component: int) ->
     """Pad values to one shape and stack them.
 
     Args:
-        values: numpy scalars, bytes, arrays or BytesColumns, all of one type; or all None.
+        values: numpy scalars, bytes, arrays or BytesColumns, all of one type.
         shape: sizes of a value after padding, None for the largest.
         fill: what to pad with.
         component: number of the leaf, for messages.
@@ -67,8 +65,6 @@ def pad_values(values: Sequence[Any], shape: Dims, fill: Any, component: int) ->
     >>> pad_values([np.ones((1, 2)), np.ones((2, 1))], (None, None), -1.0, 0).tolist()
     [[[1.0, 1.0], [-1.0, -1.0]], [[1.0, -1.0], [1.0, -1.0]]]
     """
-    if values[0] is None:
-        return None
     values = [strings_in(value) for value in values]
     shapes = [() if isinstance(value, bytes) else value.shape for value in values]
     for each in shapes:

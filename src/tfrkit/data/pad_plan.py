@@ -16,7 +16,6 @@ from tfrkit.data.structure import flatten, is_nested, map_structure, pack, parts
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.element_spec import (
     ElementSpec,
-    NoneTensorSpec,
     RaggedTensorSpec,
     TensorSpec,
     dtype_name,
@@ -41,11 +40,8 @@ class PadPlan:
 
     def batch_spec(self, spec: Any, size: int | None) -> Any:
         """The spec of a batch of elements of a spec."""
-        leaves = [
-            leaf if isinstance(leaf, NoneTensorSpec) else TensorSpec((size, *shape), leaf.dtype)
-            for leaf, shape in zip(flatten(spec), self.shapes, strict=True)
-        ]
-        return pack(spec, leaves)
+        jobs = zip(flatten(spec), self.shapes, strict=True)
+        return pack(spec, [TensorSpec((size, *shape), leaf.dtype) for leaf, shape in jobs])
 
 
 def make_pad_plan(spec: Any, shapes: Any, values: Any) -> PadPlan:
@@ -65,7 +61,7 @@ def make_pad_plan(spec: Any, shapes: Any, values: Any) -> PadPlan:
     """
     leaves = flatten(spec)
     for leaf in leaves:
-        if not isinstance(leaf, (TensorSpec, NoneTensorSpec)) and not _is_row(leaf):
+        if not isinstance(leaf, TensorSpec) and not _is_row(leaf):
             raise TypeError(
                 "`padded_batch` is only supported for datasets that produce tensor elements but type spec of elements "
                 f"in the input dataset is not a subclass of TensorSpec: `{leaf}`."
@@ -81,14 +77,14 @@ def _is_row(leaf: ElementSpec) -> bool:
 def _shapes(spec: Any, leaves: list[Any], shapes: Any) -> list[Dims]:
     if shapes is None:
         for number, leaf in enumerate(leaves):
-            if not isinstance(leaf, NoneTensorSpec) and leaf.shape is None:
+            if leaf.shape is None:
                 raise ValueError(
                     f"You must provide `padded_shapes` argument because component {number} has unknown rank."
                 )
-        return [() if isinstance(leaf, NoneTensorSpec) else leaf.shape for leaf in leaves]
+        return [leaf.shape for leaf in leaves]
     found = [_as_shape(given) for given in _up_to(spec, shapes)]
     for shape, leaf in zip(found, leaves, strict=True):
-        if not isinstance(leaf, NoneTensorSpec) and not _holds(shape, leaf.shape):
+        if not _holds(shape, leaf.shape):
             raise ValueError(
                 f"The padded shape {shape} is not compatible with the shape {leaf.shape} of the corresponding "
                 "input component."
@@ -136,8 +132,6 @@ def _values(spec: Any, leaves: list[Any], values: Any) -> list[Any]:
 
 
 def _value(value: Any, leaf: ElementSpec) -> Any:
-    if isinstance(leaf, NoneTensorSpec):
-        return None
     if value is None:
         return b"" if leaf.dtype == object else leaf.dtype.type(0)
     made = to_value(value)

@@ -17,7 +17,7 @@ from tfrkit.data.pad import pad_column, pad_values
 from tfrkit.data.pad_plan import PadPlan, make_pad_plan
 from tfrkit.data.specs import spec_of
 from tfrkit.data.structure import flatten, map_structure, pack
-from tfrkit.model.element_spec import ElementSpec
+from tfrkit.model.element_spec import ElementSpec, NoneTensorSpec
 
 __all__ = ["PaddedBatchNode", "make_padded_batch_node"]
 
@@ -45,8 +45,6 @@ class PaddedBatchNode(Node):
     def element_spec(self) -> Any:
         """The padded shapes with one dimension more."""
         spec = self.input.element_spec()
-        if self.input.opaque:
-            spec = _without_sizes(spec)
         plan = make_pad_plan(spec, self.shapes, self.values)
         return plan.batch_spec(spec, self.size if self.drop else None)
 
@@ -110,5 +108,6 @@ def _without_sizes(spec: Any) -> Any:
 
 
 def _any_sizes(leaf: ElementSpec) -> ElementSpec:
-    shape = getattr(leaf, "shape", None)
-    return leaf if not shape else leaf.with_shape(tuple(None for _ in shape))
+    if isinstance(leaf, NoneTensorSpec) or not leaf.shape:
+        return leaf
+    return leaf.with_shape(tuple(None for _ in leaf.shape))
