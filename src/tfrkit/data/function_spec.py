@@ -6,8 +6,9 @@ results differ in size, the size is not known. A function that does not bear tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +19,9 @@ from tfrkit.data.structure import flatten, map_structure, pack
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import ElementSpec, TensorSpec, spec_of_value
 
-__all__ = ["call_with", "function_spec", "made_up", "name_of"]
+__all__ = ["call_with", "function_spec", "made_up", "name_of", "result_spec"]
+
+_FEW: Final = 4  # real elements that a function is tried with
 
 _known: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
 
@@ -39,13 +42,17 @@ def function_spec(node: Node, function: Callable[..., Any]) -> Any:
     Raises:
         Exception: that of the function, if it fails for made-up elements and there are no others.
     """
+
+    def spec_for(element: Any) -> Any:
+        return map_structure(spec_of_value, to_element(call_with(function, element)))
+
     if node not in _known:
-        _known[node] = _find(node, function)
+        _known[node] = result_spec(node.inputs[0], spec_for)
     return _known[node]
 
 
 def made_up(spec: Any, variant: int) -> Any:
-    """An element of a spec: unknown sizes are 2 or 3, numbers 1 or 2, by the variant 0 or 1.
+    """An element of a spec: by the variant (-1, 0, 1) unknown sizes are 1, 2 or 3, and numbers 0, 1 or 2.
 
     Raises:
         TypeError: there is a value of which nothing can be made up.
@@ -69,35 +76,49 @@ def _made_up_value(spec: Any, variant: int) -> Any:
     return values if shape else values[()]
 
 
-def _find(node: Node, function: Callable[..., Any]) -> Any:
-    failure: Exception
-    try:
-        elements = [made_up(node.inputs[0].element_spec(), variant) for variant in (0, 1)]
-        made = [to_element(call_with(function, element)) for element in elements]
-        return _common(*(map_structure(spec_of_value, each) for each in made))
-    except Exception as error:  # a user's function may do anything
-        failure = error
-    found = _first_specs(node)
-    if not found:
-        raise failure
-    return _common(*found) if len(found) == 2 else found[0]
+def result_spec(node: Node, spec_for: Callable[[Any], Any]) -> Any:
+    """The spec that a function gives for elements of a node: made-up ones, or else real ones.
+
+    Raises:
+        Exception: that of the function for the first element it was tried with, if it fails for all.
+    """
+    failures: list[Exception] = []
+    for elements in (_made_up_elements(node), _first_elements(node)):
+        found: list[Any] = []
+        try:
+            for element in elements:
+                try:
+                    found.append(spec_for(element))
+                except Exception as error:  # a user's function may do anything
+                    failures.append(error)
+        except Exception as error:  # so may its input
+            failures.append(error)
+        if found:
+            return functools.reduce(_common, found)
+    raise failures[0] if failures else ValueError("there is no element whose spec could be found out")
 
 
-def _first_specs(node: Node) -> list[Any]:
-    """The specs of the first two elements, if there are so many."""
+def _made_up_elements(node: Node) -> Iterator[Any]:
+    spec = node.element_spec()
+    for variant in (0, 1):
+        yield made_up(spec, variant)
+
+
+def _first_elements(node: Node) -> Iterator[Any]:
+    """The first elements that there are, and one of zeros if there are none."""
     iterator = node.begin(Context())
-    found: list[Any] = []
+    count = 0
     try:
-        while len(found) < 2:
+        while count < _FEW:
             run = iterator.pull(1)
             if run is None:
                 break
-            found.extend(map_structure(spec_of_value, element) for element in run.chunk.objects())
-            if run.error is not None and not found:
-                raise run.error
+            count += 1
+            yield from run.chunk.objects()
     finally:
         iterator.close()
-    return found
+    if not count:
+        yield made_up(node.element_spec(), -1)
 
 
 def _common(first: Any, second: Any) -> Any:

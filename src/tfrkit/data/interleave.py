@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.chunk import Chunk, Objects, concat, gather
-from tfrkit.data.function_spec import call_with, made_up, name_of
+from tfrkit.data.function_spec import call_with, name_of, result_spec
 from tfrkit.data.node import (
     AUTOTUNE,
     UNKNOWN_CARDINALITY,
@@ -24,7 +24,6 @@ from tfrkit.data.node import (
     Node,
     NodeIterator,
     Run,
-    first_element,
 )
 from tfrkit.data.slot import Slot, node_of
 from tfrkit.errors import InvalidArgumentError
@@ -73,11 +72,10 @@ class InterleaveNode(Node):
 
     def element_spec(self) -> Any:
         """That of the first dataset, or of one that is made for a made-up element."""
-        try:
-            made = node_of(call_with(self.function, made_up(self.input.element_spec(), 0)))
-        except Exception:  # a user's function may do anything
-            made = node_of(call_with(self.function, first_element(self.input)))
-        return made.element_spec()
+        return result_spec(self.input, self._inner_spec)
+
+    def _inner_spec(self, element: Any) -> Any:
+        return node_of(call_with(self.function, element)).element_spec()
 
     def cardinality(self) -> int:
         """Nobody knows."""

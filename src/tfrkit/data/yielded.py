@@ -40,13 +40,13 @@ def checker(spec: Any) -> Callable[[Any], Any]:
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves):
         return lambda value: _check_kinds(spec, value)
     if not is_nested(spec):
-        return lambda value: _to_tensor(value, leaves[0])
+        return lambda value: _to_tensors([value], leaves)[0]
 
     def check(value: Any) -> Any:
         found = _flat_parts(spec, value)
         if found is None:
             raise TypeError(_other_structure(map_structure(_TypeName, spec), value))
-        return pack(spec, list(map(_to_tensor, found, leaves)))
+        return pack(spec, _to_tensors(found, leaves))
 
     return check
 
@@ -89,18 +89,26 @@ def _flat_parts(spec: Any, value: Any) -> list[Any] | None:
     return found
 
 
-def _to_tensor(value: Any, spec: TensorSpec) -> Any:
-    if type(value) is spec.dtype.type and spec.shape == ():
+def _to_tensors(values: list[Any], specs: list[TensorSpec]) -> list[Any]:
+    """All are converted before the shape of any is looked at, as TensorFlow does."""
+    return list(map(_with_shape, list(map(_convert, values, specs)), specs))
+
+
+def _convert(value: Any, spec: TensorSpec) -> Any:
+    if type(value) is spec.dtype.type:
         return value
     try:
         array = np.asarray(value.to_numpy() if isinstance(value, BytesColumn) else value)
         with np.errstate(all="ignore"):
-            array = array.astype(spec.dtype, order="C", copy=False)
+            return array.astype(spec.dtype, order="C", copy=False)
     except (TypeError, ValueError):
         raise TypeError(
             "`generator` yielded an element that could not be converted to the expected type. The expected type was "
             f"{dtype_name(spec.dtype)}, but the yielded element was {value}."
         ) from None
+
+
+def _with_shape(array: Any, spec: TensorSpec) -> Any:
     if not compatible_shapes(spec.shape, array.shape):
         shape = "<unknown>" if spec.shape is None else spec.shape
         raise TypeError(
