@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from tfrkit import Block, BytesColumn, FixedLenFeature, make_example, parse_example
+from tfrkit import Block, BytesColumn, FixedLenFeature, Ragged, make_example, parse_example
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.record_rows import RecordRows
@@ -49,6 +49,15 @@ def test_slices_and_choices_stay_references(column):
         assert part._copy is None
         assert part.to_list() == expected
         assert part.data.tobytes() == b"".join(expected)
+
+
+def test_it_stands_in_for_a_bytes_column_inside_a_ragged(column):
+    plain = Ragged(BytesColumn.from_list(column.to_list()), [0, 2, 5])
+    made = Ragged(column, [0, 2, 5])
+    assert made == plain
+    assert plain == made
+    assert Ragged.concat([made, plain]).to_list() == plain.to_list() * 2
+    assert Ragged.concat([made, made]).to_list() == plain.to_list() * 2
 
 
 def test_pickle_writes_a_bytes_column_of_the_records_only(column):

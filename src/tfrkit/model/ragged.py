@@ -334,7 +334,9 @@ class Ragged(ArrowColumn):
             return False
         if isinstance(self.values, np.ndarray) and isinstance(other.values, np.ndarray):
             return np.array_equal(self.values, other.values)
-        return type(self.values) is type(other.values) and bool(self.values == other.values)
+        kinds = (np.ndarray, BytesColumn, Ragged)
+        alike = all(isinstance(self.values, kind) == isinstance(other.values, kind) for kind in kinds)
+        return alike and bool(self.values == other.values)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -389,12 +391,11 @@ def _take_runs(values: Values, starts: IntArray, lengths: IntArray) -> Values:
 
 
 def _concat_values(parts: list[Any]) -> Values:
-    kinds = {type(part) for part in parts}
-    if kinds == {BytesColumn}:
+    if all(isinstance(part, BytesColumn) for part in parts):
         return BytesColumn.concat(parts)
-    if kinds == {Ragged}:
+    if all(isinstance(part, Ragged) for part in parts):
         return Ragged.concat(parts)
-    if BytesColumn in kinds:
+    if any(isinstance(part, BytesColumn) for part in parts):
         raise ValueError("expected values of one kind but got bytes and numbers")
     return np.concatenate(parts)
 
