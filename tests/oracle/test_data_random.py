@@ -1,0 +1,57 @@
+"""Random pipelines in TensorFlow and in tfrkit: the same elements, the same order, the same errors.
+
+TFRKIT_RANDOM_PIPELINES=5000 runs so many instead of a few hundred; TFRKIT_FIRST_PIPELINE is the first seed. To look at
+one: `pytest "tests/oracle/test_data_random.py::test_random_pipelines[3]"`, or `explain(seed, folder)`.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.data.random_pipelines import build, make_chain, write_files
+from tests.oracle.data_scenarios import difference, facts, ours, theirs, unfused
+from tests.oracle.oracle import Failure
+from tests.rules import tf_rule
+
+COUNT = int(os.environ.get("TFRKIT_RANDOM_PIPELINES", "400"))
+FIRST = int(os.environ.get("TFRKIT_FIRST_PIPELINE", "0"))
+GROUP = 20
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    write_files(folder)
+    return folder
+
+
+def explain(seed, folder):
+    """What tfrkit does otherwise with the chain of a seed, with the chain as code; '' if nothing."""
+    chain = make_chain(seed)
+
+    def case(lib):
+        dataset = build(chain, lib, folder)
+        return unfused(lib, dataset) if chain.fuses else dataset
+
+    reference = facts(theirs(), case, passes=2, limit=60)
+    mine = facts(ours(), case, passes=2, limit=60)
+    if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
+        reference = reference._replace(cardinality=-2)  # TensorFlow knows more sizes, as it traces functions
+    found = difference(mine, reference, spec=False)
+    return f"seed {seed}: {chain}\n{found}" if found else ""
+
+
+@tf_rule("5 structures")
+@tf_rule("5 map order")
+@tf_rule("5 shuffle order")
+@tf_rule("5 interleave order")
+@tf_rule("5 interleave parallel")
+@tf_rule("5 prefetch")
+@tf_rule("5 iterator after error")
+@pytest.mark.parametrize("group", range(-(-COUNT // GROUP)))
+def test_random_pipelines(group, folder):
+    seeds = range(FIRST + group * GROUP, FIRST + min(COUNT, (group + 1) * GROUP))
+    found = [text for seed in seeds if (text := explain(seed, folder))]
+    assert not found, "\n\n".join(found)
