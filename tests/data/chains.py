@@ -137,6 +137,12 @@ class Step:
         shown = [*map(repr, self.arguments), *(f"{key}={value!r}" for key, value in self.options.items())]
         return f"{self.verb}({', '.join(shown)})"
 
+    @property
+    def does_nothing(self) -> bool:
+        """Whether TensorFlow leaves the verb out."""
+        nothing = {"take": (-1,), "skip": (0,), "repeat": (1,), "prefetch": (0,), "map": (Function("x"),)}
+        return self.arguments == nothing.get(self.verb) or (self.verb, *self.arguments[:1]) == ("shard", 1)
+
     def apply(self, dataset: Any, space: Space, folder: Path | None = None) -> Any:
         """The dataset with this verb."""
         if self.verb == "concatenate self":
@@ -186,16 +192,13 @@ class Chain:
         """The chain with one verb more."""
         return replace(self, steps=(*self.steps, step), **changes)
 
-    @property
-    def fuses(self) -> bool:
-        """Whether TensorFlow makes one stage of two that then behave otherwise; see the rules "5 ... fused"."""
-        pairs = list(pairwise(self.steps))
-        map_batch = any(one.verb == "map" and other.verb == "batch" for one, other in pairs)
-        shuffle_repeat = any(one.verb == "shuffle" and other.verb == "repeat" for one, other in pairs)
+    def has_pair(self, first: str, second: str) -> bool:
+        """Whether the one verb comes right after the other, here or in a part; verbs that do nothing do not count."""
+        verbs = [step.verb for step in self.steps if not step.does_nothing]
         parts = [
             argument for step in self.steps for argument in step.arguments if isinstance(argument, Chain)
         ]
-        return map_batch or shuffle_repeat or any(part.fuses for part in parts)
+        return (first, second) in pairwise(verbs) or any(part.has_pair(first, second) for part in parts)
 
 
 def build(chain: Chain, space: Space, folder: Path | None = None) -> Any:

@@ -35,6 +35,7 @@ SECTION_5: dict[str, str] = {
     "5 shuffle whole": "A buffer_size of -2 (UNKNOWN_CARDINALITY) holds the whole dataset.",
     "5 shuffle size": "Another buffer_size below 1 is `buffer_size must be greater than zero or UNKNOWN_CARDINALITY`.",
     "5 shuffle error": "An error of the input comes while the buffer is filled, before the elements in it.",
+    "5 shuffle repeat seeds": "repeat(n) of more than once takes the seeds of one epoch more than it gives, so that the next pass is another one; not if it follows shuffle directly.",
     "5 shuffle repeat fused": "By default TensorFlow makes one stage of shuffle and repeat, which refuses the counts 0 and below -1; tfrkit takes them as repeat alone does.",
     # list_files
     "5 list_files glob": "Patterns know `*`, `?` and `[..]` within one component of the path; `**` is `*`, and `{}` are characters.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle.data_scenarios import USER, agree
+from tests.oracle.data_scenarios import USER, agree, facts, fails, ours, theirs
 from tests.rules import tf_rule
 
 
@@ -55,3 +55,43 @@ def test_of_repeat():
     agree(lambda lib: lib.Dataset.range(2).repeat(2).repeat(2), [0, 1] * 4)
     agree(lambda lib: lib.Dataset.range(2).repeat().repeat(0), [])
     agree(lambda lib: lib.Dataset.range(2).repeat().repeat(2).take(5), [0, 1, 0, 1, 0])
+
+
+SHUFFLED = {
+    "directly": lambda ds, count: ds.repeat(count),
+    "batch": lambda ds, count: ds.batch(2).repeat(count),
+    "map": lambda ds, count: ds.map(lambda x: x + 1).repeat(count),
+    "take": lambda ds, count: ds.take(4).repeat(count),
+    "nothing": lambda ds, count: ds.take(-1).skip(0).prefetch(0).repeat(count),
+    "twice": lambda ds, count: ds.batch(2).repeat(count).batch(2).repeat(2),
+}
+
+
+@tf_rule("5 shuffle repeat seeds")
+@tf_rule("5 shuffle reshuffle")
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("how", SHUFFLED)
+def test_orders_of_several_passes(how, count):
+    agree(lambda lib: SHUFFLED[how](lib.Dataset.range(7).shuffle(5, seed=3), count), passes=3)
+
+
+@tf_rule("5 shuffle repeat seeds")
+def test_of_a_zip_of_shuffles():
+    agree(
+        lambda lib: lib.Dataset.zip(
+            lib.Dataset.range(7).shuffle(5, seed=3), lib.Dataset.range(4).shuffle(9, seed=1)
+        ).repeat(2),
+        passes=3,
+    )
+
+
+@tf_rule("5 shuffle repeat fused")
+@pytest.mark.parametrize(("count", "elements"), [(0, 0), (-5, 9)])
+def test_counts_that_tensorflow_refuses_after_shuffle(count, elements):
+    case = lambda lib: lib.Dataset.range(4).shuffle(4, seed=1).repeat(count).take(9)  # noqa: E731
+    refused = fails("InvalidArgumentError", "count must be greater than zero or equal to -1.")
+    if count:
+        assert facts(theirs(), case).passes[0][0].message.startswith(refused.message)
+    else:
+        agree(lambda lib: lib.Dataset.range(4).repeat(0), [])
+    assert len(facts(ours(), case).passes[0]) == elements + 1

@@ -25,6 +25,7 @@ from tfrkit.data.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.interleave import InterleaveNode, resolve_cycle
 from tfrkit.data.iterator import DatasetIterator, NumpyIterator
 from tfrkit.data.list_files import make_list_files_node
+from tfrkit.data.make_repeat import make_repeat_node
 from tfrkit.data.map import MapNode
 from tfrkit.data.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.options import Options, OptionsNode
@@ -37,7 +38,7 @@ from tfrkit.data.ragged_batch import RaggedBatchNode
 from tfrkit.data.range import RangeNode
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.shard import ShardNode
-from tfrkit.data.shuffle import ShuffleNode, repeated
+from tfrkit.data.shuffle import ShuffleNode
 from tfrkit.data.slices import make_slices_node, make_tensors_node
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.data.unbatch import UnbatchNode, check_unbatch
@@ -260,7 +261,7 @@ class Dataset:
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Begin again at the end: `count` times in all, or for ever."""
-        return Dataset(repeated(self.node, -1 if count is None else max(-1, int(count))))
+        return Dataset(make_repeat_node(self.node, -1 if count is None else max(-1, int(count))))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first elements; all if the count is negative."""

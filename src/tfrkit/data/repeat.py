@@ -20,10 +20,14 @@ __all__ = ["RepeatNode"]
 
 @dataclass(frozen=True, eq=False)
 class RepeatNode(Node):
-    """The input `count` times; for ever if that is negative."""
+    """The input `count` times; for ever if that is negative.
+
+    `again`: begin the input once more after the last time, for nothing but the seeds that it draws; see `make_repeat`.
+    """
 
     input: Node
     count: int
+    again: bool = False
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin the first time, or in the middle of one."""
@@ -81,6 +85,8 @@ class _RepeatIterator(NodeIterator):
                 return None
             self._empty = True
             self._begin()
+            if self._done == self._node.count and self._node.again:
+                self._node.input.begin(self._context).close()
         return None
 
     def save(self) -> Any:

@@ -142,7 +142,7 @@ class Repeat(Stage):
                 self.left -= 1  # below zero from the beginning: it never gets to zero
                 if self.empty and self.node.count < 0:
                     self.left = 0
-                if self.left != 0:
+                if self.left != 0 or self.node.again:
                     self.input, self.empty = begin(self.node.input), True
                 continue
             self.empty = False
