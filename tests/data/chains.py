@@ -140,7 +140,7 @@ class Step:
     @property
     def does_nothing(self) -> bool:
         """Whether TensorFlow leaves the verb out."""
-        nothing = {"take": (-1,), "skip": (0,), "repeat": (1,), "prefetch": (0,), "map": (Function("x"),)}
+        nothing = {"take": (-1,), "skip": (0,), "repeat": (1,), "map": (Function("x"),)}
         return self.arguments == nothing.get(self.verb) or (self.verb, *self.arguments[:1]) == ("shard", 1)
 
     def apply(self, dataset: Any, space: Space, folder: Path | None = None) -> Any:

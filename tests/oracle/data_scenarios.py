@@ -111,7 +111,9 @@ class Facts(NamedTuple):
 def failure(error: BaseException) -> Failure:
     """Class and text of an error, freed of decoration; errors of a case's functions are all the same."""
     text = str(getattr(error, "message", error))
-    told = core(text).split("\nTraceback (most recent call last)")[0]  # TensorFlow shows that of Python functions
+    told = core(text).split("\nTraceback (most recent call last)")[
+        0
+    ]  # TensorFlow shows that of Python functions
     return USER if TOLD in text else Failure(type(error).__name__, told.strip())
 
 

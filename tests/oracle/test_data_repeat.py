@@ -62,7 +62,8 @@ SHUFFLED = {
     "batch": lambda ds, count: ds.batch(2).repeat(count),
     "map": lambda ds, count: ds.map(lambda x: x + 1).repeat(count),
     "take": lambda ds, count: ds.take(4).repeat(count),
-    "nothing": lambda ds, count: ds.take(-1).skip(0).prefetch(0).repeat(count),
+    "nothing": lambda ds, count: ds.take(-1).skip(0).repeat(1).shard(1, 0).repeat(count),
+    "prefetch": lambda ds, count: ds.prefetch(0).repeat(count),
     "twice": lambda ds, count: ds.batch(2).repeat(count).batch(2).repeat(2),
 }
 

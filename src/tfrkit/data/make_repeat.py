@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tfrkit.data.node import Node
-from tfrkit.data.prefetch import PrefetchNode
 from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.shard import ShardNode
 from tfrkit.data.shuffle import ShuffleNode, repeated
@@ -29,8 +28,6 @@ def make_repeat_node(input: Node, count: int) -> Node:
 def _does_nothing(node: Node) -> bool:
     """Whether TensorFlow leaves a stage out."""
     match node:
-        case TakeNode(count=-1) | SkipNode(count=0) | RepeatNode(count=1) | PrefetchNode(depth=0):
-            return True
-        case ShardNode(shards=1):
+        case TakeNode(count=-1) | SkipNode(count=0) | RepeatNode(count=1) | ShardNode(shards=1):
             return True
     return False
