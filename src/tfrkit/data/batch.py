@@ -7,6 +7,7 @@ are stacked. What a batch of each kind of value is, is in `columns.py` and `coll
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,6 +45,10 @@ class BatchNode(Node):
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin where the input begins."""
         return _PlainBatchIterator(Inbox(self.input, context, state), self.size, self.drop)
+
+    def maker(self) -> Callable[[Chunk], Any]:
+        """What makes a batch of elements."""
+        return _stacked
 
     def element_spec(self) -> Any:
         """One dimension more."""
@@ -123,7 +128,11 @@ class _PlainBatchIterator(BatchIterator):
 
     def make(self, chunk: Chunk) -> Any:
         """Stack them."""
-        return chunk.batch()
+        return _stacked(chunk)
+
+
+def _stacked(chunk: Chunk) -> Any:
+    return chunk.batch()
 
 
 def _cut_arrays(chunk: Chunk, count: int, size: int) -> Columns | None:

@@ -6,14 +6,17 @@ element may be a batch itself: its values are then columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from tfrkit.data.cast import cast_column, cast_value
 from tfrkit.data.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.elementwise import ChunkIterator
+from tfrkit.data.node import Context, Inbox, Node, NodeIterator
 from tfrkit.data.raw_column import decode_column, decode_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
@@ -171,7 +174,11 @@ class ColumnsNode(Node):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
-        return _ColumnsIterator(self.op, Inbox(self.input, context, state))
+        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
+
+    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
+        """What does it to a chunk."""
+        return partial(apply_op, self.op)
 
     def element_spec(self) -> Any:
         """As the operation says."""
@@ -185,31 +192,6 @@ class ColumnsNode(Node):
     def label(self) -> str:
         """As written."""
         return self.op.label
-
-
-class _ColumnsIterator(NodeIterator):
-    def __init__(self, op: ColumnOp, inbox: Inbox) -> None:
-        self._op = op
-        self._inbox = inbox
-
-    def pull(self, n: int) -> Run | None:
-        """Pull a run and do it to all elements up to the first that fails."""
-        run = self._inbox.take(n)
-        if run is None or not len(run.chunk):
-            return run
-        chunk, error = apply_op(self._op, run.chunk)
-        if error is None:
-            return Run(chunk, run.error)
-        self._inbox.unread(run, len(chunk) + 1)
-        return Run(chunk, error)
-
-    def save(self) -> Any:
-        """Where the input stands."""
-        return self._inbox.save()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
 
 
 def apply_op(op: ColumnOp, chunk: Chunk) -> tuple[Chunk, Exception | None]:

@@ -36,6 +36,10 @@ class PaddedBatchNode(Node):
         """Begin where the input begins."""
         return _PaddedBatchIterator(self, Inbox(self.input, context, state))
 
+    def maker(self) -> Callable[[Chunk], Any]:
+        """What makes a batch of elements."""
+        return _Padder(self).make
+
     def plan(self) -> PadPlan | None:
         """What to pad, None if it is not known without running functions."""
         if self.input.opaque:
@@ -79,6 +83,17 @@ def make_padded_batch_node(
 class _PaddedBatchIterator(BatchIterator):
     def __init__(self, node: PaddedBatchNode, inbox: Inbox) -> None:
         super().__init__(inbox, node.size, node.drop)
+        self._padder = _Padder(node)
+
+    def make(self, chunk: Chunk) -> Any:
+        """Pad them."""
+        return self._padder.make(chunk)
+
+
+class _Padder:
+    """Makes batches, also several at once."""
+
+    def __init__(self, node: PaddedBatchNode) -> None:
         self._node = node
         self._plan = node.plan()
 

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tfrkit.data.chunk import Chunk, Columns, Objects, Records, concat
+from tfrkit.data.elementwise import ChunkIterator
 from tfrkit.data.example_columns import BadRow, ExampleColumns
 from tfrkit.data.example_spec import example_spec
-from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.node import Context, Inbox, Node, NodeIterator
 from tfrkit.examples import inputs
 from tfrkit.examples.parse import parse_example
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.specs import Spec
 
-__all__ = ["ColumnParser", "ParseIterator", "ParseNode", "as_record_batch", "parse_chunk"]
+__all__ = ["ColumnParser", "ParseNode", "as_record_batch", "parse_chunk"]
 
 
 class ColumnParser:
@@ -68,9 +70,13 @@ class ParseNode(Node):
             lambda batch: parse_example(batch, self.features, policy=self.policy),
         )
 
+    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
+        """What parses a chunk."""
+        return partial(parse_chunk, self.parser(), context)
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
-        return ParseIterator(self.parser(), Inbox(self.input, context, state), context)
+        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
 
     def element_spec(self) -> Any:
         """By the spec and whether the input has records or batches."""
@@ -86,37 +92,7 @@ class ParseNode(Node):
         return f"parse({len(self.features)} features)"
 
 
-class ParseIterator(NodeIterator):
-    """Parses runs of the input."""
-
-    def __init__(self, parser: ColumnParser, inbox: Inbox, context: Context) -> None:
-        self._parser = parser
-        self._inbox = inbox
-        self._context = context
-
-    def pull(self, n: int) -> Run | None:
-        """Pull a run and parse it up to the first record that fails."""
-        run = self._inbox.take(n)
-        if run is None:
-            return None
-        if not len(run.chunk):
-            return run
-        chunk, error = parse_chunk(self._parser, run.chunk, self._context)
-        if error is None:
-            return Run(chunk, run.error)
-        self._inbox.unread(run, len(chunk) + 1)
-        return Run(chunk, error)
-
-    def save(self) -> Any:
-        """Where the input stands."""
-        return self._inbox.save()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
-
-
-def parse_chunk(parser: ColumnParser, chunk: Chunk, context: Context) -> tuple[Chunk, Exception | None]:
+def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[Chunk, Exception | None]:
     """Parse elements up to the first that fails.
 
     Returns:

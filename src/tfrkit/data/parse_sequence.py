@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from tfrkit.data.chunk import Chunk
+from tfrkit.data.elementwise import ChunkIterator
 from tfrkit.data.example_spec import batch_size_of, sequence_spec
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator
-from tfrkit.data.parse import ColumnParser, ParseIterator
+from tfrkit.data.parse import ColumnParser, parse_chunk
 from tfrkit.data.sequence_columns import SequenceColumns
 from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.model.policy import ReadPolicy
@@ -38,9 +42,13 @@ class ParseSequenceNode(Node):
         parse = parse_single_sequence_example if isinstance(batch, bytes) else parse_sequence_example
         return parse(batch, self.context, self.sequence, policy=self.policy)
 
+    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
+        """What parses a chunk."""
+        return partial(parse_chunk, self.parser(), context)
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
-        return ParseIterator(self.parser(), Inbox(self.input, context, state), context)
+        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
 
     def element_spec(self) -> Any:
         """By the specs and whether the input has records or batches."""

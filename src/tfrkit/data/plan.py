@@ -5,12 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from tfrkit.data.batch import BatchNode
+from tfrkit.data.column_ops import ColumnsNode
+from tfrkit.data.fused_batch import FusedBatchNode
 from tfrkit.data.node import Node
+from tfrkit.data.padded_batch import PaddedBatchNode
+from tfrkit.data.parse import ParseNode
+from tfrkit.data.parse_sequence import ParseSequenceNode
 
 __all__ = ["REWRITES", "optimise"]
 
+_STAGES: Final = (ParseNode, ParseSequenceNode, ColumnsNode)
+_PARSES: Final = (ParseNode, ParseSequenceNode)
+
+
+def stages_then_batch(node: Node) -> Node | None:
+    """`parse` and verbs on features, then a batch: whole batches are parsed, and go through nothing else."""
+    if not isinstance(node, (BatchNode, PaddedBatchNode)):
+        return None
+    before: list[Node] = []
+    source = node.input
+    while isinstance(source, _STAGES):
+        before.append(source)
+        source = source.input
+    return FusedBatchNode(source, tuple(reversed(before)), node, ()) if before else None
+
+
+def batch_then_stage(node: Node) -> Node | None:
+    """A batch of records that is then parsed, and verbs on features of batches."""
+    if not isinstance(node, _STAGES):
+        return None
+    if isinstance(node.input, FusedBatchNode):
+        fused = node.input
+        return FusedBatchNode(fused.input, fused.before, fused.batch, (*fused.after, node))
+    if isinstance(node, _PARSES) and isinstance(node.input, BatchNode):
+        return FusedBatchNode(node.input.input, (), node.input, (node,))
+    return None
+
+
 # Each takes a node whose inputs are rewritten already, and gives another one or None.
-REWRITES: Final[list[Callable[[Node], Node | None]]] = []
+REWRITES: Final[list[Callable[[Node], Node | None]]] = [stages_then_batch, batch_then_stage]
 
 
 def optimise(node: Node) -> Node:
