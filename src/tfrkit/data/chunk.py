@@ -17,15 +17,19 @@ from tfrkit.data import columns as leaf
 from tfrkit.data.collate import collate
 from tfrkit.data.origin import Origin, origin_of_records
 from tfrkit.data.structure import flatten, is_nested, map_structure, parts, rebuild
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.select import IntArray, splits_of
+from tfrkit.model.sparse import Sparse
 
 __all__ = ["Chunk", "Columns", "Objects", "Records", "concat", "gather"]
 
 _FEW = (
     4  # gather joins all chunks first if they have fewer elements than this many times those that are wanted
 )
+_FLAT = frozenset({np.ndarray, BytesColumn, RecordColumn, Ragged, Sparse, leaf.Padded})
 
 
 class Chunk(ABC):
@@ -143,9 +147,13 @@ class Columns(Chunk):
 
     def batch(self) -> Any:
         """The columns themselves; those that are to be padded are."""
-        if any(isinstance(column, leaf.Rows) for column in flatten(self.columns)):
-            return _batch_with_rows(self.columns, self._count)
-        return map_structure(leaf.finish, self.columns)
+        columns = self.columns
+        # A flat dict, which parsing gives: 41 features take 8 us instead of 60 (benchmarks/pipelines_parse.py).
+        if type(columns) is dict and _FLAT.issuperset(map(type, columns.values())):
+            return {key: leaf.finish(column) for key, column in columns.items()}
+        if any(isinstance(column, leaf.Rows) for column in flatten(columns)):
+            return _batch_with_rows(columns, self._count)
+        return map_structure(leaf.finish, columns)
 
 
 class Objects(Chunk):

@@ -150,11 +150,13 @@ def concat(columns: Sequence[Any]) -> Column:
 
 def finish(column: Column) -> Any:
     """The whole column as the value of one batch; not for `Rows`, which are collated."""
-    assert not isinstance(column, Rows)
+    if type(column) is np.ndarray:
+        return read_only(column)
     if isinstance(column, Padded):
         padded = column.ragged.to_padded(column.default)
         return read_only(padded) if isinstance(padded, np.ndarray) else padded
-    return read_only(column) if isinstance(column, np.ndarray) else column
+    assert not isinstance(column, Rows)
+    return column
 
 
 def nbytes(column: Column) -> int:
