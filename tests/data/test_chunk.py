@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.data.same import same
 from tfrkit import Block, BytesColumn, Ragged, Sparse
 from tfrkit.data.chunk import Chunk, Columns, Objects, Records, concat, gather
-from tfrkit.data.columns import Padded
+from tfrkit.data.columns import Padded, Rows
 from tfrkit.data.origin import Origin
 
 RAGGED = Ragged.from_list([[1, 2], [], [3], [4, 5, 6], [7]])
@@ -104,9 +104,9 @@ def test_a_batch_of_objects_is_stacked():
     assert same(batch, (np.array([1, 2]), BytesColumn.from_list([b"a", b"bc"])))
 
 
-def test_columns_of_different_shapes_become_objects():
+def test_columns_of_different_shapes_become_single_rows():
     joined = concat([Columns(np.zeros((1, 2)), 1), Columns(np.zeros((1, 3)), 1)])
-    assert isinstance(joined, Objects)
+    assert isinstance(joined.columns, Rows)
     assert [item.shape for item in joined.objects()] == [(2,), (3,)]
     assert isinstance(concat([Columns((np.zeros(1),), 1), Columns({"a": np.zeros(1)}, 1)]), Objects)
 

@@ -254,7 +254,7 @@ def gather(chunks: Sequence[Chunk], which: IntArray, rows: IntArray) -> Chunk:
 
 
 def _all_alike(chunks: Sequence[Chunk]) -> bool:
-    """Whether all are columns of one structure and one kind."""
+    """Whether all are columns of one structure that can be joined."""
     first = chunks[0]
     return isinstance(first, Columns) and all(
         isinstance(chunk, Columns) and _same_columns(first.columns, chunk.columns) for chunk in chunks[1:]
@@ -263,7 +263,7 @@ def _all_alike(chunks: Sequence[Chunk]) -> bool:
 
 def _same_columns(first: Any, second: Any) -> bool:
     if not is_nested(first) or not is_nested(second):
-        return not is_nested(first) and not is_nested(second) and leaf.alike(first, second)
+        return not is_nested(first) and not is_nested(second) and leaf.joinable(first, second)
     if type(first) is not type(second) or (isinstance(first, dict) and list(first) != list(second)):
         return False
     ours, theirs = parts(first), parts(second)

@@ -27,6 +27,7 @@ __all__ = [
     "concat",
     "cut",
     "finish",
+    "joinable",
     "nbytes",
     "read_only",
     "rows",
@@ -114,9 +115,7 @@ def take(column: Column, chosen: IntArray) -> Column:
 
 
 def alike(first: Column, second: Column) -> bool:
-    """Whether two columns can be joined: one kind, one type, one shape of rows; or one of them is `Rows`."""
-    if isinstance(first, Rows) or isinstance(second, Rows):
-        return all(isinstance(column, (Rows, np.ndarray, BytesColumn)) for column in (first, second))
+    """Whether two columns are of one kind, one type and one shape of rows."""
     if isinstance(first, Padded) and isinstance(second, Padded):
         same = type(first.default) is type(second.default) and np.array_equal(first.default, second.default)
         return bool(same) and alike(first.ragged, second.ragged)
@@ -131,12 +130,18 @@ def alike(first: Column, second: Column) -> bool:
     return False
 
 
+def joinable(first: Column, second: Column) -> bool:
+    """Whether two columns can be joined: they are alike, or what they hold can be kept as `Rows`."""
+    kinds = (Rows, np.ndarray, BytesColumn)
+    return alike(first, second) or (isinstance(first, kinds) and isinstance(second, kinds))
+
+
 def concat(columns: Sequence[Any]) -> Column:
-    """The rows of columns that are alike, one after another; a copy if there are several."""
+    """The rows of columns that are joinable, one after another; a copy if there are several."""
     first = columns[0]
     if len(columns) == 1:
         return first  # type: ignore[no-any-return]
-    if any(isinstance(column, Rows) for column in columns):
+    if not all(alike(first, column) for column in columns):
         return Rows([row for column in columns for row in rows(column)])
     if isinstance(first, Padded):
         return Padded(Ragged.concat([column.ragged for column in columns]), first.default)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tfrkit.data.chunk import Chunk
 from tfrkit.data.node import Inbox
 
-__all__ = ["Feed", "Piece", "behind"]
+__all__ = ["Feed", "Piece", "split"]
 
 
 class Piece(NamedTuple):
@@ -99,18 +99,21 @@ class Feed:
         return None if run is None else Piece(before["at"], before["skip"], run.chunk, run.error)
 
 
-def behind(pieces: list[Piece], count: int) -> list[Piece]:
-    """Pieces without their first elements; an error stays, also if no element before it does.
+def split(pieces: list[Piece], count: int) -> tuple[list[Piece], list[Piece]]:
+    """Cut pieces behind so many elements; an error there belongs to the second part.
 
     >>> from tfrkit.data.chunk import Objects
-    >>> pieces = [Piece(0, 0, Objects([1, 2]), None), Piece(2, 0, Objects([3]), None)]
-    >>> [piece.chunk.objects() for piece in behind(pieces, 1)]
-    [[2], [3]]
+    >>> first, second = split([Piece(0, 0, Objects([1, 2]), None), Piece(2, 0, Objects([3]), None)], 1)
+    >>> [piece.chunk.objects() for piece in first], [piece.chunk.objects() for piece in second]
+    ([[1]], [[2], [3]])
     """
-    left: list[Piece] = []
+    first: list[Piece] = []
+    second: list[Piece] = []
     for piece in pieces:
         used = min(count, len(piece.chunk))
         count -= used
+        if used:
+            first.append(Piece(piece.at, piece.skip, piece.chunk.slice(0, used), None))
         if used < len(piece.chunk) or piece.error is not None:
-            left.append(piece.behind(used) if used else piece)
-    return left
+            second.append(piece.behind(used) if used else piece)
+    return first, second

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tfrkit.data.chunk import Chunk, Objects, concat
-from tfrkit.data.feed import Feed, Piece, behind
+from tfrkit.data.feed import Feed, Piece, split
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 
 __all__ = ["ChunkStage", "FusedBatchNode", "Job", "JobMaker"]
@@ -168,7 +168,7 @@ class _FusedIterator(NodeIterator):
             return None
         run, used = self._jobs.make(job)
         if used is not None:
-            self._jobs.feed.put_back(behind(job.pieces, used))
+            self._jobs.feed.put_back(split(job.pieces, used)[1])
         return run
 
     def save(self) -> Any:

@@ -93,7 +93,7 @@ class DatasetIterator:
         run = self._root.pull(self._ahead)
         if run is None:
             return False
-        if self._pure and len(run.chunk):
+        if self._pure and len(run.chunk) >= self._ahead:  # else more is not to be had at once
             self._ahead = next_demand(self._ahead, run.chunk)
         items = run.chunk.objects()[::-1]  # a copy: the chunk may be kept by somebody
         self._count, self._error = len(items), run.error

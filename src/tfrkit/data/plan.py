@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from tfrkit.data.ahead_batch import AheadBatchNode
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.column_ops import ColumnsNode
 from tfrkit.data.fused_batch import FusedBatchNode
@@ -12,6 +13,7 @@ from tfrkit.data.node import Node
 from tfrkit.data.padded_batch import PaddedBatchNode
 from tfrkit.data.parse import ParseNode
 from tfrkit.data.parse_sequence import ParseSequenceNode
+from tfrkit.data.prefetch import PrefetchNode
 
 __all__ = ["REWRITES", "optimise"]
 
@@ -43,8 +45,19 @@ def batch_then_stage(node: Node) -> Node | None:
     return None
 
 
+def batch_then_prefetch(node: Node) -> Node | None:
+    """Batches that nobody sees being made are made several at once."""
+    if isinstance(node, PrefetchNode) and isinstance(node.input, FusedBatchNode):
+        return AheadBatchNode(node.input, node.depth) if node.depth and node.input.pure else None
+    return None
+
+
 # Each takes a node whose inputs are rewritten already, and gives another one or None.
-REWRITES: Final[list[Callable[[Node], Node | None]]] = [stages_then_batch, batch_then_stage]
+REWRITES: Final[list[Callable[[Node], Node | None]]] = [
+    stages_then_batch,
+    batch_then_stage,
+    batch_then_prefetch,
+]
 
 
 def optimise(node: Node) -> Node:

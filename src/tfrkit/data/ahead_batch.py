@@ -1,0 +1,237 @@
+"""Batches made ready in the background, several at once, in order.
+
+What a fused batch takes from its input is taken by one thread at a time, in order; making the batch is native work that
+any number of threads do at once. If an element fails, the batches that were begun behind it are cut anew: their
+elements go back, and whatever was made of them is forgotten. Nobody can notice, as there is no user's code in it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tfrkit.data.ahead import Ahead, Place
+from tfrkit.data.chunk import Objects
+from tfrkit.data.feed import Piece, split
+from tfrkit.data.fused_batch import FusedBatchNode, Job, JobMaker
+from tfrkit.data.node import AUTOTUNE, Context, Node, NodeIterator, Run
+
+__all__ = ["AheadBatchNode"]
+
+_EACH: Final = 2  # batches for each thread, ready or under way, if the user leaves it open
+
+
+@dataclass(frozen=True, eq=False)
+class AheadBatchNode(Node):
+    """A fused batch with the prefetch behind it."""
+
+    input: FusedBatchNode
+    depth: int
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The input of the batch."""
+        return self.input.inputs
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same over another input."""
+        fused = self.input
+        return AheadBatchNode(FusedBatchNode(inputs[0], fused.before, fused.batch, fused.after), self.depth)
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at an element of the input."""
+        return _AheadIterator(self, context, state)
+
+    def element_spec(self) -> Any:
+        """That of the batches."""
+        return self.input.element_spec()
+
+    def cardinality(self) -> int:
+        """That of the batches."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """All of them."""
+        return f"{self.input.label} + prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
+
+
+class _AheadIterator(NodeIterator):
+    def __init__(self, node: AheadBatchNode, context: Context, state: Any) -> None:
+        at, skip = (None, 0) if state is None else (state["at"], state["skip"])
+        inner, seen = node.input.read_state(at)
+        self._batches = _Batches(node, context, inner, seen + skip * node.input.batch.size)
+
+    def pull(self, n: int) -> Run | None:
+        """Give batches that are ready; wait for the first."""
+        batches = self._batches
+        run = batches.take_ready(n)
+        if run is None:
+            batches.wait(batches.ready, batches.push)
+            run = batches.take_ready(n)
+        batches.push()
+        return run
+
+    def save(self) -> Any:
+        """Where the first batch begins that was not given yet."""
+        return self._batches.save()
+
+    def close(self) -> None:
+        """End the background work."""
+        self._batches.close()
+
+
+class _Slot:
+    """The place of a batch in the order of the results.
+
+    Attributes:
+        job: its elements.
+        run: what was made of it, once `done`.
+        cancelled: its elements have gone to other batches.
+    """
+
+    __slots__ = ("cancelled", "done", "job", "run")
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.run: Run | None = None
+        self.done = False
+        self.cancelled = False
+
+
+class _Batches(Ahead):
+    """What the consumer and the threads share."""
+
+    __slots__ = ("_at", "_jobs", "_limit", "_slots", "_taking", "_threads")
+
+    def __init__(self, node: AheadBatchNode, context: Context, state: Any, seen: int) -> None:
+        super().__init__(node.input.input, context, state)
+        self._threads = max(1, context.threads)
+        self._limit = max(node.depth, self._threads) if node.depth != AUTOTUNE else _EACH * self._threads
+        self._jobs = JobMaker(node.input, self._inbox, replace(context, threads=1), seen)
+        self._slots: deque[_Slot] = deque()
+        self._taking = threading.Lock()  # held by the thread that takes elements
+        self._at: Any = None  # where it began to
+
+    # ---- the consumer
+
+    def ready(self) -> bool:
+        """Whether there is a batch to give, or never will be."""
+        slots = self._slots
+        if slots:
+            try:
+                return slots[0].done
+            except IndexError:
+                return False
+        return self.ended and self._at is None
+
+    def take_ready(self, n: int) -> Run | None:
+        """Give at most n batches that are ready, as far as the first error; None if none is."""
+        items: list[Any] = []
+        error: Exception | None = None
+        with self.lock:
+            while self._slots and self._slots[0].done and len(items) < n and error is None:
+                run = self._slots.popleft().run
+                if run is not None:  # else it is a last batch that is dropped
+                    items += run.chunk.objects()
+                    error = run.error
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        return Run(Objects(items), error) if items or error is not None else None
+
+    def push(self) -> None:
+        """See to it that there are threads for what may be begun."""
+        while True:
+            with self.lock:
+                room = self._limit - len(self._slots)
+                wanted = room > 0 and self.active < self._threads and not (self.ended or self.stopped)
+            if not wanted:
+                return
+            self.begin(self._work)
+
+    def save(self) -> Any:
+        """Where the first batch begins that was not given yet."""
+        with self.lock:
+            if self._slots:
+                first = self._slots[0].job.pieces[0]
+                place: Any = {"at": first.at, "skip": first.skip}
+            else:
+                place = self._jobs.feed.save() if self._at is None else self._at
+        return {"at": self._jobs.state_of(place), "skip": 0}
+
+    def close(self) -> None:
+        """Forget what is ready, and want no more."""
+        with self.lock:
+            self._slots.clear()
+        super().close()
+
+    def now(self) -> Place:
+        """Not used: several runs may be under way."""
+        raise NotImplementedError
+
+    # ---- threads
+
+    def _work(self, ticket: object) -> None:
+        while True:
+            slot = self._begin_slot()
+            if slot is None:
+                break
+            self._finish_slot(slot)
+        with self.lock:
+            last = self.leave(ticket)
+        if last:
+            self.finish()
+        self.ring()
+
+    def _begin_slot(self) -> _Slot | None:
+        """Take the elements of the next batch; None if there is nothing to do."""
+        with self._taking:
+            with self.lock:
+                if self.stopped or self.ended or len(self._slots) >= self._limit:
+                    return None
+                self._at = self._jobs.feed.save()
+            job: Job | None = None
+            failure: BaseException | None = None
+            try:
+                job = self._jobs.take()
+            except BaseException as error:  # the consumer gets it
+                failure = error
+            with self.lock:
+                place, self._at = self._at, None
+                if failure is not None:
+                    job = Job([Piece(place["at"], place["skip"], Objects([]), failure)], 1)  # type: ignore[arg-type]
+                if job is None:
+                    self.ended = True
+                    return None
+                slot = _Slot(job)
+                self._slots.append(slot)
+                return slot
+
+    def _finish_slot(self, slot: _Slot) -> None:
+        used: int | None = None
+        try:
+            run, used = self._jobs.make(slot.job)
+        except BaseException as error:  # the consumer gets it
+            run = Run(Objects([]), error)  # type: ignore[arg-type]
+        if used is not None:
+            with self._taking:  # nobody takes elements meanwhile
+                self._give_back(slot, used)
+        with self.lock:
+            if not slot.cancelled:
+                slot.run, slot.done = run, True
+        self.ring()
+
+    def _give_back(self, slot: _Slot, used: int) -> None:
+        """An element failed: what stands behind it is for other batches."""
+        with self.lock:
+            if slot.cancelled or self.closed:
+                return
+            while self._slots[-1] is not slot:
+                later = self._slots.pop()
+                later.cancelled = True
+                self._jobs.feed.put_back(later.job.pieces)
+            slot.job.pieces, rest = split(slot.job.pieces, used)
+            self._jobs.feed.put_back(rest)
+            self.ended = False
