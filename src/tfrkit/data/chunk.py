@@ -89,7 +89,7 @@ class Records(RecordRows, Chunk):
 
     def objects(self) -> list[Any]:
         """The records as bytes, cut from the blocks in one native call."""
-        return list(self.to_list())
+        return self.to_list()
 
     def batch(self) -> RecordColumn:
         """A BytesColumn that still refers to the blocks."""

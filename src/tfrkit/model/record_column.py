@@ -69,7 +69,7 @@ class RecordColumn(BytesColumn):
 
     def to_list(self) -> list[Any]:
         """All entries as bytes objects."""
-        return list(self.records.to_list())
+        return self.records.to_list()
 
     def to_numpy(self) -> npt.NDArray[np.object_]:
         """All entries as an array of bytes objects."""
