@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Final
 
 from tfrkit.data.node import Context, Node, NodeIterator
 
 __all__ = ["Options", "OptionsNode"]
+
+_DEFAULTS: Final = {"auto_shard_policy": 0}  # AUTO; what is not named here is None
 
 
 class _Group:
@@ -19,7 +21,7 @@ class _Group:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self.__dict__.get("values", {}).get(name)
+        return self.__dict__.get("values", {}).get(name, _DEFAULTS.get(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__["values"][name] = value
