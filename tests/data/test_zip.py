@@ -53,6 +53,7 @@ def test_an_error_takes_the_place_of_the_element_and_the_others_go_on(n):
     assert zipped((ERROR, numbers(1)), (OTHER, numbers(1)), n=n) == [ERROR, (1, 1)]
     assert zipped((numbers(0), ERROR, numbers(1)), (numbers(0),), n=n) == [(0, 0), ERROR]
     assert zipped((numbers(0),), (numbers(0), ERROR, numbers(1)), n=n) == [(0, 0)]
+    assert zipped((numbers(0), ERROR, ERROR, ERROR), (numbers(0),), n=n) == [(0, 0), ERROR]
 
 
 def test_runs_of_different_lengths_are_put_back():
@@ -103,5 +104,9 @@ def test_states(at):
         failing = Dataset.range(6).map(lambda x: 1 // (x - 2) and x)
         return Dataset.zip(Dataset.range(5), failing, Dataset.from_tensor_slices(list("abcde")))
 
+    def ending() -> Dataset:
+        return Dataset.zip(Dataset.range(6).map(lambda x: 1 // (x > 2) and x), Dataset.range(2))
+
     with np.errstate(all="raise"):
+        assert resumed(ending, at) == outcomes(ending())[at:]
         assert resumed(make, at) == outcomes(make())[at:]

@@ -117,6 +117,7 @@ def test_zip_stays_in_step(wrong):
         lambda lib: lib.Dataset.zip({"b": failing(lib, 5, *first), "a": lib.Dataset.range(4)}).batch(2)
     )
     as_written(lambda lib: lib.Dataset.zip(lib.Dataset.range(4), failing(lib, 5, *first)))
+    as_written(lambda lib: lib.Dataset.zip(failing(lib, 6, 2, 3, 4), failing(lib, 2, *second)))
 
 
 @tf_rule("5 concatenate")

@@ -34,9 +34,9 @@ class ZipNode(Node):
     packing: Any
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin all parts."""
+        """Begin all parts; none if the end was reached."""
         states = [None] * len(self.parts) if state is None else state
-        inboxes = [Inbox(part, context, at) for part, at in zip(self.parts, states, strict=True)]
+        inboxes = [Inbox(part, context, at) for part, at in zip(self.parts, states, strict=bool(states))]
         return _ZipIterator(self, inboxes)
 
     def element_spec(self) -> Any:
@@ -120,7 +120,7 @@ class _ZipIterator(NodeIterator):
         for inbox in self._inboxes:
             run = inbox.take(1)
             if run is None:
-                self._ended = error is None
+                self._ended = True  # also if another part has an error here, which still comes
                 return None if error is None else Run(Objects([]), error)
             if not len(run.chunk):
                 error = error or run.error
@@ -132,8 +132,8 @@ class _ZipIterator(NodeIterator):
         return Run(_zip_chunks(self._packing, chunks, 1))
 
     def save(self) -> Any:
-        """Where each part stands."""
-        return [inbox.save() for inbox in self._inboxes]
+        """Where each part stands; nothing at the end."""
+        return [] if self._ended else [inbox.save() for inbox in self._inboxes]
 
     def close(self) -> None:
         """Close all parts."""
