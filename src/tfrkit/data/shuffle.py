@@ -81,7 +81,8 @@ class _Pulled:
 
     elements: Elements
     error: Exception | None  # after them
-    state: Any  # of the input before them
+    state: Any  # of the input before them,
+    before: int = 0  # and how many that were used already come first
     used: int = 0
 
 
@@ -106,7 +107,8 @@ class ShuffleIterator(NodeIterator):
         self._outputs = 0  # since the base
         self._errors = 0
         self._mute = 0  # errors that were given out before the state was saved
-        self._due: Exception | None = None  # the error to give out next
+        self._due: list[Exception] = []  # errors to give out next
+        self._failed = False  # there were errors
         if state is None:
             self._seed(node.seeds.draw())
         else:
@@ -126,10 +128,9 @@ class ShuffleIterator(NodeIterator):
 
     def pull(self, n: int) -> Run | None:
         """Fill the buffer and draw; then every element that is drawn makes room for one of the input."""
-        if self._due is not None:
-            run, self._due = Run(Objects([]), self._due), None
+        if self._due:
             self._errors += 1
-            return run
+            return Run(Objects([]), self._due.pop(0))
         if self._ended:
             return None
         if self._outputs >= max(_SNAPSHOT_OUTPUTS, len(self._store)):
@@ -188,11 +189,11 @@ class ShuffleIterator(NodeIterator):
         if run is None:
             self._end_epoch()
             return False
-        count = len(run.chunk)
-        if count:
-            each = max(1, run.chunk.nbytes // count)
+        elements = self._store.hold(run.chunk)
+        if len(elements):
+            each = max(1, int(elements.sizes.mean()))
             self._limit = max(1, min(_RUN_BYTES // each, 4 * self._limit))
-        self._run = _Pulled(self._store.hold(run.chunk), run.error, state)
+        self._run = _Pulled(elements, run.error, state)
         return True
 
     def _feed(self, n: int) -> Run | None:
@@ -214,7 +215,10 @@ class ShuffleIterator(NodeIterator):
             found = store.exchange(run.elements, run.used, run.used + count, window)
             self._count(run, last, count)
             chunk = self._drawn(found)
-        error = self._settle(run) if run.used == len(run.elements) else None
+        # An error comes when the buffer would be filled from there, which may not be before some draws.
+        fed = filled > 0 or chunk is not None
+        done = run.used == len(run.elements) and (run.error is None or not fed or self._wants_more())
+        error = self._settle(run) if done else None
         if chunk is None and error is None:
             return None
         return Run(Objects([]) if chunk is None else chunk, error)
@@ -230,6 +234,7 @@ class ShuffleIterator(NodeIterator):
         self._run = None
         if run.error is None:
             return None
+        self._failed = True
         self._epochs[-1].errors += 1
         if self._mute:
             self._mute -= 1
@@ -270,9 +275,19 @@ class ShuffleIterator(NodeIterator):
         while len(self._epochs) > 1 and not self._epochs[0].count:
             self._epochs.popleft()
             self._seed(self._node.seeds.draw())
-            self._rebase()
+            if self._begins_alike():
+                self._rebase()
 
     # ---- state
+
+    def _begins_alike(self) -> bool:
+        """Whether beginning at the present epoch would pull as much of the input as is pulled now.
+
+        If not, an error would come earlier. Where there are none, the order is the same in any case.
+        """
+        if not self._failed or len(self._store) >= self._room() - 1:
+            return True
+        return self._input is None and self._begun == self._node.repeats and len(self._epochs) <= _MAX_EPOCHS
 
     def _rebase(self) -> None:
         """Remember the beginning of the present epoch."""
@@ -308,7 +323,7 @@ class ShuffleIterator(NodeIterator):
             return None
         if self._run is None:
             return {"at": self._input.save(), "skip": 0}
-        return {"at": self._run.state, "skip": self._run.used}
+        return {"at": self._run.state, "skip": self._run.before + self._run.used}
 
     def save(self) -> Any:
         """The last base, and what has come out since."""
@@ -335,12 +350,15 @@ class ShuffleIterator(NodeIterator):
         self._begun = self._epochs[-1].number + 1
         self._capacity = base.capacity
         if base.input is not None:
-            self._input = node.input.begin(self._context, base.input["at"])
-            _drop(self._input, base.input["skip"])  # an error is never next: it goes with the last element
+            at, skip = base.input["at"], base.input["skip"]
+            self._input = node.input.begin(self._context, at)
+            for error in _drop(self._input, skip):  # one at most, after the last
+                self._run = _Pulled(self._store.hold(Objects([])), error, at, skip)
         self._base = base
         if base.elements is not None:
             self._fetch(base.elements)
         self._mute = state["errors"]
+        self._failed = self._mute > 0 or any(epoch.errors for epoch in self._epochs)
         self._due = _drop(self, state["outputs"])
         self._errors = state["errors"]
 
@@ -362,16 +380,11 @@ class ShuffleIterator(NodeIterator):
         self._store = ShuffleStore()
 
 
-def _drop(iterator: NodeIterator, count: int) -> Exception | None:
-    """Pull elements that were seen before a state was saved; give the error that comes after them, if there is one.
-
-    Raises:
-        Exception: there was none before.
-    """
-    error: Exception | None = None
+def _drop(iterator: NodeIterator, count: int) -> list[Exception]:
+    """Pull elements that were seen before a state was saved; give the errors that come on the way."""
+    errors = []
     while count > 0 and (run := iterator.pull(count)) is not None:
-        if error is not None:
-            raise error
         count -= len(run.chunk)
-        error = run.error
-    return error
+        if run.error is not None:
+            errors.append(run.error)
+    return errors

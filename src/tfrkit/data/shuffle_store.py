@@ -25,7 +25,7 @@ _FRAME_BYTES: Final = 16  # round a record in a block: header and footer
 
 # Memory: never more than so many times the live elements, and a block; copying stops when it is down to so many.
 _MOST: Final = 1.5
-_ENOUGH: Final = 1.25
+_ENOUGH: Final = 1.4
 _SLACK_BYTES: Final = 1 << 20
 # Survivors are copied in steps, so that old and new are not held at once: of so many bytes, or this part of all.
 _STEP_BYTES: Final = 1 << 22
@@ -122,13 +122,13 @@ class ShuffleStore:
     def _hold_records(self, records: Records) -> Elements:
         which, rows = records.located()
         slots = np.zeros(len(records.blocks), np.int64)
-        for used in np.unique(which).tolist():  # blocks of which nothing comes would never be let go
+        self._waiting = []
+        for used in np.flatnonzero(np.bincount(which)).tolist():  # not blocks of which nothing comes
             block = records.blocks[used]
             slot = self._known.get(id(block))
-            slots[used] = self._add_block(block) if slot is None else slot
-        self._waiting = np.unique(slots[which]).tolist()
-        for number in self._waiting:
+            slots[used] = number = self._add_block(block) if slot is None else slot
             self._at(number).waiting = True
+            self._waiting.append(number)
         return Elements(slots[which], rows, records.lengths() + _FRAME_BYTES)
 
     def _add_block(self, block: Block) -> int:
