@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
+from weakref import WeakSet
 
 from tfrkit.data import structure
 from tfrkit.data.demand import next_demand
@@ -18,6 +21,9 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.damage import Damage
 
 __all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
+
+_alive: WeakSet[DatasetIterator] = WeakSet()  # closed at the interpreter's exit, while users' generators can clean up
+_of_parents: list[Any] = []  # iterators of the process that forked this one, which cannot even be closed here
 
 
 def new_context(node: Node) -> Context:
@@ -38,7 +44,8 @@ class DatasetIterator:
     """An iterator over the elements of a Dataset.
 
     After an error the next call goes on with what follows, as in TensorFlow. It may be used by several threads; each
-    element goes to one of them. Dropping it, or `close`, ends all background work.
+    element goes to one of them. Dropping it, or `close`, ends all background work. In a forked child it goes on by
+    itself, with what its parent had not taken.
     """
 
     def __init__(self, node: Node, state: Mapping[str, Any] | None = None) -> None:
@@ -51,7 +58,9 @@ class DatasetIterator:
         self._at: Any = None  # where the pipeline stood before that run
         self._ahead = 1
         self._lock = threading.Lock()
+        self._pid = os.getpid()
         self._open(state)
+        _alive.add(self)
 
     def _open(self, state: Mapping[str, Any] | None) -> None:
         plan = optimise(self._node)
@@ -78,6 +87,8 @@ class DatasetIterator:
                 return self._items.pop()
             except IndexError:
                 pass
+            if self._pid != os.getpid():
+                self._begin_in_child()
             with self._lock:
                 if not self._items and not self._refill():
                     raise StopIteration
@@ -86,7 +97,7 @@ class DatasetIterator:
         """Get the next run; False at the end. Raises the error that is due."""
         if self._error is not None:
             error, self._error = self._error, None
-            self._at, self._count = None, 0
+            self._at, self._count = self._root.save(), 0
             raise error
         self._at = self._root.save()
         self._count = 0
@@ -99,6 +110,15 @@ class DatasetIterator:
         self._count, self._error = len(items), run.error
         self._items = items
         return True
+
+    def _begin_in_child(self) -> None:
+        """Go on after a fork: the threads have stayed with the parent, and locks that they held are locked for ever."""
+        state = self._keeper.write(self._at, self._count - len(self._items))
+        _of_parents.append(self._root)
+        self._pid, self._lock = os.getpid(), threading.Lock()
+        self._items, self._error, self._count, self._ahead = [], None, 0, 1
+        if not self._context.closed:
+            self._open(state)
 
     def get_next(self) -> Any:
         """Give the next element.
@@ -138,6 +158,8 @@ class DatasetIterator:
             A dict that JSON can hold: positions and counts, never the data. It is of use in another process and with
             another number of threads, as long as the pipeline and its files are the same.
         """
+        if self._pid != os.getpid():
+            self._begin_in_child()
         with self._lock:
             waiting = bool(self._items) or self._error is not None
             at = self._at if waiting else self._root.save()
@@ -149,6 +171,8 @@ class DatasetIterator:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go to where another iterator stood; what was under way is dropped."""
+        if self._pid != os.getpid():
+            self._begin_in_child()
         with self._lock:
             self.close()
             self._items, self._error, self._count, self._ahead = [], None, 0, 1
@@ -157,12 +181,20 @@ class DatasetIterator:
     def close(self) -> None:
         """End all background work and let go of files; the iterator is then at its end."""
         root = getattr(self, "_root", None)
-        if root is not None:
+        if self._pid != os.getpid():
+            _of_parents.append(root)
+        elif root is not None:
             self._context.closed = True
             root.close()
 
     def __del__(self) -> None:
         self.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    for iterator in list(_alive):
+        iterator.close()
 
 
 class NumpyIterator:
