@@ -93,6 +93,7 @@ VALUES = {
 
 
 @tf_rule("5 from_tensor_slices")
+@tf_rule("5 from_tensor_slices types")
 @pytest.mark.parametrize("name", VALUES)
 def test_from_tensor_slices_converts_as_tensorflow(name):
     agree(lambda lib: lib.Dataset.from_tensor_slices(VALUES[name]))
@@ -118,6 +119,8 @@ def test_from_tensors_needs_a_value(value):
 
 
 @tf_rule("5 from_tensor_slices")
+@tf_rule("5 from_tensor_slices sizes")
+@tf_rule("5 from_tensor_slices scalar")
 def test_from_tensor_slices_errors():
     agree(
         lambda lib: lib.Dataset.from_tensor_slices(([1, 2], [3])),
@@ -134,6 +137,7 @@ def test_from_tensor_slices_errors():
 
 
 @tf_rule("5 from_tensor_slices")
+@tf_rule("5 from_tensor_slices ragged")
 def test_ragged_and_sparse_are_sliced_by_rows():
     agree(lambda lib: lib.Dataset.from_tensor_slices(ragged(lib, [[1, 2], [], [3]])), [[1, 2], [], [3]])
     agree(lambda lib: lib.Dataset.from_tensor_slices(ragged(lib, [["a", "b"], []], "string")))
@@ -174,6 +178,7 @@ SOURCES = {
 
 
 @tf_rule("5 batch")
+@tf_rule("5 batch spec")
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 @pytest.mark.parametrize("source", [name for name in SOURCES if name != "batches"])
@@ -182,6 +187,8 @@ def test_batch(source, size, drop):
 
 
 @tf_rule("5 batch")
+@tf_rule("5 batch size")
+@tf_rule("5 batch shapes")
 def test_batch_errors():
     text = "Cannot batch tensors with different shapes in component 0. First element had shape [1] and element 1 had "
     case = lambda lib: lib.Dataset.from_tensors([1]).concatenate(lib.Dataset.from_tensors([1, 2]))  # noqa: E731
@@ -202,6 +209,7 @@ def test_batch_errors():
 
 
 @tf_rule("5 padded_batch")
+@tf_rule("5 padded_batch default")
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize(
     "source", ["numbers", "strings", "arrays", "matrices of strings", "dict", "one", "empty", "batches"]
@@ -274,6 +282,9 @@ def test_padded_batch_of_two_components(shapes, values):
 
 
 @tf_rule("5 padded_batch")
+@tf_rule("5 padded_batch too small")
+@tf_rule("5 padded_batch types")
+@tf_rule("5 padded_batch rank")
 def test_padded_batch_errors():
     agree(
         lambda lib: lists(lib).padded_batch(2, padded_shapes=[2]),
@@ -318,6 +329,7 @@ def test_ragged_batch(source, drop):
 
 
 @tf_rule("5 ragged_batch")
+@tf_rule("5 ragged_batch splits")
 def test_ragged_batch_of_more_dimensions():
     agree(lambda lib: grids(lib).ragged_batch(2))
     agree(lambda lib: lists(lib).ragged_batch(3, row_splits_dtype=np.int32))
@@ -353,6 +365,8 @@ def test_unbatch_of_what_was_never_a_batch():
 
 
 @tf_rule("5 unbatch")
+@tf_rule("5 unbatch static")
+@tf_rule("5 unbatch dynamic")
 def test_unbatch_errors():
     agree(
         lambda lib: lib.Dataset.range(3).unbatch(),
@@ -401,6 +415,7 @@ def test_zip():
 
 
 @tf_rule("5 zip")
+@tf_rule("5 zip list")
 def test_zip_errors():
     wrong = (
         "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects"
@@ -448,6 +463,7 @@ def test_an_error_in_one_part_of_zip_keeps_the_others_in_step():
 
 
 @tf_rule("5 concatenate")
+@tf_rule("5 concatenate shapes")
 def test_concatenate():
     agree(lambda lib: lib.Dataset.range(2).concatenate(lib.Dataset.range(3)), [0, 1, 0, 1, 2])
     agree(lambda lib: lib.Dataset.from_tensors([1, 2]).concatenate(lib.Dataset.from_tensors([1, 2, 3])))
@@ -465,6 +481,7 @@ def test_concatenate():
 
 
 @tf_rule("5 concatenate")
+@tf_rule("5 concatenate types")
 @pytest.mark.parametrize(
     "other",
     [

@@ -22,7 +22,9 @@ from tfrkit.records.damage import Damage
 
 __all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
 
-_alive: WeakSet[DatasetIterator] = WeakSet()  # closed at the interpreter's exit, while users' generators can clean up
+_alive: WeakSet[DatasetIterator] = (
+    WeakSet()
+)  # closed at the interpreter's exit, while users' generators can clean up
 _of_parents: list[Any] = []  # iterators of the process that forked this one, which cannot even be closed here
 
 
