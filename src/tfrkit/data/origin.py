@@ -59,10 +59,10 @@ class Origin:
 
 
 def origin_of_records(rows: RecordRows) -> Origin:
-    """Where records stand, as their blocks know it."""
-    paths = {block.path: None for block in rows.blocks}
+    """Where records stand, as their blocks know it; those of empty blocks do not count."""
+    paths = dict.fromkeys(block.path for block in rows.blocks if len(block))
     numbers = {path: number for number, path in enumerate(paths)}
-    files = np.array([numbers[block.path] for block in rows.blocks], np.int32)
+    files = np.array([numbers.get(block.path, 0) for block in rows.blocks], np.int32)
     if rows.rows is None:
         records = [_numbers(block.first_record, block.numbers, len(block)) for block in rows.blocks]
         sizes = [len(block) for block in rows.blocks]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfrkit.data.chunk import Chunk, Columns, Objects, Records
 from tfrkit.data.columns import Rows
 from tfrkit.data.node import (
@@ -23,6 +25,7 @@ from tfrkit.data.node import (
 from tfrkit.data.specs import unbatched
 from tfrkit.data.structure import flatten, map_structure
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import NoneTensorSpec
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.shapes import Dims
@@ -153,6 +156,12 @@ def _rows_of(element: Any) -> Chunk:
                 f"Component 0 had size {sizes[0]} but component {number} had size, {size}."
             )
     count = sizes[0] if sizes else 0
-    return Columns(
-        map_structure(lambda value: Rows([None] * count) if value is None else value, element), count
-    )
+    return Columns(map_structure(lambda value: _as_column(value, count), element), count)
+
+
+def _as_column(value: Any, count: int) -> Any:
+    if value is None:
+        return Rows([None] * count)
+    if isinstance(value, np.ndarray) and value.dtype == object:  # strings, as rows of a BytesColumn are
+        return BytesColumn.from_list(value)
+    return value

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.node import Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.origin import Origin
 from tfrkit.data.structure import is_nested
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
@@ -39,7 +39,7 @@ class WithSourceNode(Node):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin where the input does."""
-        return _WithSourceIterator(self, self.input.begin(context, state))
+        return _WithSourceIterator(self, Inbox(self.input, context, state))
 
     def element_spec(self) -> Any:
         """As the input's, with two more features."""
@@ -59,23 +59,47 @@ class WithSourceNode(Node):
         return f"with_source({self.file!r}, {self.record!r})"
 
 
-class _WithSourceIterator(UnaryIterator):
-    def __init__(self, node: WithSourceNode, input: NodeIterator) -> None:
-        super().__init__(input)
+class _WithSourceIterator(NodeIterator):
+    def __init__(self, node: WithSourceNode, inbox: Inbox) -> None:
+        self._inbox = inbox
         self._names = (node.file, node.record)
 
     def pull(self, n: int) -> Run | None:
-        """Pull a run and add the columns."""
-        run = self.input.pull(n)
+        """Pull a run and add the columns, up to the first element that has no origin or no place for it."""
+        run = self._inbox.take(n)
         if run is None or not len(run.chunk):
             return run
         origin = run.chunk.origin
-        if origin is None or (None in origin.paths and (origin.files == origin.paths.index(None)).any()):
-            return Run(Objects([]), _no_origin())
-        try:
-            return Run(_add(run.chunk, origin, self._names), run.error)
-        except InvalidArgumentError as error:
-            return Run(Objects([]), error)
+        known = _known(origin)
+        error: Exception | None = None if known == len(run.chunk) else _no_origin()
+        chunk: Chunk = Objects([])
+        if origin is not None and known:
+            try:
+                chunk = _add(run.chunk.slice(0, known), origin.slice(0, known), self._names)
+            except InvalidArgumentError as wrong:
+                error, known = wrong, 0
+        if error is None:
+            return Run(chunk, run.error)
+        self._inbox.unread(run, known + 1)
+        return Run(chunk, error)
+
+    def save(self) -> Any:
+        """Where the input stands."""
+        return self._inbox.save()
+
+    def close(self) -> None:
+        """Close the input."""
+        self._inbox.close()
+
+
+def _known(origin: Origin | None) -> int:
+    """How many of the first elements have an origin."""
+    if origin is None:
+        return 0
+    if None not in origin.paths:
+        return len(origin)
+    unknown = np.flatnonzero(origin.files == origin.paths.index(None))
+    return int(unknown[0]) if len(unknown) else len(origin)
 
 
 def _add(chunk: Chunk, origin: Origin, names: tuple[str, str]) -> Chunk:
