@@ -153,8 +153,8 @@ class WithSource(Stage):
         path, record = item.origin or (None, 0)
         if path is None:
             raise FailedPreconditionError(
-                "with_source: nobody knows which record an element came from any more: it was made by a function, or "
-                "put together of several. Put with_source() before map() and batch(), right behind parse() or the "
+                "with_source: nobody knows which record an element came from: it was never in a file of records, or "
+                "was put together of several. Put with_source() before batch() and zip(), right behind parse() or the "
                 "source."
             )
         return item.of(self.joined(item.value, os.fsencode(path), np.int64(record)))

@@ -79,27 +79,67 @@ def seeds_of_pass(seeds: SeedGenerator) -> tuple[int, int]:
 
 @runs(ShuffleNode)
 class Shuffle(Stage):
-    """A ring of `size` places. A random one of the elements in it goes out, and the oldest takes its place."""
+    """A buffer of `size` elements. A random one of them goes out, and the oldest takes its place.
+
+    A shuffle that is repeated is one stage: the buffer fills with elements of the next pass when those of one come to
+    their end, but only elements of the oldest pass in it are drawn, with the seeds of that pass.
+    """
 
     def __init__(self, node: ShuffleNode) -> None:
-        self.input: Stage | None = begin(node.input)
-        self.size = node.size
-        self.random = Philox(*seeds_of_pass(node.seeds))
+        self.node = node
+        self.input: Stage | None = None
+        self.passes = node.repeats  # that are still to begin; negative for no end
         self.buffer: list[Item] = []  # from the oldest on
+        self.counts: deque[int] = deque()  # elements of each pass in it
+        self.largest: int | None = None  # what the buffer of whole passes once held
+        self.empty = True  # nothing has come in this pass
+        self.random = Philox(*seeds_of_pass(node.seeds))
 
     def __next__(self) -> Item:
-        while self.input is not None and (self.size < 0 or len(self.buffer) < self.size):
-            try:
-                self.buffer.append(next(self.input))
-            except StopIteration:
-                self.input = None
+        while self.wants_more():
+            self.fill()
         if not self.buffer:
             raise StopIteration
-        chosen = self.random.next() % len(self.buffer)
+        while not self.counts[0]:
+            self.counts.popleft()
+            self.random = Philox(*seeds_of_pass(self.node.seeds))
+        chosen = self.random.next() % self.counts[0]
+        self.counts[0] -= 1
         item = self.buffer[chosen]
         self.buffer[chosen] = self.buffer[0]
         del self.buffer[0]
         return item
+
+    def wants_more(self) -> bool:
+        """Whether the buffer is filled before the next draw: not with a fifth pass."""
+        if self.input is None and self.passes == 0:
+            return False
+        return (len(self.counts) <= 3 or not self.buffer) and self.has_room()
+
+    def has_room(self) -> bool:
+        """Whether there is; a buffer for whole passes has for the first one in it."""
+        if self.node.size >= 0:
+            return len(self.buffer) < self.node.size
+        filling = self.input is not None and self.counts[-1] == len(self.buffer)
+        return filling or self.largest is None or len(self.buffer) < self.largest
+
+    def fill(self) -> None:
+        """Get one element, or see the end of a pass."""
+        if self.input is None:
+            self.input, self.empty = begin(self.node.input), True
+            self.passes -= 1
+            self.counts.append(0)
+        try:
+            item = next(self.input)
+        except StopIteration:
+            self.input = None
+            self.largest = max(len(self.buffer), self.largest or 0)
+            if self.empty and self.passes < 0:
+                self.passes = 0
+            return
+        self.empty = False
+        self.buffer.append(item)
+        self.counts[-1] += 1
 
 
 @runs(InterleaveNode)
