@@ -1,0 +1,277 @@
+"""States: an iterator made from one gives exactly the rest, in another process and on another number of threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfrkit as tfr
+from tests.data.calls import END, LIMIT, chain_folder, difference, ended, outcomes
+from tests.data.resume import KINDS, dataset_of, made, resumed, started
+from tests.data.test_plain import GROUP
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the chains read."""
+    return chain_folder(tmp_path_factory.mktemp("chains"))
+
+
+def stops(dataset: Any, rng: random.Random, count: int) -> tuple[list[Any], dict[int, Any]]:
+    """Go through a dataset; give all outcomes, and the states (as JSON) after some numbers of them."""
+    wanted = sorted({0, *(rng.randrange(30) for _ in range(count))})
+    iterator = iter(dataset)
+    found: list[Any] = []
+    states: dict[int, Any] = {}
+    while len(found) < LIMIT and not ended(found):
+        if wanted and wanted[0] == len(found):
+            states[wanted.pop(0)] = json.loads(json.dumps(iterator.state()))
+        found += outcomes(iterator, 1)
+    states[len(found)] = json.loads(json.dumps(iterator.state()))
+    return found, states
+
+
+def cases(kind: str, seeds: range, folder: Path, count: int) -> list[tuple[int, int, Any, list[Any]]]:
+    """(seed, stopping point, state, what must come after it) of all chains that can be built."""
+    found = []
+    for seed in seeds:
+        try:
+            dataset = dataset_of(kind, seed, folder)
+        except (ValueError, TypeError, tfr.errors.OpError):
+            continue
+        whole, states = stops(dataset, random.Random(seed), count)
+        rests = {stop: whole[stop:] or whole[-1:] for stop in states}
+        found += [(seed, stop, state, rests[stop]) for stop, state in states.items()]
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("group", range(20))
+def test_a_resumed_iterator_gives_exactly_the_rest(kind: str, group: int, folder: Path) -> None:
+    for seed, stop, state, rest in cases(kind, range(group * GROUP, (group + 1) * GROUP), folder, 3):
+        found = resumed(kind, seed, folder, state, threads=1 + stop % 3)[: len(rest)]
+        assert not (where := difference(found, rest)), (
+            f"seed {seed}: {made(kind, seed)}\nafter {stop}: {where}"
+        )
+
+
+def resume_elsewhere(tasks: list[Any], folder: Path, scratch: Path, hash_seed: str) -> list[list[Any]]:
+    """Run tasks (see tests/data/resume.py) in a new process."""
+    (scratch / "tasks.json").write_text(json.dumps(tasks))
+    subprocess.run(
+        [sys.executable, "-m", "tests.data.resume", folder, scratch / "tasks.json", scratch / "found.pickle"],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        timeout=300,
+    )
+    results: list[list[Any]] = pickle.loads((scratch / "found.pickle").read_bytes())
+    return results
+
+
+@pytest.mark.parametrize(("kind", "hash_seed"), [("any", "1"), ("features", "2"), ("any", "3")])
+def test_a_new_process_gives_exactly_the_rest(
+    kind: str, hash_seed: str, folder: Path, tmp_path: Path
+) -> None:
+    first = 5000 * int(hash_seed)
+    found = cases(kind, range(first, first + 5 * GROUP), folder, 2)
+    tasks = [(kind, seed, state, 1 + stop % 3) for seed, stop, state, _ in found]
+    for (seed, stop, _, rest), given in zip(
+        found, resume_elsewhere(tasks, folder, tmp_path, hash_seed), strict=True
+    ):
+        where = difference(given[: len(rest)], rest)
+        assert not where, f"seed {seed}: {made(kind, seed)}\nafter {stop}: {where}"
+
+
+def test_a_resumed_iterator_can_be_saved_again(folder: Path) -> None:
+    for seed in range(700, 760):
+        try:
+            whole, states = stops(dataset_of("any", seed, folder), random.Random(seed), 0)
+        except (ValueError, TypeError, tfr.errors.OpError):
+            continue
+        state: Any = states[0]
+        found: list[Any] = []
+        while not ended(found) and len(found) < 40:
+            iterator = started("any", seed, folder, state)
+            found += outcomes(iterator, 1)
+            state = json.loads(json.dumps(iterator.state()))
+        where = difference(found, whole[: len(found)])
+        assert not where, f"seed {seed}: {made('any', seed)}\n{where}"
+
+
+# ---- what a state is
+
+
+def test_states_of_one_iterator_are_independent() -> None:
+    dataset = tfr.Dataset.range(10).shuffle(4, seed=3).batch(2)
+    iterator = iter(dataset)
+    states = [iterator.state()]
+    found = []
+    for batch in iterator:
+        found.append(batch.tolist())
+        states.append(iterator.state())
+    for number, state in enumerate(states):
+        assert [batch.tolist() for batch in dataset.iter_from(state)] == found[number:]
+
+
+def test_a_state_in_the_middle_of_a_run_drops_what_was_given() -> None:
+    dataset = tfr.Dataset.range(5000)
+    iterator = iter(dataset)
+    assert [int(next(iterator)) for _ in range(1500)] == list(range(1500))
+    assert list(map(int, dataset.iter_from(iterator.state()))) == list(range(1500, 5000))
+
+
+def test_a_state_after_an_error_goes_on_after_it() -> None:
+    dataset = tfr.Dataset.range(5).map(lambda x: 12 // (3 - int(x)))
+    iterator = iter(dataset)
+    found = outcomes(iterator, 4)
+    assert found[3][0] == "ZeroDivisionError"
+    assert outcomes(dataset.iter_from(iterator.state())) == [-12, END]
+
+
+def test_an_error_that_is_due_comes_after_resuming() -> None:
+    dataset = tfr.Dataset.range(4).batch(2).map(lambda x: x[x[0] :].reshape(-1)).unbatch()
+    iterator = iter(dataset)
+    for _ in range(3):
+        rest = outcomes(dataset.iter_from(iterator.state()))
+        assert not difference(rest, outcomes(iterator, 1) + rest[1:])
+
+
+def test_a_state_at_the_end_is_the_end() -> None:
+    dataset = tfr.Dataset.range(3).map(lambda x: x + 1).batch(2)
+    iterator = iter(dataset)
+    assert len(list(iterator)) == 2
+    assert list(dataset.iter_from(iterator.state())) == []
+
+
+def test_state_dict_and_load_state_dict_move_an_iterator() -> None:
+    dataset = tfr.Dataset.range(10).map(lambda x: x * 2)
+    first, second = iter(dataset), iter(dataset)
+    assert [int(next(first)) for _ in range(4)] == [0, 2, 4, 6]
+    assert int(next(second)) == 0
+    second.load_state_dict(json.loads(json.dumps(first.state_dict())))
+    assert list(map(int, second)) == [8, 10, 12, 14, 16, 18]
+
+
+def write_records(path: Path, count: int) -> Path:
+    """A file of numbered records."""
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_many([b"record %d" % number for number in range(count)])
+    return path
+
+
+@pytest.mark.parametrize("buffer", [1000, 20_000])
+def test_a_state_is_small(buffer: int, tmp_path: Path) -> None:
+    path = write_records(tmp_path / "a.tfrecord", 30_000)
+    records = tfr.TFRecordDataset(path)
+    for dataset in (
+        records.shuffle(buffer, seed=1).batch(64),
+        records.map(lambda x: x + b"!").shuffle(buffer, seed=1),
+        tfr.Dataset.range(30_000).shuffle(buffer, seed=1).map(lambda x: x + 1).prefetch(3),
+        records.batch(100).unbatch().shuffle(buffer, seed=1),
+        records.cache().repeat(2),
+    ):
+        iterator = iter(dataset)
+        for _ in range(150):
+            next(iterator)
+        assert len(json.dumps(iterator.state())) < 65_536 + 16 * buffer, dataset.explain()
+
+
+def test_a_state_of_another_pipeline_is_refused() -> None:
+    state = iter(tfr.Dataset.range(10).batch(2)).state()
+    for other in (
+        tfr.Dataset.range(10).batch(3),
+        tfr.Dataset.range(11).batch(2),
+        tfr.Dataset.range(10),
+        tfr.Dataset.range(10).batch(2).map(lambda x: x),
+        tfr.Dataset.range(10).batch(2, drop_remainder=True),
+    ):
+        with pytest.raises(tfr.errors.InvalidArgumentError, match="the state is of another pipeline"):
+            other.iter_from(state)
+
+
+def test_a_state_of_another_function_is_refused() -> None:
+    state = iter(tfr.Dataset.range(10).map(lambda x: x + 1)).state()
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="the state is of another pipeline"):
+        tfr.Dataset.range(10).map(lambda x: x + 2).iter_from(state)
+
+
+def test_what_is_no_state_is_refused() -> None:
+    for wrong in (3, [], {}, {"version": 1}):
+        with pytest.raises(tfr.errors.InvalidArgumentError, match="expected a state"):
+            tfr.Dataset.range(3).iter_from(wrong)  # type: ignore[arg-type]
+
+
+def test_a_state_of_a_later_version_is_refused() -> None:
+    state = dict(iter(tfr.Dataset.range(3)).state(), version=99)
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="expected a state of version 1 but got 99"):
+        tfr.Dataset.range(3).iter_from(state)
+
+
+@pytest.mark.parametrize("change", ["longer", "other tail", "gone"])
+def test_a_state_whose_file_changed_is_refused(change: str, tmp_path: Path) -> None:
+    path = write_records(tmp_path / "a.tfrecord", 20)
+    dataset = tfr.TFRecordDataset(path).shuffle(5, seed=1)
+    iterator = iter(dataset)
+    next(iterator)
+    state = iterator.state()
+    if change == "longer":
+        write_records(path, 21)
+    elif change == "other tail":
+        path.write_bytes(path.read_bytes()[:-5] + b"xxxxx")
+    else:
+        path.unlink()
+    with pytest.raises(tfr.errors.OpError, match=r"a\.tfrecord"):
+        dataset.iter_from(state)
+
+
+def test_files_that_moved_are_the_same_files(tmp_path: Path) -> None:
+    path = write_records(tmp_path / "a.tfrecord", 5)
+    iterator = iter(tfr.TFRecordDataset(path))
+    assert next(iterator) == b"record 0"
+    state = iterator.state()
+    (tmp_path / "there").mkdir()
+    moved = path.rename(tmp_path / "there" / "a.tfrecord")
+    assert next(tfr.TFRecordDataset(moved).iter_from(state)) == b"record 1"
+
+
+PRINTS = """
+import tfrkit as tfr
+def keep(x, words=("a", "b")):
+    return str(x) in {"1", "2", "three", "four"} or x not in words
+spec = {"a": tfr.FixedLenFeature([], "int64", 3), "b": tfr.VarLenFeature("bytes")}
+ds = tfr.Dataset.from_tensor_slices(({"k": [b"a", b"bc"], "j": [1, 2]}, [1.5, 2.5])).shuffle(3, seed=1)
+ds = ds.map(lambda x, y: x["k"]).cache().filter(keep).parse(spec).select("a").prefetch(2)
+print(iter(ds).state()["pipeline"])
+"""
+
+
+def test_the_name_of_a_pipeline_is_the_same_in_every_process() -> None:
+    names = {
+        subprocess.run(
+            [sys.executable, "-c", PRINTS],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            timeout=60,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(names) == 1
+
+
+def test_options_are_no_part_of_the_name_of_a_pipeline() -> None:
+    dataset = tfr.Dataset.range(5).map(lambda x: x)
+    state = iter(dataset).state()
+    assert len(list(dataset.with_options(tfr.Options(threads=1, deterministic=True)).iter_from(state))) == 5
