@@ -45,7 +45,7 @@ class Map(Stage):
 
     def __next__(self) -> Item:
         item = next(self.input)
-        return Item(converted(call(self.function, item)))
+        return item.of(converted(call(self.function, item)))
 
 
 @runs(FilterNode)
