@@ -33,6 +33,14 @@ def test_with_a_verb_between_them(fail, verb):
 
 @tf_rule("5 map error in batch")
 @pytest.mark.parametrize("fail", [3, 4, 5])
-def test_other_batches_are_never_fused(fail):
+def test_padded_batch_is_never_fused(fail):
     agree(lambda lib: lib.Dataset.range(10).map(lambda x: lib.check(x != fail, x)).padded_batch(3))
-    agree(lambda lib: lib.Dataset.range(10).map(lambda x: lib.check(x != fail, x)).ragged_batch(3))
+
+
+@tf_rule("5 map error fused")
+@pytest.mark.parametrize("fail", [3, 4, 5])
+def test_ragged_batch_is_fused_in_itself(fail):
+    case = lambda lib: lib.Dataset.range(9).map(lambda x: lib.check(x != fail, x)).prefetch(1).ragged_batch(3)  # noqa: E731
+    expect(facts(theirs(), case), [[0, 1, 2], USER, [6, 7, 8]])
+    found = agree(lambda lib: unfused(lib, case(lib)))
+    expect(facts(ours(), case), found.passes[0][:-1])
