@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.storage.source import ByteSource, is_stream, open_source
 
 DATA = bytes(range(256)) * 4
 
@@ -133,3 +133,11 @@ def test_non_blocking_file_object_is_refused():
         FailedPreconditionError, match=r"^dry; the file object is in non-blocking mode\. Open it"
     ):
         open_source(Dry()).read(1)
+
+
+def test_stream_is_what_can_be_read_only_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    assert is_stream(str(tmp_path / "pipe"))
+    assert not any(is_stream(str(path)) for path in (tmp_path / "file", tmp_path, tmp_path / "none"))
+    assert not is_stream("nul\0")

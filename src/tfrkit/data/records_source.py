@@ -59,6 +59,11 @@ class RecordsNode(Node):
         """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
         return not any(map(self._flows, self.files))
 
+    @property
+    def seeks(self) -> bool:
+        """Files do, pipes do not."""
+        return self.pure
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at a file, a byte of its uncompressed stream, and the number of the record there.
 

@@ -67,7 +67,8 @@ class TextLineDataset(Dataset):
         Args:
             filenames: a path, a pattern, "-" for standard input, any nesting of lists and arrays of them, or a Dataset
                 of names. Patterns are matched now.
-            compression_type: None finds GZIP, XZ and ZSTD by the content; "" or "none", "GZIP", "ZLIB", "XZ", "ZSTD".
+            compression_type: None finds GZIP, XZ and ZSTD by the content (not in a pipe); "" or "none", "GZIP", "ZLIB",
+                "XZ", "ZSTD".
             buffer_size: checked, without effect: files are read in large pieces.
             num_parallel_reads: give lines of so many files in turn; AUTOTUNE takes a third of the cores.
             name: ignored; TensorFlow has it.
@@ -123,6 +124,11 @@ class TextLinesNode(Node):
     def pure(self) -> bool:
         """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
         return not any(map(self._flows, self.files))
+
+    @property
+    def seeks(self) -> bool:
+        """Files do, pipes do not."""
+        return self.pure
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at the number of a file and a byte of its uncompressed stream.
