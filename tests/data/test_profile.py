@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import tfrkit as tfr
+from tfrkit.data.dataset import Dataset
+
+
+def decode(x):
+    time.sleep(0.002)
+    return x
+
+
+def crunch(x):
+    return np.linalg.svd(np.ones((40, 40)) * float(x))[1].sum()
+
+
+def shares(report):
+    total = sum(stage.seconds for stage in report.stages)
+    return {stage.node.label: stage.seconds / total for stage in report.stages}
+
+
+def test_it_shows_which_stage_takes_the_time():
+    report = Dataset.range(100).map(decode).batch(10).prefetch(2).profile(5)
+    assert (report.elements, report.errors) == (10, 0)
+    assert shares(report)["map(decode)"] > 0.8
+    assert [stage.elements for stage in report.stages] == [10, 10, 100, 100]
+    assert any(hint.startswith("map(decode) takes") and "waits" in hint for hint in report.hints)
+    assert not any("prefetch" in hint for hint in report.hints)
+
+
+def test_calls_in_threads_are_measured():
+    report = Dataset.range(100).map(decode, num_parallel_calls=4).batch(10).profile(5)
+    assert shares(report)["map(decode, num_parallel_calls=4)"] > 0.8
+    assert report.seconds < 0.2
+
+
+def test_it_stops_after_the_time_that_was_given():
+    report = Dataset.range(10**9).map(lambda x: x).batch(100).profile(0.2)
+    assert 0.15 < report.seconds < 2
+    assert report.elements > 10
+
+
+def test_cheap_functions_shall_work_on_batches():
+    report = Dataset.range(20_000).map(lambda x: x * 2 + 1).batch(1000).profile(2)
+    assert any("after .batch(n)" in hint for hint in report.hints)
+    assert any(".prefetch(AUTOTUNE)" in hint for hint in report.hints)
+
+
+def test_costly_functions_shall_run_in_threads():
+    report = Dataset.range(200).map(crunch).profile(2)
+    assert any("num_parallel_calls=AUTOTUNE" in hint for hint in report.hints)
+
+
+def test_errors_and_damage_are_told(tmp_path):
+    with tfr.TFRecordWriter(tmp_path / "a") as writer:
+        writer.write_many([b"abcdef"] * 10)
+    data = bytearray((tmp_path / "a").read_bytes())
+    data[15] ^= 1
+    (tmp_path / "a").write_bytes(data)
+    report = tfr.TFRecordDataset(tmp_path / "a", on_corrupt="skip").map(lambda x: 1 // 0).profile(1)
+    assert (report.elements, report.errors, report.skipped) == (0, 9, 1)
+    assert any("9 errors came out" in hint for hint in report.hints)
+    assert any("1 damages in files were skipped" in hint for hint in report.hints)
+
+
+def test_inner_datasets_are_counted_together(tmp_path):
+    for name in "ab":
+        with tfr.TFRecordWriter(tmp_path / name) as writer:
+            writer.write_many([b"abcdef"] * 10)
+    names = Dataset.from_tensor_slices([str(tmp_path / "a"), str(tmp_path / "b")])
+    report = names.interleave(tfr.TFRecordDataset, 2, num_parallel_calls=2).profile(1)
+    assert report.elements == 20
+    assert any(stage.elements == 20 and "TFRecordDataset" in stage.node.label for stage in report.stages)
+
+
+def test_it_prints():
+    text = str(Dataset.range(100).map(decode).batch(10).profile(0.1))
+    assert text.splitlines()[0].endswith("a second")
+    assert "map(decode)" in text
+    assert "\n- " in text
