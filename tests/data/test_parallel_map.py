@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import threading
 import time
 
@@ -8,6 +9,7 @@ import pytest
 from tests.data.outcomes import advance, outcomes, resumed, wait_for
 from tests.data.test_map import fail_at
 from tfrkit import TensorSpec
+from tfrkit.data import parallel_map
 from tfrkit.data.dataset import Dataset
 
 
@@ -175,3 +177,51 @@ def test_state_without_order_gives_exactly_the_rest(seed):
     rest = outcomes(make().iter_from(state))
     assert sorted(map(str, seen + rest)) == sorted(map(str, outcomes(make())))
     advance(iterator, 100)
+
+
+class Gate(list):
+    """The results of a claim; whoever adds one goes on only when the consumer has it."""
+
+    def __init__(self, claim) -> None:
+        super().__init__()
+        self.claim = claim
+
+    def append(self, item) -> None:
+        super().append(item)
+        wait_for(lambda: self.claim.given == len(self), 2)
+
+
+def test_a_claim_that_ends_after_its_result_was_given_holds_nobody_back(monkeypatch):
+    made = parallel_map._Claim.__init__
+
+    def gated(self, *args, **kwargs) -> None:
+        made(self, *args, **kwargs)
+        self.made = Gate(self)
+
+    monkeypatch.setattr(parallel_map._Claim, "__init__", gated)
+    found = []
+    ds = Dataset.range(6).map(slowly(lambda x: x + 1), num_parallel_calls=2)
+    thread = threading.Thread(target=lambda: found.extend(outcomes(ds)), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert found == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_timings(seed):
+    rng = random.Random(seed)
+    parallel, fails = rng.choice([1, 2, 3, 8, -1]), rng.sample(range(60), 5)
+    pauses = [rng.choice([0, 0, 0.0001, 0.002]) for _ in range(60)]
+
+    def function(x):
+        if pauses[int(x)]:
+            time.sleep(pauses[int(x)])
+        return fail_at(*fails)(x)
+
+    def make(parallel=parallel):
+        return Dataset.range(60).map(function, num_parallel_calls=parallel)
+
+    expected = outcomes(make(None))
+    assert outcomes(make()) == expected
+    at = rng.randrange(60)
+    assert resumed(make, at) == expected[at:]

@@ -185,18 +185,19 @@ class _Calls(Ahead):
 
     def over(self) -> bool:
         """Whether nothing more will come."""
-        return self.closed or (self.ended and not self._claims)
+        return self.closed or (self.ended and not self._open_claims())
 
     def inline(self) -> bool:
         """Whether the next call runs in the consumer's thread."""
-        return self._settling.inline and not (self._claims or self.pulling or self._given or self.closed)
+        busy = self.pulling or self._given or self.closed
+        return self._settling.inline and not busy and not self._open_claims()
 
     def take_ready(self, n: int) -> Run | None:
         """Give at most n results that are ready, as far as the first error; None if none is."""
         chunks: list[Objects] = []
         error: BaseException | None = None
         with self.lock:
-            for claim in self._claims:
+            for claim in self._open_claims():
                 first, error = claim.given, claim.give(n)
                 count = claim.given - first
                 self._under_way -= count
@@ -206,8 +207,6 @@ class _Calls(Ahead):
                 n -= count
                 if n == 0 or error is not None or (self._ordered and not claim.over):
                     break
-            while self._claims and self._claims[0].over:
-                self._claims.popleft()
         if error is not None and not isinstance(error, Exception):
             raise error
         return Run(concat(chunks), error) if chunks or error is not None else None
@@ -220,9 +219,9 @@ class _Calls(Ahead):
     def call_here(self, n: int) -> Run | None:
         """Pull and call in this thread, until it is known whether threads are better."""
         ended = False
-        with self.lock:
-            self.reserve()
         try:
+            with self.lock:
+                self.reserve()
             run = self.take(n if self._settling.settled else 1)
             if run is None:
                 ended = True
@@ -253,7 +252,7 @@ class _Calls(Ahead):
         with self.lock:
             given, at = Given(), 0
             place = self.now()
-            for number, claim in enumerate(self._claims):
+            for number, claim in enumerate(self._open_claims()):
                 if number == 0:
                     place = claim.place.after(claim.given)
                     at = -claim.given
@@ -272,19 +271,31 @@ class _Calls(Ahead):
             self._claims.clear()
         super().close()
 
+    def _open_claims(self) -> deque[_Claim]:
+        """The claims from the first one on that is not over: one may end after its last result was given."""
+        with self.lock:
+            while self._claims and self._claims[0].over:
+                self._claims.popleft()
+            return self._claims
+
     def _ready(self) -> bool:
         if self.over() or self.inline():
             return True
-        if self._ordered:
-            return bool(self._claims) and self._claims[0].waiting
-        return any(claim.waiting for claim in list(self._claims))
+        with self.lock:
+            for claim in self._open_claims():
+                if claim.waiting:
+                    return True
+                if self._ordered and not claim.over:
+                    return False
+            return False
 
     def _call(self, elements: list[Any]) -> tuple[list[Any], Exception | None]:
         if self._settling.settled:
             return call_each(self._function, elements)
         start, busy = time.perf_counter(), time.thread_time()
         result = call_each(self._function, elements)
-        self._settling.timed(time.perf_counter() - start, time.thread_time() - busy)
+        with self.lock:
+            self._settling.timed(time.perf_counter() - start, time.thread_time() - busy)
         return result
 
     # ---- threads
@@ -344,6 +355,8 @@ class _Calls(Ahead):
                 claim.made.append(_Failure(error))
             self.ring()
             if not settling.settled:
-                settling.timed(time.perf_counter() - start, time.thread_time() - busy)
+                seconds, busy = time.perf_counter() - start, time.thread_time() - busy
+                with self.lock:
+                    settling.timed(seconds, busy)
         claim.finish()
         self.ring()
