@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -132,38 +134,38 @@ RowArrays exchange(SharedShuffle& self, const Int64Input& chunks, const Int64Inp
   return {chosen.data(), chosen.shape(0)};
 }
 
-RowArrays contents(SharedShuffle& self, const Uint8Input& chosen) {
+std::tuple<Int64Array, Int64Array, Int64Array> contents(SharedShuffle& self,
+                                                        const Uint8Input& chosen) {
   const auto count = [&] {
     const std::scoped_lock locked(self.lock);
     return self.buffer.count_chosen(marks_of(chosen));
   };
   const Target target(count());
+  const std::size_t size = target.rows().rows.size();
+  const Int64Batch places(size);
   {
     const nb::gil_scoped_release released;
     const std::scoped_lock locked(self.lock);
-    if (self.buffer.count_chosen(marks_of(chosen)) != target.rows().rows.size()) {
+    if (self.buffer.count_chosen(marks_of(chosen)) != size) {
       throw nb::value_error("the buffer changed during the call");
     }
-    self.buffer.contents(marks_of(chosen), target.rows());
+    self.buffer.contents(marks_of(chosen), target.rows(), places.span(0, size));
   }
-  return target.arrays();
+  const auto [chunks, rows] = target.arrays();
+  return {chunks, rows, places.array(0, size)};
 }
 
-void relocate(SharedShuffle& self, const Uint8Input& chosen, const Int64Input& chunks,
+void relocate(SharedShuffle& self, const Int64Input& places, const Int64Input& chunks,
               const Int64Input& rows) {
   const Added names(chunks, rows, rows);
-  const std::span<const std::uint8_t> marks = marks_of(chosen);
-  for (const std::int64_t chunk : names.rows().chunks) {
-    if (static_cast<std::size_t>(chunk) < marks.size() && marks[static_cast<std::size_t>(chunk)]) {
-      throw nb::value_error("expected new chunks that are not among the chosen");
-    }
-  }
+  check_same_size("places", places.shape(0), "chunks", chunks.shape(0));
   const nb::gil_scoped_release released;
   const std::scoped_lock locked(self.lock);
-  if (self.buffer.count_chosen(marks) != names.rows().chunks.size()) {
-    throw nb::value_error("expected a name for each of the chosen elements");
+  const auto size = static_cast<std::int64_t>(self.buffer.size());
+  if (!std::ranges::all_of(entries(places), [&](auto at) { return at >= 0 && at < size; })) {
+    throw nb::index_error("expected places of elements");
   }
-  self.buffer.relocate(marks, names.rows());
+  self.buffer.relocate(entries(places), names.rows());
 }
 
 Int64Array copy_of(std::span<const std::int64_t> numbers) {
@@ -204,9 +206,9 @@ void bind_shuffle(nb::module_& module) {
            nb::arg("window") = ShuffleBuffer::kWhole,
            "Add elements, and draw one after each; return the chunks and rows of the drawn.")
       .def("contents", contents, nb::arg("chosen"),
-           "Return chunks and rows of all elements of the marked chunks, in the buffer's order.")
-      .def("relocate", relocate, nb::arg("chosen"), nb::arg("chunks"), nb::arg("rows"),
-           "Give other chunks and rows to the elements that `contents` gives, in the same order.")
+           "Return chunks, rows and places of all elements of the marked chunks, in order.")
+      .def("relocate", relocate, nb::arg("places"), nb::arg("chunks"), nb::arg("rows"),
+           "Give other chunks and rows to the elements at places that `contents` gave.")
       .def(
           "reseed",
           [](SharedShuffle& self, std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) {

@@ -146,29 +146,27 @@ std::size_t ShuffleBuffer::count_chosen(std::span<const std::uint8_t> chosen) co
   return static_cast<std::size_t>(count);
 }
 
-void ShuffleBuffer::contents(std::span<const std::uint8_t> chosen,
-                             const DrawnRows& target) const noexcept {
+void ShuffleBuffer::contents(std::span<const std::uint8_t> chosen, const DrawnRows& target,
+                             std::span<std::int64_t> places) const noexcept {
+  // Always written, but only counted if chosen: which entries are is not to be foreseen.
   std::size_t found = 0;
-  for (std::size_t i = 0; i < size_ && found < target.rows.size(); ++i) {
+  for (std::size_t i = 0; i < size_ && found < places.size(); ++i) {
     const ShuffleEntry& entry = at(start_ + i);
-    if (!is_chosen(chosen, entry)) continue;
     target.chunks[found] = entry.chunk;
     target.rows[found] = entry.row;
-    ++found;
+    places[found] = static_cast<std::int64_t>(i);
+    found += is_chosen(chosen, entry) ? std::size_t{1} : std::size_t{0};
   }
 }
 
-void ShuffleBuffer::relocate(std::span<const std::uint8_t> chosen, const AddedRows& names) {
+void ShuffleBuffer::relocate(std::span<const std::int64_t> places, const AddedRows& names) {
   reserve(names.chunks, 0);
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < size_ && found < names.rows.size(); ++i) {
-    ShuffleEntry& entry = at(start_ + i);
-    if (!is_chosen(chosen, entry)) continue;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    ShuffleEntry& entry = at(start_ + static_cast<std::size_t>(places[i]));
     forget(entry);
-    entry.chunk = static_cast<std::int32_t>(names.chunks[found]);
-    entry.row = static_cast<std::int32_t>(names.rows[found]);
+    entry.chunk = static_cast<std::int32_t>(names.chunks[i]);
+    entry.row = static_cast<std::int32_t>(names.rows[i]);
     count(entry);
-    ++found;
   }
 }
 

@@ -73,14 +73,14 @@ class ShuffleBuffer {
   // its end are not chosen).
   [[nodiscard]] std::size_t count_chosen(std::span<const std::uint8_t> chosen) const noexcept;
 
-  // Writes the elements of chosen chunks, in the order of the buffer. Precondition: the target has
-  // count_chosen() entries.
-  void contents(std::span<const std::uint8_t> chosen, const DrawnRows& target) const noexcept;
+  // Writes the elements of chosen chunks, in the order of the buffer, and the place of each as it
+  // counts from the oldest. Precondition: all targets have count_chosen() entries.
+  void contents(std::span<const std::uint8_t> chosen, const DrawnRows& target,
+                std::span<std::int64_t> places) const noexcept;
 
-  // Gives other chunks and rows to the elements that contents() gives, in the same order; sizes are
-  // not looked at. Preconditions: as many, which check() has nothing against, and none of the new
-  // chunks is chosen.
-  void relocate(std::span<const std::uint8_t> chosen, const AddedRows& names);
+  // Gives the element at each place another chunk and row; sizes are not looked at. Preconditions:
+  // there are elements at the places, one for each name, and check() has nothing against these.
+  void relocate(std::span<const std::int64_t> places, const AddedRows& names);
 
   // Returns the chunks that have lost their last element since this was last asked, and have none
   // now. Each chunk is named once.

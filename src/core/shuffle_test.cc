@@ -169,10 +169,12 @@ TEST(relocating_changes_names_only) {
   const std::vector<std::uint8_t> chosen{1, 0, 1};
   CHECK_EQ(moved.count_chosen(chosen), 8U);
   Drawn source(8);
-  moved.contents(chosen, source.target());
+  Numbers places(8);
+  moved.contents(chosen, source.target(), places);
+  CHECK((places == Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
   CHECK((source.chunks == Numbers{0, 0, 0, 0, 2, 2, 2, 2}));
   CHECK((source.rows == Numbers{0, 1, 2, 3, 20, 21, 22, 23}));
-  moved.relocate(chosen, Added(5, 0, Numbers(8, 0)).all());
+  moved.relocate(places, Added(5, 0, Numbers(8, 0)).all());
   CHECK((moved.take_empty() == std::vector<std::int32_t>{0, 2}));
   CHECK_EQ(moved.live_bytes(), kept.live_bytes());
   CHECK_EQ(moved.live()[5], 8);
@@ -197,7 +199,8 @@ TEST(a_listed_buffer_goes_on_in_another) {
   buffer.draw(drawn.target(), ShuffleBuffer::kWhole);
   const std::vector<std::uint8_t> all{1};
   Drawn listed(buffer.size());
-  buffer.contents(all, listed.target());
+  Numbers places(buffer.size());
+  buffer.contents(all, listed.target(), places);
   ShuffleBuffer other(0, 0);
   other.reseed(3, 4, 21);
   other.append(rows.some(0, 29));

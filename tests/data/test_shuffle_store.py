@@ -27,7 +27,8 @@ from tfrkit.testing.shuffle_reference import PlainSeeds, plain_shuffle
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copy survivors and put chunks together already with a few."""
     monkeypatch.setattr(shuffle_store, "_SLACK_BYTES", 100)
-    monkeypatch.setattr(shuffle_store, "_STEP_BYTES", 200)
+    monkeypatch.setattr(shuffle_store, "_STEP_BYTES", 500)
+    monkeypatch.setattr(shuffle_store, "_COPY_BYTES", 200)
     monkeypatch.setattr(shuffle_store, "_MANY_SLOTS", 4)
     monkeypatch.setattr(shuffle_store, "_KEEP_SLOTS", 2)
 

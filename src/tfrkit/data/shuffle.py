@@ -24,8 +24,10 @@ __all__ = ["ShuffleIterator", "ShuffleNode", "repeated"]
 _MAX_EPOCHS: Final = 3  # TensorFlow fills no further when there are more in the buffer
 _NO_LIMIT: Final = 1 << 62
 _SNAPSHOT_OUTPUTS: Final = 1 << 14  # at least, between two snapshots of the buffer
-# How much is asked of the input at once: as many elements as have so many bytes together.
+# How much is asked of the input at once: as many elements as have so many bytes together, more for a large buffer.
 _RUN_BYTES: Final = 1 << 20
+_MOST_RUN_BYTES: Final = 1 << 21
+_RUN_PART: Final = 16  # of the buffer
 _FIRST_RUN: Final = 256
 
 
@@ -192,7 +194,8 @@ class ShuffleIterator(NodeIterator):
         elements = self._store.hold(run.chunk)
         if len(elements):
             each = max(1, int(elements.sizes.mean()))
-            self._limit = max(1, min(_RUN_BYTES // each, 4 * self._limit))
+            size = min(_MOST_RUN_BYTES, max(_RUN_BYTES, self._store.live_bytes // _RUN_PART))
+            self._limit = max(1, min(size // each, 4 * self._limit))
         self._run = _Pulled(elements, run.error, state)
         return True
 

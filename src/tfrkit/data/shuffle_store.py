@@ -7,6 +7,7 @@ are mostly drawn is copied out. When to fill and when to draw is the business of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,19 +24,23 @@ __all__ = ["Elements", "ShuffleStore"]
 
 _FRAME_BYTES: Final = 16  # round a record in a block: header and footer
 
-# Memory: never more than so many times the live elements, and a block; copying stops when it is down to so many.
+# Memory: never more than so many times the live elements, and this or what is on its way into the buffer; copying
+# stops when it is down to so many.
 _MOST: Final = 1.5
 _ENOUGH: Final = 1.4
 _SLACK_BYTES: Final = 1 << 20
-# Survivors are copied in steps, so that old and new are not held at once: of so many bytes, or this part of all.
+# Survivors are copied in steps, so that old and new are not held at once: of so many bytes, or this part of all. They
+# go into buffers of one size, which their memory serves again and again: new pages cost more than the copy.
 _STEP_BYTES: Final = 1 << 22
 _STEP_PART: Final = 8
+_COPY_BYTES: Final = 1 << 22
 
 # Chunks other than records are put together when there are more: a draw takes from each of them.
 _MANY_SLOTS: Final = 32
 _KEEP_SLOTS: Final = 8
 _ARRIVED_PART: Final = 16  # but not before this part of the buffer is new: it takes a look at all entries
 
+_NO_ROWS: Final = np.zeros(0, np.int64)
 _EMPTY_BLOCK: Final = Block.from_records([])
 
 
@@ -81,6 +86,9 @@ class ShuffleStore:
         self._slots: list[_Slot | None] = []
         self._blocks: list[Block] = []  # the same, with an empty one where there is none
         self._free: list[int] = []
+        self._table: tuple[list[Block], IntArray] | None = (
+            None  # blocks without gaps, and their numbers by slot
+        )
         self._known: dict[int, int] = {}  # slots of blocks, by identity
         self._memories: dict[Any, _Memory] = {}
         self._others = 0  # slots that are not blocks
@@ -120,16 +128,27 @@ class ShuffleStore:
         return Elements(np.full(count, slot), np.arange(count), np.full(count, size))
 
     def _hold_records(self, records: Records) -> Elements:
-        which, rows = records.located()
-        slots = np.zeros(len(records.blocks), np.int64)
         self._waiting = []
-        for used in np.flatnonzero(np.bincount(which)).tolist():  # not blocks of which nothing comes
-            block = records.blocks[used]
-            slot = self._known.get(id(block))
-            slots[used] = number = self._add_block(block) if slot is None else slot
-            self._at(number).waiting = True
-            self._waiting.append(number)
-        return Elements(slots[which], rows, records.lengths() + _FRAME_BYTES)
+        if records.rows is None:
+            parts = [(self._wait_for(block), len(block)) for block in records.blocks if len(block)]
+            slots = np.repeat(*np.array(parts, np.int64).reshape(-1, 2).T)
+            rows = np.concatenate([_NO_ROWS, *(np.arange(count) for _, count in parts)])
+        else:
+            which, rows = records.located()
+            numbers = np.zeros(len(records.blocks), np.int64)
+            for used in np.flatnonzero(np.bincount(which)).tolist():  # not blocks of which nothing comes
+                numbers[used] = self._wait_for(records.blocks[used])
+            slots = numbers[which]
+        return Elements(slots, rows, records.lengths() + _FRAME_BYTES)
+
+    def _wait_for(self, block: Block) -> int:
+        """The slot of a block, old or new, from which elements are about to come."""
+        number = self._known.get(id(block))
+        if number is None:
+            number = self._add_block(block)
+        self._at(number).waiting = True
+        self._waiting.append(number)
+        return number
 
     def _add_block(self, block: Block) -> int:
         number = self._add(block, _memory_of(block), len(block.data))
@@ -137,6 +156,7 @@ class ShuffleStore:
         return number
 
     def _add(self, held: Block | Chunk, memory: Any, size_bytes: int) -> int:
+        self._table = None
         if self._free:
             number = self._free.pop()
         else:
@@ -182,7 +202,11 @@ class ShuffleStore:
 
     def _chunk(self, which: IntArray, rows: IntArray) -> Chunk:
         if self._others == 0 and len(rows) * 4 > len(self._blocks):
-            return Records(list(self._blocks), which, rows)
+            if self._table is None:
+                taken = [number for number, slot in enumerate(self._slots) if slot is not None]
+                self._table = [self._blocks[number] for number in taken], _dense(taken, len(self._slots))
+            blocks, numbers = self._table
+            return Records(blocks, numbers[which], rows)
         used, inner = np.unique(which, return_inverse=True)
         inner = inner.astype(np.int64, copy=False)
         slots = used.tolist()
@@ -199,8 +223,9 @@ class ShuffleStore:
     def tidy(self) -> None:
         """Let go of chunks that are drawn completely, and copy survivors out of others if too much is held."""
         self._let_go_empty()
-        if self.held_bytes - self._waiting_bytes() > _MOST * self.live_bytes + _SLACK_BYTES:
-            self._compact()
+        waiting = self._waiting_bytes()
+        if self.held_bytes > _MOST * self.live_bytes + max(_SLACK_BYTES, waiting):
+            self._compact(int(_ENOUGH * self.live_bytes) + waiting)
         if self._others > _MANY_SLOTS and self._arrived * _ARRIVED_PART >= len(self._buffer):
             self._put_together()
 
@@ -216,6 +241,7 @@ class ShuffleStore:
 
     def _let_go(self, number: int) -> None:
         slot = self._at(number)
+        self._table = None
         self._slots[number] = None
         self._blocks[number] = _EMPTY_BLOCK
         self._free.append(number)
@@ -229,8 +255,8 @@ class ShuffleStore:
             del self._memories[slot.memory]
             self.held_bytes -= memory.size_bytes
 
-    def _compact(self) -> None:
-        """Copy survivors of what is least alive, until little enough is held."""
+    def _compact(self, goal: int) -> None:
+        """Copy survivors of what is least alive, until so many bytes are held."""
         _, live_bytes = self._buffer.live()
         worth: list[tuple[float, int, _Memory]] = []
         for memory in self._memories.values():
@@ -238,7 +264,6 @@ class ShuffleStore:
                 live = sum(int(live_bytes[number]) for number in memory.slots)
                 worth.append((live / memory.size_bytes, live, memory))
         worth.sort(key=lambda found: found[0])
-        goal = int(_ENOUGH * self.live_bytes)
         step = max(_STEP_BYTES, self.live_bytes // _STEP_PART)
         chosen: list[int] = []
         copied, after = 0, self.held_bytes
@@ -277,27 +302,25 @@ class ShuffleStore:
         self._let_go_empty()
 
     def _move_records(self, numbers: list[int]) -> None:
-        marks = self._marks(numbers)
-        which, rows = self._buffer.contents(marks)
+        which, rows, places = self._buffer.contents(self._marks(numbers))
         blocks = [self._blocks[number] for number in numbers]
-        copies, order, cuts = _copy(blocks, _dense(numbers, len(self._slots))[which], rows)
+        which = _dense(numbers, len(self._slots))[which]
         slots = np.empty(len(rows), np.int64)
-        places = np.empty(len(rows), np.int64)
-        for copy, begin, end in zip(copies, cuts, cuts[1:], strict=False):
-            slots[order[begin:end]] = self._add_block(copy)
-            places[order[begin:end]] = np.arange(end - begin)
-        self._buffer.relocate(marks, slots, places)
-        self.copied_bytes += len(copies[0].data)
+        names = np.empty(len(rows), np.int64)
+        for copy, found in _copies(blocks, which, rows):
+            slots[found] = self._add_block(copy)
+            names[found] = np.arange(len(found))
+            self.copied_bytes += copy.nbytes
+        self._buffer.relocate(places, slots, names)
 
     def _move_others(self, numbers: list[int]) -> None:
-        marks = self._marks(numbers)
-        which, rows = self._buffer.contents(marks)
+        which, rows, places = self._buffer.contents(self._marks(numbers))
         chunks = [self._as_chunk(number) for number in numbers]
         chunk = gather(chunks, _dense(numbers, len(self._slots))[which], rows)
         _, live_bytes = self._buffer.live()
         size = int(live_bytes[numbers].sum())
         slot = self._add(chunk, object(), size)
-        self._buffer.relocate(marks, np.full(len(rows), slot), np.arange(len(rows)))
+        self._buffer.relocate(places, np.full(len(rows), slot), np.arange(len(rows)))
         self.copied_bytes += size
 
     def _marks(self, numbers: list[int]) -> npt.NDArray[np.uint8]:
@@ -314,7 +337,7 @@ class ShuffleStore:
 
     def contents(self) -> tuple[IntArray, IntArray, list[Block | Chunk | None]]:
         """Slots and rows of all elements, in the buffer's order; and what is in each slot."""
-        which, rows = self._buffer.contents(np.ones(len(self._slots), np.uint8))
+        which, rows, _ = self._buffer.contents(np.ones(len(self._slots), np.uint8))
         return which, rows, [None if slot is None else slot.held for slot in self._slots]
 
 
@@ -335,32 +358,45 @@ def _dense(numbers: list[int], size: int) -> IntArray:
     return places
 
 
-def _copy(blocks: list[Block], which: IntArray, rows: IntArray) -> tuple[list[Block], IntArray, list[int]]:
-    """Copy records into one buffer: a block for each file, the order in which they are there, and where each begins."""
+def _copies(blocks: list[Block], which: IntArray, rows: IntArray) -> Iterator[tuple[Block, IntArray]]:
+    """Copy records into buffers of about one size: blocks, each of one file, and which of the records are in it."""
     numbers: dict[str | None, int] = {}
     files = np.array([numbers.setdefault(block.path, len(numbers)) for block in blocks], np.int64)
     if len(numbers) <= 1 << 15:
         files = files.astype(np.int16)  # which numpy sorts four times as fast
     order = np.argsort(files[which], kind="stable") if len(numbers) > 1 else np.arange(len(which))
-    which, rows = which[order], rows[order]
-    data, ends = RecordRows(blocks, which, rows).join()
-    begins = splits_of(np.array([*map(len, blocks)], np.int64))[which] + rows
+    firsts = splits_of(np.array([*map(len, blocks)], np.int64))
     places = [block.places() for block in blocks]
-    records = np.concatenate([number for number, _ in places])[begins]
+    records = np.concatenate([number for number, _ in places])
     known = [frame for _, frame in places if frame is not None]
-    frames = np.concatenate(known)[begins] if len(known) == len(blocks) else None
-    cuts = np.searchsorted(files[which], np.arange(len(numbers) + 1)).tolist()
-    lengths = np.diff(ends)
-    copies = [
-        Block(
-            data,
-            ends[begin:end],
-            lengths[begin:end],
-            path=path,
-            start=-1,
-            numbers=records[begin:end],
-            frames=None if frames is None else frames[begin:end],
-        )
-        for path, begin, end in zip(numbers, cuts, cuts[1:], strict=False)
-    ]
-    return copies, order, cuts
+    frames = np.concatenate(known) if len(known) == len(blocks) else None
+    paths = list(numbers)
+    for found in _of_one_size(blocks, which, rows, order):
+        data, ends = RecordRows(blocks, which[found], rows[found]).join()
+        rest = files[which[found]]
+        for file in range(int(rest[0]), int(rest[-1]) + 1):
+            begin, end = np.searchsorted(rest, [file, file + 1]).tolist()
+            if begin == end:
+                continue
+            those = firsts[which[found[begin:end]]] + rows[found[begin:end]]
+            copy = Block(
+                data,
+                ends[begin:end],
+                np.diff(ends[begin : end + 1]),
+                path=paths[file],
+                start=-1,
+                numbers=records[those],
+                frames=None if frames is None else frames[those],
+            )
+            yield copy, found[begin:end]
+
+
+def _of_one_size(blocks: list[Block], which: IntArray, rows: IntArray, order: IntArray) -> Iterator[IntArray]:
+    """Cut a list of records where they have enough bytes together."""
+    ends = np.cumsum(RecordRows(blocks, which[order], rows[order]).lengths())
+    begin = 0
+    while begin < len(order):
+        done = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, done + _COPY_BYTES, side="right")))
+        yield order[begin:end]
+        begin = end
