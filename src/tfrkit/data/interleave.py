@@ -31,6 +31,10 @@ from tfrkit.records.pool import default_threads
 
 __all__ = ["InterleaveNode", "resolve_cycle"]
 
+_LITTLE: Final = (
+    64  # a consumer that asks for less gets it from whole rounds made before, where nobody can notice
+)
+_AHEAD: Final = 256
 _CORES_PER_FILE: Final = 3  # TensorFlow opens one dataset for so many cores if it may choose
 
 
@@ -148,12 +152,33 @@ class _InterleaveIterator(NodeIterator):
         self._ended = False if state is None else state["ended"]  # the input is
         self._single = 0  # visits to make before whole rounds are tried again
         self._counts_errors = node.parallel is not None  # TensorFlow's parallel version does
+        self._ready: Chunk | None = None  # whole rounds, for a consumer that asks for little
+        self._given = 0  # elements of them that were given
+        self._before: dict[str, Any] = {}  # where the iterator stood before them
         for number, saved in enumerate([] if state is None else state["slots"]):
             if saved is not None:
                 self._slots[number] = Slot.restore(node, context, saved)
+        left = 0 if state is None else state["given"]
+        while left and (run := self._collect(left)) is not None:  # no errors: there were none in those rounds
+            left -= len(run.chunk)
 
     def pull(self, n: int) -> Run | None:
-        """Visit slots until there are n elements, or an error."""
+        """Give what is ready, or visit slots until there are n elements, or an error."""
+        if self._ready is None and n < _LITTLE:
+            before = self.save()
+            rounds = self._rounds(_AHEAD)
+            if rounds is not None:
+                self._ready, self._given, self._before = rounds.chunk, 0, before
+        if self._ready is None:
+            return self._collect(n)
+        end = min(len(self._ready), self._given + n)
+        part = self._ready.slice(self._given, end)
+        self._given = end
+        if end == len(self._ready):
+            self._ready = None
+        return Run(part)
+
+    def _collect(self, n: int) -> Run | None:
         chunks: list[Chunk] = []
         count = 0
         while count < n and (not self._ended or any(self._slots)):
@@ -224,7 +249,7 @@ class _InterleaveIterator(NodeIterator):
             return None
         if self._done or n < 2 * block * len(open_slots) or not all(slot.pure for slot in open_slots):
             return None
-        if not self._ended and len(open_slots) < self._cycle:
+        if not open_slots or (not self._ended and len(open_slots) < self._cycle):
             return None
         rounds = n // (block * len(open_slots))
         runs = [slot.take(rounds * block) for slot in open_slots]
@@ -245,7 +270,9 @@ class _InterleaveIterator(NodeIterator):
         return [slot for slot in order if slot is not None]
 
     def save(self) -> Any:
-        """Where the input stands, the open datasets, and which of them is visited."""
+        """Where the input stands, the open datasets, which of them is visited, and what was given of later rounds."""
+        if self._ready is not None:
+            return {**self._before, "given": self._given}
         return {
             "input": self._inbox.save(),
             "slots": [None if slot is None else slot.save() for slot in self._slots],
@@ -253,6 +280,7 @@ class _InterleaveIterator(NodeIterator):
             "done": self._done,
             "ended": self._ended,
             "cycle": self._cycle,
+            "given": 0,
         }
 
     def close(self) -> None:
@@ -261,5 +289,5 @@ class _InterleaveIterator(NodeIterator):
             if slot is not None:
                 slot.close()
         self._slots = [None] * self._cycle
-        self._ended = True
+        self._ended, self._ready = True, None
         self._inbox.close()
