@@ -10,7 +10,7 @@ import functools
 import sys
 import threading
 from dataclasses import dataclass, field
-from typing import IO, Any, Final
+from typing import IO, Any, ClassVar, Final
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class RecordsNode(Node):
     policy: ReadPolicy
     threads: int | None = field(default=None, metadata={"unsigned": True})
     block_bytes: int = field(default=BLOCK_BYTES, metadata={"unsigned": True})
+
+    reads_ahead: ClassVar[bool] = True  # other threads read the next blocks anyway
 
     @property
     def paths(self) -> tuple[str, ...]:
