@@ -138,7 +138,7 @@ def source():
 )
 def test_stages_round_a_batch_become_one(ds, label):
     plan = optimise(ds.node)
-    assert kinds_of(plan) == [FusedBatchNode, RunsNode]
+    assert kinds_of(plan) == [AheadBatchNode, RunsNode]
     assert plan.label == label
     assert plan.element_spec() == ds.element_spec
     assert plan.cardinality() == ds.node.cardinality()

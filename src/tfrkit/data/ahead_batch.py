@@ -20,15 +20,17 @@ from tfrkit.data.node import AUTOTUNE, Context, Node, NodeIterator, Run
 
 __all__ = ["AheadBatchNode"]
 
-_EACH: Final = 2  # batches for each thread, ready or under way, if the user leaves it open
+_EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
+_MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
+_MEASURED: Final = 64  # of so many batches one is measured
 
 
 @dataclass(frozen=True, eq=False)
 class AheadBatchNode(Node):
-    """A fused batch with the prefetch behind it."""
+    """A fused batch with the prefetch behind it; or without (the depth is None), as nobody can notice."""
 
     input: FusedBatchNode
-    depth: int
+    depth: int | None
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -55,12 +57,16 @@ class AheadBatchNode(Node):
     @property
     def label(self) -> str:
         """All of them."""
+        if self.depth is None:
+            return self.input.label
         return f"{self.input.label} + prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
 
 
 class _AheadIterator(NodeIterator):
     def __init__(self, node: AheadBatchNode, context: Context, state: Any) -> None:
-        at, skip = (None, 0) if state is None else (state["at"], state["skip"])
+        at, skip = state, 0
+        if state is not None and node.depth is not None:  # prefetch has a state of its own
+            at, skip = state["at"], state["skip"]
         inner, seen = node.input.read_state(at)
         self._batches = _Batches(node, context, inner, seen + skip * node.input.batch.size)
 
@@ -104,16 +110,19 @@ class _Slot:
 class _Batches(Ahead):
     """What the consumer and the threads share."""
 
-    __slots__ = ("_at", "_jobs", "_limit", "_slots", "_taking", "_threads")
+    __slots__ = ("_at", "_implicit", "_jobs", "_limit", "_most", "_slots", "_taken", "_taking", "_threads")
 
     def __init__(self, node: AheadBatchNode, context: Context, state: Any, seen: int) -> None:
         super().__init__(node.input.input, context, state)
         self._threads = max(1, context.threads)
-        self._limit = max(node.depth, self._threads) if node.depth != AUTOTUNE else _EACH * self._threads
+        self._implicit = node.depth is None
+        self._most = max(node.depth or 0, _EACH * self._threads)
+        self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._jobs = JobMaker(node.input, self._inbox, replace(context, threads=1), seen)
         self._slots: deque[_Slot] = deque()
         self._taking = threading.Lock()  # held by the thread that takes elements
         self._at: Any = None  # where it began to
+        self._taken = 0  # batches so far
 
     # ---- the consumer
 
@@ -159,7 +168,8 @@ class _Batches(Ahead):
                 place: Any = {"at": first.at, "skip": first.skip}
             else:
                 place = self._jobs.feed.save() if self._at is None else self._at
-        return {"at": self._jobs.state_of(place), "skip": 0}
+        state = self._jobs.state_of(place)
+        return state if self._implicit else {"at": state, "skip": 0}
 
     def close(self) -> None:
         """Forget what is ready, and want no more."""
@@ -207,6 +217,9 @@ class _Batches(Ahead):
                     return None
                 slot = _Slot(job)
                 self._slots.append(slot)
+                if self._taken % _MEASURED == 0:
+                    self._limit = max(1, min(self._most, _MOST_BYTES // max(1, job.nbytes)))
+                self._taken += 1
                 return slot
 
     def _finish_slot(self, slot: _Slot) -> None:

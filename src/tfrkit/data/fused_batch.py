@@ -101,6 +101,11 @@ class Job:
         self.error = pieces[-1].error
         self.short = self.error is None and sum(len(piece.chunk) for piece in pieces) < size
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements, as far as that is quickly said."""
+        return sum(piece.chunk.nbytes for piece in self.pieces)
+
 
 class JobMaker:
     """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""

@@ -15,7 +15,7 @@ from tfrkit.data.parse import ParseNode
 from tfrkit.data.parse_sequence import ParseSequenceNode
 from tfrkit.data.prefetch import PrefetchNode
 
-__all__ = ["REWRITES", "optimise"]
+__all__ = ["LAST_REWRITES", "REWRITES", "optimise"]
 
 _STAGES: Final = (ParseNode, ParseSequenceNode, ColumnsNode)
 _PARSES: Final = (ParseNode, ParseSequenceNode)
@@ -60,14 +60,27 @@ REWRITES: Final[list[Callable[[Node], Node | None]]] = [
 ]
 
 
+def batch_alone(node: Node) -> Node | None:
+    """The same without a prefetch, when everything else is done."""
+    return AheadBatchNode(node, None) if isinstance(node, FusedBatchNode) and node.pure else None
+
+
+# When none of the others applies any more.
+LAST_REWRITES: Final[list[Callable[[Node], Node | None]]] = [batch_alone]
+
+
 def optimise(node: Node) -> Node:
     """Rewrite a pipeline from its sources on, until nothing more applies. Pure: no I/O."""
+    return _rewrite(_rewrite(node, REWRITES), LAST_REWRITES)
+
+
+def _rewrite(node: Node, rewrites: list[Callable[[Node], Node | None]]) -> Node:
     inputs = node.inputs
-    made = tuple(optimise(each) for each in inputs)
+    made = tuple(_rewrite(each, rewrites) for each in inputs)
     if any(new is not old for new, old in zip(made, inputs, strict=True)):
         node = node.with_inputs(made)
-    for rewrite in REWRITES:
+    for rewrite in rewrites:
         found = rewrite(node)
         if found is not None:
-            return optimise(found)
+            return _rewrite(found, rewrites)
     return node
