@@ -24,7 +24,7 @@ from benchmarks.harness import Claim, Report, Settings
 NAMES = (
     "read_blocks", "read_records", "gzip_read", "gzip_write", "write_many", "encode_examples", "random_access",
     "memory", "compression_table", "import_time", "parse_examples", "parse_ragged", "parse_sequence", "parse_single",
-    "inspect",
+    "inspect", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range", "pipelines_padded",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",
