@@ -71,11 +71,13 @@ class _AheadIterator(NodeIterator):
         self._batches = _Batches(node, context, inner, seen + skip * node.input.batch.size)
 
     def pull(self, n: int) -> Run | None:
-        """Give batches that are ready; wait for the first."""
+        """Give batches that are ready; make some if none is."""
         batches = self._batches
         run = batches.take_ready(n)
-        if run is None:
-            batches.wait(batches.ready, batches.push)
+        batches.hungry = run is None
+        while run is None and not batches.over():
+            if not batches.help():
+                batches.wait(batches.ready, batches.push)
             run = batches.take_ready(n)
         batches.push()
         return run
@@ -108,9 +110,24 @@ class _Slot:
 
 
 class _Batches(Ahead):
-    """What the consumer and the threads share."""
+    """What the consumer and the threads share.
 
-    __slots__ = ("_at", "_implicit", "_jobs", "_limit", "_most", "_slots", "_taken", "_taking", "_threads")
+    Attributes:
+        hungry: the consumer found nothing ready, and works itself: it counts as one of the threads.
+    """
+
+    __slots__ = (
+        "_at",
+        "_implicit",
+        "_jobs",
+        "_limit",
+        "_most",
+        "_slots",
+        "_taken",
+        "_taking",
+        "_threads",
+        "hungry",
+    )
 
     def __init__(self, node: AheadBatchNode, context: Context, state: Any, seen: int) -> None:
         super().__init__(node.input.input, context, state)
@@ -123,18 +140,36 @@ class _Batches(Ahead):
         self._taking = threading.Lock()  # held by the thread that takes elements
         self._at: Any = None  # where it began to
         self._taken = 0  # batches so far
+        self.hungry = False
 
     # ---- the consumer
 
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        with self.lock:
+            return self.closed or (self.ended and not self._slots and self._at is None)
+
     def ready(self) -> bool:
         """Whether there is a batch to give, or never will be."""
-        slots = self._slots
-        if slots:
-            try:
-                return slots[0].done
-            except IndexError:
-                return False
-        return self.ended and self._at is None
+        with self.lock:
+            return self._slots[0].done if self._slots else self.over()
+
+    def help(self) -> bool:
+        """Make the next batch in this thread; False if there is no room for one."""
+        self.push()
+        slot = self._begin_slot()
+        if slot is None:
+            return False
+        try:
+            self._finish_slot(slot, Exception)
+        except BaseException:  # interrupted: as if it had not been begun
+            with self._taking:
+                self._give_back(slot, 0)
+                with self.lock:
+                    if self._slots and self._slots[-1] is slot:
+                        self._slots.pop()
+            raise
+        return True
 
     def take_ready(self, n: int) -> Run | None:
         """Give at most n batches that are ready, as far as the first error; None if none is."""
@@ -155,7 +190,7 @@ class _Batches(Ahead):
         while True:
             with self.lock:
                 room = self._limit - len(self._slots)
-                wanted = room > 0 and self.active < self._threads and not (self.ended or self.stopped)
+                wanted = room > 0 and self.active < self._workers() and not (self.ended or self.stopped)
             if not wanted:
                 return
             self.begin(self._work)
@@ -183,12 +218,16 @@ class _Batches(Ahead):
 
     # ---- threads
 
+    def _workers(self) -> int:
+        """How many threads there may be besides the consumer's."""
+        return self._threads - self.hungry
+
     def _work(self, ticket: object) -> None:
-        while True:
+        while self.active <= self._workers():
             slot = self._begin_slot()
             if slot is None:
                 break
-            self._finish_slot(slot)
+            self._finish_slot(slot, BaseException)
         with self.lock:
             last = self.leave(ticket)
         if last:
@@ -222,11 +261,12 @@ class _Batches(Ahead):
                 self._taken += 1
                 return slot
 
-    def _finish_slot(self, slot: _Slot) -> None:
+    def _finish_slot(self, slot: _Slot, kept: type[BaseException]) -> None:
+        """Make a batch; errors of a kind are kept for the consumer."""
         used: int | None = None
         try:
             run, used = self._jobs.make(slot.job)
-        except BaseException as error:  # the consumer gets it
+        except kept as error:
             run = Run(Objects([]), error)  # type: ignore[arg-type]
         if used is not None:
             with self._taking:  # nobody takes elements meanwhile
