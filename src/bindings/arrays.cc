@@ -17,12 +17,11 @@ nb::object ArrayMaker::view(const nb::object& buffer, ArrayType type, std::size_
   const nb::object& dtype = type == ArrayType::kUint8   ? uint8_
                             : type == ArrayType::kInt64 ? int64_
                                                         : float32_;
-  return view(buffer, dtype, count, offset);
+  return view(buffer, dtype, nb::steal(PyLong_FromSize_t(count)), offset);
 }
 
-nb::object ArrayMaker::view(const nb::object& buffer, const nb::object& dtype, std::size_t count,
-                            std::size_t offset) const {
-  const auto shape = nb::steal(PyLong_FromSize_t(count));
+nb::object ArrayMaker::view(const nb::object& buffer, const nb::object& dtype,
+                            const nb::object& shape, std::size_t offset) const {
   const auto start = nb::steal(PyLong_FromSize_t(offset));
   const std::array<PyObject*, 4> arguments{shape.ptr(), dtype.ptr(), buffer.ptr(), start.ptr()};
   auto array =

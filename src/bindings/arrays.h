@@ -25,8 +25,9 @@ class ArrayMaker {
   // Returns a 1-D array of `count` entries from byte `offset` of `buffer`, which it keeps alive.
   [[nodiscard]] nb::object view(const nb::object& buffer, ArrayType type, std::size_t count,
                                 std::size_t offset = 0) const;
+  // Returns an array of this shape, an int or a tuple of them.
   [[nodiscard]] nb::object view(const nb::object& buffer, const nb::object& dtype,
-                                std::size_t count, std::size_t offset = 0) const;
+                                const nb::object& shape, std::size_t offset = 0) const;
 
   // Returns an array that owns the pooled memory of `buffer`.
   [[nodiscard]] nb::object own(Buffer&& buffer, ArrayType type, std::size_t count) const {

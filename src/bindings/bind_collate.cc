@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "array_fields.h"
 #include "bind.h"
 #include "buffer.h"
 #include "collate.h"
@@ -26,7 +27,8 @@ nb::object seal(Buffer&& buffer) {
 nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle stack) {
   const Py_ssize_t count = PyList_Size(elements.ptr());
   if (count == 0) throw nb::value_error("expected at least one element but got none");
-  (void)Scalars::get();  // imports numpy, which must not happen while elements are read
+  (void)Scalars::get();  // these import numpy, which must not happen while elements are read
+  (void)ArrayFinder::get();
   const ArrayMaker& arrays = shared_arrays();
   CollatedPlace root;
   std::size_t size = 0;
@@ -37,8 +39,8 @@ nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle s
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!root.read(PyList_GetItem(elements.ptr(), i))) return nb::none();
   }
-  const nb::object scalars = size == 0 ? nb::none() : seal(std::move(memory));
-  return root.finish({arrays, scalars, make_bytes, stack});
+  const nb::object numbers = size == 0 ? nb::none() : seal(std::move(memory));
+  return root.finish({arrays, numbers, make_bytes, stack});
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <utility>
 
+#include "array_fields.h"
 #include "bind.h"
 #include "scalars.h"
 
@@ -21,12 +23,18 @@ class FinishedCheck {
     if (type == last_) return true;
     if (PyDict_CheckExact(value)) return depth < kMaxDepth && is_finished_dict(value, depth + 1);
     if (PyTuple_CheckExact(value)) return depth < kMaxDepth && is_finished_tuple(value, depth + 1);
-    if (type == scalars_.array_type()) return is_finished_array(value);
+    const ArrayFields* const array = finder_.find(value);
+    if (array != nullptr) return !array->is_writeable() && is_plain(*array);
     if (!PyBytes_CheckExact(value) && scalars_.find(type) == nullptr && !is_listed(type)) {
       return false;
     }
     last_ = type;
     return true;
+  }
+
+  // Whether an array is one of numbers, and no scalar.
+  [[nodiscard]] bool is_plain(const ArrayFields& array) const noexcept {
+    return array.dimensions != 0 && scalars_.find_dtype(array.dtype) != nullptr;
   }
 
  private:
@@ -48,14 +56,6 @@ class FinishedCheck {
     return true;
   }
 
-  // The attributes of an array are numpy's own code.
-  [[nodiscard]] bool is_finished_array(PyObject* value) const {
-    const nb::handle array(value);
-    if (nb::cast<std::size_t>(array.attr("ndim")) == 0) return false;
-    if (!scalars_.knows_dtype(array.attr("dtype"))) return false;
-    return !nb::cast<bool>(array.attr("flags").attr("writeable"));
-  }
-
   [[nodiscard]] bool is_listed(const PyTypeObject* type) const noexcept {
     const Py_ssize_t count = PyTuple_Size(types_.ptr());
     for (Py_ssize_t i = 0; i < count; ++i) {
@@ -68,6 +68,7 @@ class FinishedCheck {
 
   const nb::tuple& types_;
   const Scalars& scalars_ = Scalars::get();
+  const ArrayFinder& finder_ = ArrayFinder::get();
   const PyTypeObject* last_ = nullptr;  // a type that is known to be right
 };
 
@@ -85,11 +86,65 @@ std::size_t count_finished(const nb::list& values, const nb::tuple& types) {
   return static_cast<std::size_t>(count);
 }
 
-nb::object element_maker(const nb::tuple& types, const nb::callable& convert) {
+// Makes elements of values. What needs no conversion stays as it is, dicts and tuples are gone
+// through, arrays become views that cannot be written to; the rest is left to Python.
+class ElementMaker {
+ public:
+  ElementMaker(nb::tuple types, nb::callable convert_part)
+      : types_(std::move(types)), convert_part_(std::move(convert_part)) {}
+
+  // Returns nothing if the value itself is to be converted by Python.
+  [[nodiscard]] nb::object make(nb::handle value, int depth = 0) const {
+    const FinishedCheck check(types_);
+    if (FinishedCheck(types_).is_finished(value.ptr())) return nb::borrow(value);
+    if (depth == kMaxDepth) return {};
+    if (PyDict_CheckExact(value.ptr())) return make_dict(value, depth + 1);
+    if (PyTuple_CheckExact(value.ptr())) return make_tuple(value, depth + 1);
+    const ArrayFields* const array = ArrayFinder::get().find(value.ptr());
+    if (array == nullptr || !check.is_plain(*array)) return {};
+    nb::object view = value.attr("view")();
+    view.attr("setflags")(false);
+    return view;
+  }
+
+ private:
+  [[nodiscard]] nb::object make_part(nb::handle value, int depth) const {
+    const nb::object made = make(value, depth);
+    return made.is_valid() ? made : nb::object(convert_part_(value));
+  }
+
+  // Python code may change the dict, but not the copy, of which it knows nothing.
+  [[nodiscard]] nb::object make_dict(nb::handle value, int depth) const {
+    auto result = nb::steal(PyDict_Copy(value.ptr()));
+    if (!result.is_valid()) throw nb::python_error();
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(result.ptr(), &position, &key, &item) != 0) {
+      const nb::object made = make_part(item, depth);
+      if (made.is(item)) continue;
+      if (PyDict_SetItem(result.ptr(), key, made.ptr()) != 0) throw nb::python_error();
+    }
+    return result;
+  }
+
+  [[nodiscard]] nb::object make_tuple(nb::handle value, int depth) const {
+    nb::list result;
+    for (const nb::handle item : nb::borrow<nb::tuple>(value))
+      result.append(make_part(item, depth));
+    return nb::tuple(result);
+  }
+
+  nb::tuple types_;
+  nb::callable convert_part_;
+};
+
+nb::object element_maker(const nb::tuple& types, const nb::callable& convert,
+                         const nb::callable& convert_part) {
   return nb::cpp_function(
-      [types, convert](nb::handle value) {
-        if (FinishedCheck(types).is_finished(value.ptr())) return nb::borrow(value);
-        return nb::object(convert(value));
+      [maker = ElementMaker(types, convert_part), convert](nb::handle value) {
+        const nb::object made = maker.make(value);
+        return made.is_valid() ? made : nb::object(convert(value));
       },
       nb::arg("value").none());
 }
@@ -106,12 +161,15 @@ void bind_finished(nb::module_& module) {
       "count_finished", count_finished, nb::arg("values"), nb::arg("types"),
       nb::sig("def count_finished(values: list[typing.Any], types: tuple[type, ...]) -> int"),
       "How many values, from the first, are what is_finished asks for.");
-  module.def("element_maker", element_maker, nb::arg("types"), nb::arg("convert"),
-             nb::sig("def element_maker(types: tuple[type, ...], "
-                     "convert: collections.abc.Callable[[typing.Any], typing.Any]) "
-                     "-> collections.abc.Callable[[typing.Any], typing.Any]"),
-             "A function that gives a value as it is if it is_finished, and else what `convert`\n"
-             "makes of it.");
+  module.def(
+      "element_maker", element_maker, nb::arg("types"), nb::arg("convert"), nb::arg("convert_part"),
+      nb::sig("def element_maker(types: tuple[type, ...], "
+              "convert: collections.abc.Callable[[typing.Any], typing.Any], "
+              "convert_part: collections.abc.Callable[[typing.Any], typing.Any]) "
+              "-> collections.abc.Callable[[typing.Any], typing.Any]"),
+      "A function that makes an element of a value: itself if it is_finished; of an array of\n"
+      "numbers a view that cannot be written to; of dicts and tuples new ones of what it makes\n"
+      "of their parts. For others it calls convert, or convert_part if they are parts.");
 }
 
 }  // namespace tfrkit

@@ -1,8 +1,10 @@
 #include "collate.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "array_fields.h"
 #include "keys.h"
 #include "pool.h"
 
@@ -33,14 +35,32 @@ bool CollatedPlace::look_at(PyObject* value, std::size_t rows, std::size_t& size
   if (PyTuple_CheckExact(value)) return look_at_tuple(value, rows, size, depth);
   if (PyDict_CheckExact(value)) return look_at_dict(value, rows, size, depth);
   scalar_ = Scalars::get().find(type_);
-  if (scalar_ != nullptr) {
-    form_ = Form::kScalar;
+  if (scalar_ != nullptr || look_at_array(value)) {
+    if (form_ != Form::kArray) {
+      form_ = Form::kScalar;
+      each_ = scalar_->size;
+    }
     offset_ = size;
-    size += (rows * scalar_->size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+    size += (rows * each_ + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
     return true;
   }
   form_ = PyBytes_CheckExact(value) ? Form::kBytes : Form::kOther;
   values_.reserve(rows);
+  return true;
+}
+
+// Returns false for what is no array, or one that is better left to numpy.
+bool CollatedPlace::look_at_array(PyObject* value) {
+  const ArrayFields* const array = ArrayFinder::get().find(value);
+  if (array == nullptr || !array->is_contiguous() || array->dimensions == 0) return false;
+  const ScalarType* const kind = Scalars::get().find_dtype(array->dtype);
+  if (kind == nullptr) return false;
+  each_ = kind->size;
+  for (const Py_ssize_t count : array->shape()) each_ *= static_cast<std::size_t>(count);
+  if (each_ == 0 || each_ > kMaxArrayBytes) return false;
+  form_ = Form::kArray;
+  scalar_ = kind;
+  shape_.assign(array->shape().begin(), array->shape().end());
   return true;
 }
 
@@ -81,6 +101,8 @@ bool CollatedPlace::read(PyObject* value) {
       copy_value(next_, Scalars::place(value), scalar_->size);
       next_ += scalar_->size;
       return true;
+    case Form::kArray:
+      return read_array(value);
     case Form::kTuple:
       return read_tuple(value);
     case Form::kDict:
@@ -89,6 +111,15 @@ bool CollatedPlace::read(PyObject* value) {
       values_.push_back(nb::borrow(value));
       return true;
   }
+}
+
+bool CollatedPlace::read_array(PyObject* value) {
+  const ArrayFields& array = *ArrayFinder::get().find(value);
+  if (array.dtype != scalar_->dtype.ptr() || !array.is_contiguous()) return false;
+  if (!std::ranges::equal(array.shape(), shape_)) return false;
+  std::memcpy(next_, array.data, each_);
+  next_ += each_;
+  return true;
 }
 
 bool CollatedPlace::read_tuple(PyObject* value) {
@@ -112,8 +143,8 @@ bool CollatedPlace::read_dict(PyObject* value) {
 }
 
 nb::object CollatedPlace::finish(const ColumnMakers& make) const {
-  if (form_ == Form::kScalar) {
-    return make.arrays.view(nb::borrow(make.scalars), scalar_->dtype, rows_, offset_);
+  if (form_ == Form::kScalar || form_ == Form::kArray) {
+    return make.arrays.view(nb::borrow(make.numbers), scalar_->dtype, shape(), offset_);
   }
   if (form_ == Form::kBytes) return finish_bytes(make);
   if (form_ == Form::kOther) {
@@ -129,6 +160,14 @@ nb::object CollatedPlace::finish(const ColumnMakers& make) const {
   nb::dict result;
   for (std::size_t i = 0; i < parts_.size(); ++i) result[keys_[i]] = parts_[i].finish(make);
   return result;
+}
+
+nb::object CollatedPlace::shape() const {
+  if (form_ == Form::kScalar) return nb::int_(rows_);
+  nb::list sizes;
+  sizes.append(rows_);
+  for (const Py_ssize_t count : shape_) sizes.append(count);
+  return nb::tuple(sizes);
 }
 
 nb::object CollatedPlace::finish_bytes(const ColumnMakers& make) const {

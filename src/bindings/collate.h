@@ -17,7 +17,7 @@ namespace tfrkit {
 // What makes columns of what was read.
 struct ColumnMakers {
   const ArrayMaker& arrays;
-  nb::handle scalars;  // the memory of all columns of scalars
+  nb::handle numbers;  // the memory of all columns of scalars and arrays
   nb::handle bytes;    // called with data and offsets
   nb::handle stack;    // called with a list of values of one type that are not known here
 };
@@ -26,11 +26,11 @@ struct ColumnMakers {
 // elements. Reading runs no Python code, so that nothing moves meanwhile. Use it with the GIL.
 class CollatedPlace {
  public:
-  // Looks at the first element, and adds the memory that its columns of scalars need to `size`.
+  // Looks at the first element, and adds the memory that its columns of numbers need to `size`.
   // Returns false if it is nested too deep. Throws std::bad_alloc.
   [[nodiscard]] bool look_at(PyObject* value, std::size_t rows, std::size_t& size, int depth = 0);
 
-  // Takes the memory for scalars, of the size that look_at found.
+  // Takes the memory for numbers, of the size that look_at found.
   void attach(std::byte* memory) noexcept;
 
   // Takes the value of the next element; false if it is not like the first. Precondition: attach
@@ -41,20 +41,27 @@ class CollatedPlace {
   [[nodiscard]] nb::object finish(const ColumnMakers& make) const;
 
  private:
-  enum class Form : std::uint8_t { kScalar, kBytes, kOther, kTuple, kDict };
+  enum class Form : std::uint8_t { kScalar, kArray, kBytes, kOther, kTuple, kDict };
   static constexpr int kMaxDepth = 32;
+  static constexpr std::size_t kMaxArrayBytes = 4096;  // numpy copies larger ones without the GIL
+
+  [[nodiscard]] bool look_at_array(PyObject* value);
 
   [[nodiscard]] bool look_at_tuple(PyObject* value, std::size_t rows, std::size_t& size, int depth);
   [[nodiscard]] bool look_at_dict(PyObject* value, std::size_t rows, std::size_t& size, int depth);
+  [[nodiscard]] bool read_array(PyObject* value);
   [[nodiscard]] bool read_tuple(PyObject* value);
   [[nodiscard]] bool read_dict(PyObject* value);
+  [[nodiscard]] nb::object shape() const;
   [[nodiscard]] nb::object finish_bytes(const ColumnMakers& make) const;
 
   Form form_ = Form::kOther;
   const PyTypeObject* type_ = nullptr;  // of all values
-  const ScalarType* scalar_ = nullptr;
+  const ScalarType* scalar_ = nullptr;  // of numbers
+  std::vector<Py_ssize_t> shape_;       // of arrays
   std::size_t rows_ = 0;
-  std::size_t offset_ = 0;          // scalars: of the column in the memory
+  std::size_t each_ = 0;            // numbers: bytes of a row
+  std::size_t offset_ = 0;          // numbers: of the column in the memory
   std::byte* next_ = nullptr;       // where in it
   std::vector<nb::object> values_;  // bytes and others
   std::vector<nb::object> keys_;

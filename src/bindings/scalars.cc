@@ -41,7 +41,6 @@ const Scalars& Scalars::get() {
 
 Scalars::Scalars() {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  array_type_ = numpy.attr("ndarray");
   const nb::bytes pattern(kPattern.data(), kPattern.size());
   for (const char* name : kNames) {
     ScalarType kind;
@@ -68,11 +67,11 @@ const ScalarType* Scalars::find(const PyTypeObject* type) const noexcept {
   return nullptr;
 }
 
-bool Scalars::knows_dtype(nb::handle dtype) const noexcept {
+const ScalarType* Scalars::find_dtype(const PyObject* dtype) const noexcept {
   for (const ScalarType& kind : known_) {
-    if (kind.dtype.is(dtype)) return true;  // numpy has one object for each
+    if (kind.dtype.ptr() == dtype) return &kind;  // numpy has one object for each
   }
-  return false;
+  return nullptr;
 }
 
 }  // namespace tfrkit

@@ -126,6 +126,46 @@ def test_arrays_are_stacked():
     _alike(collate([array.T for array in arrays]), np.stack([array.T for array in arrays]))
 
 
+@pytest.mark.parametrize("dtype", [*NUMBERS, ">i4", "S3", "M8[s]"])
+@pytest.mark.parametrize("shape", [(1,), (3, 2), (1, 0, 2), (1000, 2), (1,) * 12])
+def test_arrays_of_any_type_and_size(dtype, shape):
+    bits = np.random.default_rng(2).integers(0, 2, (3, *shape))
+    arrays = list(bits.astype(dtype))
+    found = module._stack_alike(arrays) if dtype in ("S3", "M8[s]") else collate(arrays)
+    assert found.shape == (3, *shape)
+    assert found.dtype == np.dtype(dtype).newbyteorder("=")
+    assert not found.flags.writeable
+    assert found.tolist() == np.stack(arrays).tolist()
+
+
+def test_arrays_need_not_be_contiguous():
+    wide = np.arange(24).reshape(4, 6)
+    for arrays in [
+        [wide[:, ::2], wide[:, 1::2]],
+        [np.arange(12).reshape(4, 3), wide[:, ::2]],
+        [wide[:, ::-2], np.arange(12).reshape(4, 3)],
+        [np.broadcast_to(np.int64(3), (2, 2)), np.arange(4).reshape(2, 2)],
+    ]:
+        _alike(collate(arrays), np.stack(arrays))
+
+
+def test_subclasses_of_arrays_are_arrays():
+    masked = np.ma.masked_array([1, 2], [False, True])
+    assert collate([masked, masked]).tolist() == [[1, 2], [1, 2]]
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=3), st.lists(st.integers(0, 3), min_size=1, max_size=3)
+)
+def test_arrays_of_other_shapes_are_refused(one, other):
+    arrays = [np.zeros(one), np.zeros(one), np.zeros(other)]
+    if one == other:
+        assert collate(arrays).shape == (3, *one)
+    else:
+        with pytest.raises(InvalidArgumentError, match="element 2 had shape"):
+            collate(arrays)
+
+
 def test_object_arrays_are_bytes():
     arrays = [np.array([b"a", b"bc"], object), np.array([b"", b"d"], object)]
     assert collate(arrays) == BytesColumn.from_list(np.array([[b"a", b"bc"], [b"", b"d"]], object))

@@ -77,26 +77,70 @@ def test_endless_structures_are_not_finished():
     assert not _core.is_finished(endless, TYPES)
 
 
-def test_an_element_maker_converts_what_is_not_finished():
-    def convert(value):
-        if value == "wrong":
-            raise ZeroDivisionError("told to")
-        return ["made of", value]
-
-    make = _core.element_maker(TYPES, convert)
-    finished = {"a": np.int64(1)}
-    assert make(finished) is finished
-    assert make([1]) == ["made of", [1]]
-    assert make(None) == ["made of", None]
-    with pytest.raises(ZeroDivisionError, match="told to"):
-        make("wrong")
+def _maker(convert=lambda value: ["whole", value], convert_part=lambda value: ["part", value]):
+    return _core.element_maker(TYPES, convert, convert_part)
 
 
-def test_an_element_maker_counts_references():
-    finished, other = {"a": np.int64(1)}, ["x"]
-    before = sys.getrefcount(finished), sys.getrefcount(other)
-    make = _core.element_maker(TYPES, lambda value: value)
+def test_finished_values_are_elements():
+    finished = {"a": np.int64(1), "b": (b"", _frozen(np.zeros(2)))}
+    assert _maker()(finished) is finished
+
+
+def test_other_values_are_converted_in_their_places():
+    assert _maker()([1]) == ["whole", [1]]
+    assert _maker()(None) == ["whole", None]
+    made = _maker()({"b": 1, "a": (b"x", {"c": [2]}, None)})
+    assert made == {"b": ["part", 1], "a": (b"x", {"c": ["part", [2]]}, ["part", None])}
+    assert list(made) == ["b", "a"]
+
+
+def test_arrays_of_elements_cannot_be_written_to():
+    array, texts = np.arange(3), np.array([b"a"], object)
+    made = _maker()((array, texts, np.array(5)))
+    assert (made[0].flags.writeable, array.flags.writeable) == (False, True)
+    assert np.shares_memory(made[0], array)
+    assert made[1] == ["part", texts]
+    assert made[2] == ["part", np.array(5)]
+    assert _maker()(array).base is array
+
+
+def test_errors_of_conversions_come_out():
+    def fail(value):
+        raise ZeroDivisionError(value)
+
+    with pytest.raises(ZeroDivisionError, match="1"):
+        _maker(convert=fail)(1)
+    with pytest.raises(ZeroDivisionError, match="2"):
+        _maker(convert_part=fail)({"a": 2})
+
+
+def test_a_conversion_may_change_what_is_converted():
+    value = {"a": [1], "b": [2], "c": [3]}
+
+    def change(part):
+        value.clear()
+        return part[0]
+
+    assert _maker(convert_part=change)(value) == {"a": 1, "b": 2, "c": 3}
+
+
+def test_endless_structures_are_left_to_the_conversion():
+    endless: dict[str, object] = {}
+    endless["a"] = endless
+    made = _maker(convert_part=lambda _: "end")(endless)
+    depth = 0
+    while made != "end":
+        made, depth = made["a"], depth + 1
+    assert depth == 32
+
+
+def test_references_of_elements_are_counted():
+    finished, other, array = {"a": np.int64(1)}, ["x"], np.arange(3)
+    tracked = [finished, other, array]
+    before = [sys.getrefcount(value) for value in tracked]
+    make = _maker(lambda value: value, lambda value: value)
     for _ in range(1000):
         make(finished)
         make(other)
-    assert (sys.getrefcount(finished), sys.getrefcount(other)) == before
+        make((array, other, {"f": finished}))
+    assert [sys.getrefcount(value) for value in tracked] == before

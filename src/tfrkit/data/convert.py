@@ -65,10 +65,6 @@ def _number_type(values: list[Any]) -> np.dtype[Any] | None:
     return None
 
 
-# What is right already is found natively: 0.02 us for a number, 0.3 us for a dict of 41.
-to_element: Final = _core.element_maker(COLUMN_TYPES, _convert)
-
-
 def to_elements(values: list[Any]) -> list[Any]:
     """Make elements of what a user's function gave back in several calls; see `to_element`.
 
@@ -88,6 +84,10 @@ def to_tensors(value: Any) -> Any:
     {'a': array([1, 2], dtype=int32), 'b': (np.float32(1.5),)}
     """
     return map_structure(to_value, value)
+
+
+# What is right already, and arrays of numbers, pass natively: 0.02 us for a number, 0.3 us for a dict of 41.
+to_element: Final = _core.element_maker(COLUMN_TYPES, _convert, to_tensors)
 
 
 def to_value(value: Any) -> Any:
