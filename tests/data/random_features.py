@@ -32,7 +32,19 @@ SPEC: dict[str, Any] = {
     "words": tfr.VarLenFeature("bytes"),
     "raw": tfr.FixedLenFeature([], "bytes"),
     "steps": tfr.FixedLenSequenceFeature([], "int64", allow_missing=True),
+    "marks": tfr.FixedLenSequenceFeature([], "bytes", allow_missing=True, default_value=b"-"),
+    "points": tfr.FixedLenSequenceFeature([2], "float32", allow_missing=True, default_value=-1.0),
+    "two": tfr.FixedLenFeature([2], "bytes", default_value=[b"", b"none"]),
+    "size": tfr.FixedLenFeature([2], "int64"),
+    "cut": tfr.RaggedFeature("int64", value_key="ids", partitions=[tfr.RaggedFeature.RowLengths("lengths")]),
+    "flat": tfr.RaggedFeature("float32", value_key="pair"),
+    "sparse": tfr.SparseFeature("index", "value", "float32", 9),
 }
+KINDS = {  # what can be done with each
+    "n": "int", "pair": "array", "name": "bytes", "ids": "ragged", "words": "words", "raw": "raw", "steps": "padded",
+    "marks": "words", "points": "padded", "two": "words", "size": "array", "cut": "ragged", "flat": "ragged",
+    "sparse": "sparse",
+}  # fmt: skip
 
 
 def write_examples(folder: Path) -> None:
@@ -52,11 +64,19 @@ def _example(number: int, lacking: bool) -> bytes:
         "n": number,
         "pair": [number + 0.5, -float(number)],
         "name": f"name {number}".encode(),
-        "ids": list(range(number % 4)),
-        "words": [b"w" * size for size in range(number % 3)],
+        "ids": tfr.int64_list_feature(list(range(number % 4))),
+        "words": tfr.bytes_list_feature([b"w" * size for size in range(number % 3)]),
         "raw": bytes(range(4)) * 2,
-        "steps": [7] * (number % 3),
+        "steps": tfr.int64_list_feature([7] * (number % 3)),
+        "marks": tfr.bytes_list_feature([b"m"] * (number % 3)),
+        "points": tfr.float_list_feature([0.5, 1.5] * (number % 2)),
+        "size": [2, 2],
+        "lengths": tfr.int64_list_feature([1] * (number % 4)),
+        "index": [number % 9],
+        "value": [float(number)],
     }
+    if number % 2:
+        features["two"] = [b"a", str(number).encode()]
     if lacking:
         del features["pair"]
     return bytes(tfr.make_example(features).SerializeToString())
@@ -88,13 +108,9 @@ class _Maker:
         return chain
 
     def parse(self, chain: Chain) -> Chain:
-        kinds = {
-            "n": "int", "pair": "array", "name": "bytes", "ids": "ragged", "words": "words", "raw": "raw",
-            "steps": "padded",
-        }  # fmt: skip
-        chosen = [key for key in SPEC if self.rng.random() < 0.6] or ["n"]
+        chosen = [key for key in SPEC if self.rng.random() < 0.35] or ["n"]
         self.rng.shuffle(chosen)
-        self.keys = {key: kinds[key] for key in chosen}
+        self.keys = {key: KINDS[key] for key in chosen}
         return chain.then(Step("parse", ({key: SPEC[key] for key in chosen},)))
 
     def around(self, chain: Chain) -> Chain:
@@ -128,13 +144,24 @@ class _Maker:
 
     def batch(self, chain: Chain) -> Chain:
         self.batched = True
+        verb = "batch"
+        if self.keys and "sparse" not in self.keys.values() and "cut" not in self.keys:
+            verb = self.rng.choice(["batch", "batch", "padded_batch", "ragged_batch"])
         return chain.then(
-            Step("batch", (self.rng.choice([1, 2, 3, 5]),), {"drop_remainder": self.rng.random() < 0.3})
+            Step(verb, (self.rng.choice([1, 2, 3, 5]),), {"drop_remainder": self.rng.random() < 0.3})
         )
 
     def feature(self, chain: Chain) -> Chain:
         """A verb on features."""
-        return self.rng.choice([self.select, self.rename, self.cast, self.decode, self.add, self.map])(chain)
+        verbs = [self.select, self.rename, self.cast, self.decode, self.add, self.map, self.source]
+        return self.rng.choice(verbs)(chain)
+
+    def source(self, chain: Chain) -> Chain:
+        """Where elements came from; behind a batch nobody knows, which is an error for each."""
+        if "file" in self.keys:
+            return chain
+        self.keys |= {"file": "bytes", "record": "int"}
+        return chain.then(Step("with_source"))
 
     def select(self, chain: Chain) -> Chain:
         if not self.keys:
@@ -163,7 +190,7 @@ class _Maker:
         if not raw:
             return chain
         self.keys[raw[0]] = "array"
-        shape = self.rng.choice([None, [4], [2, 2]])
+        shape = self.rng.choice([None, [4], [2, 2], [-1, 2], "size" if "size" in self.keys else [4]])
         return chain.then(Step("decode_raw", (raw[0], "uint16"), {"shape": shape}))
 
     def add(self, chain: Chain) -> Chain:

@@ -18,8 +18,8 @@ from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import RaggedTensorSpec
 from tfrkit.model.ragged import Ragged
-from tfrkit.testing.plain_engine import Item, Row, Stage, begin, opened, runs
 from tfrkit.testing.plain_sources import row_of
+from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 
 
 class Grouping(Stage):
@@ -71,19 +71,21 @@ class Batch(Grouping):
 
 def ragged_column(rows: Any) -> Any:
     """A Ragged of its rows, or an array that is filled up."""
-    ragged = ragged_of([row.value for row in rows])
+    ragged = ragged_of([row.value for row in rows], rows[0].splits)
     return ragged.to_padded(rows[0].default) if rows[0].padded else ragged
 
 
-def ragged_of(rows: list[Any]) -> Ragged:
+def ragged_of(rows: list[Any], splits: str) -> Ragged:
     """A Ragged of its rows."""
+    if not isinstance(rows[0], BytesColumn | Ragged) and rows[0].dtype == object:
+        rows = [BytesColumn.from_list(row) for row in rows]
     if isinstance(rows[0], BytesColumn):
         values: Any = BytesColumn.concat(rows)
     elif isinstance(rows[0], Ragged):
         values = Ragged.concat(rows)
     else:
         values = np.concatenate(rows)
-    return Ragged.from_lengths(values, np.array([len(row) for row in rows], np.int64))
+    return Ragged.from_lengths(values, np.array([len(row) for row in rows], splits))
 
 
 @runs(PaddedBatchNode)
@@ -122,8 +124,7 @@ def padded(values: list[Any], shape: Any, fill: Any, component: int) -> Any:
                 f"All elements in a batch must have the same rank as the padded shape for component{component}: "
                 f"expected rank {len(shape)} but got element with rank {np.ndim(value)}"
             )
-    strings = isinstance(values[0], BytesColumn)
-    arrays = [value.to_numpy() if strings else value for value in values]
+    arrays = [value.to_numpy() if isinstance(value, BytesColumn) else value for value in values]
     target = [
         max(array.shape[axis] for array in arrays) if size is None else size
         for axis, size in enumerate(shape)
@@ -133,7 +134,7 @@ def padded(values: list[Any], shape: Any, fill: Any, component: int) -> Any:
         if any(own > size for own, size in zip(array.shape, target, strict=True)):
             raise DataLossError("Attempted to pad to a smaller size than the input element.")
         whole[number][tuple(map(slice, array.shape))] = array
-    return BytesColumn.from_list(whole) if strings else whole
+    return BytesColumn.from_list(whole) if whole.dtype == object else whole
 
 
 @runs(RaggedBatchNode)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.column_ops import CastOp, ColumnsNode, RenameOp, SelectOp
+from tfrkit.data.cast import cast_value
+from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp
 from tfrkit.data.convert import to_value
 from tfrkit.data.parse import ParseNode
 from tfrkit.data.parse_sequence import ParseSequenceNode
@@ -19,8 +20,8 @@ from tfrkit.examples.parse import parse_example, parse_single_example
 from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.specs import FixedLenSequenceFeature, Spec
-from tfrkit.testing.plain_engine import Item, Row, Stage, begin, opened, runs
+from tfrkit.model.specs import FixedLenSequenceFeature, RaggedFeature, Spec, VarLenFeature
+from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 
 
 class Parsing(Stage):
@@ -91,8 +92,10 @@ def rows(found: dict[str, Any], features: Spec) -> dict[str, Any]:
             strings = isinstance(value, BytesColumn) or value.dtype == object
             empty: Any = b"" if strings else 0
             marked[key] = Row(value, True, empty if default is None else to_value(default))
-        elif type(feature).__name__ in ("VarLenFeature", "RaggedFeature") and not isinstance(value, Ragged):
+        elif isinstance(feature, VarLenFeature):
             marked[key] = Row(value)
+        elif isinstance(feature, RaggedFeature) and not isinstance(value, Ragged):
+            marked[key] = Row(value, splits=feature.row_splits_dtype)
     return marked
 
 
@@ -115,10 +118,18 @@ class Columns(Stage):
         names = self.op.names if isinstance(self.op, RenameOp) else {}
         for old, leaf in item.value.items():
             new = names.get(old, old)
-            kept = isinstance(self.op, SelectOp | RenameOp | CastOp) or new != self.op.key  # type: ignore[attr-defined]
-            if isinstance(leaf, Row) and new in made and kept:
-                made[new] = replace(leaf, value=made[new])
+            if (
+                isinstance(leaf, Row)
+                and new in made
+                and not (isinstance(self.op, DecodeRawOp) and old == self.op.key)
+            ):
+                made[new] = replace(leaf, value=made[new], default=self.cast(old, leaf.default))
         return item.of(made)
+
+    def cast(self, key: str, default: Any) -> Any:
+        """What to fill up with, in the type of the values."""
+        dtypes = self.op.dtypes if isinstance(self.op, CastOp) else {}
+        return cast_value(to_value(default), dtypes[key]) if key in dtypes else default
 
 
 @runs(WithColumnNode)

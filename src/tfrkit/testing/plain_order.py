@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from tfrkit.data.interleave import InterleaveNode
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.shuffle import ShuffleNode
-from tfrkit.testing.plain_engine import Item, Stage, begin, call, runs
+from tfrkit.testing.plain_stage import Item, Stage, begin, call, runs
 
 _32_BITS = 2**32 - 1
 

@@ -30,7 +30,7 @@ from tfrkit.errors import (
 from tfrkit.model.block import Block
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.reader import BlockReader
-from tfrkit.testing.plain_engine import Item, Row, Stage, runs
+from tfrkit.testing.plain_stage import Item, Row, Stage, runs
 
 _BLOCK_BYTES = 1 << 16
 
@@ -72,7 +72,9 @@ def row_of(column: Any, number: int) -> Any:
     if isinstance(column, Padded):
         return Row(column.ragged[number], True, column.default)
     row = columns.rows(columns.cut(column, number, number + 1))[0]
-    return Row(row) if isinstance(column, Ragged) and not isinstance(row, Ragged) else row
+    if isinstance(column, Ragged) and not isinstance(row, Ragged):
+        return Row(row, splits=column.row_splits.dtype.name)
+    return row
 
 
 @runs(TensorsNode)

@@ -21,7 +21,7 @@ from tfrkit.data.structure import map_structure
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.data.zip import ZipNode
 from tfrkit.errors import CancelledError, FailedPreconditionError
-from tfrkit.testing.plain_engine import Item, Stage, begin, call, converted, runs
+from tfrkit.testing.plain_stage import Item, Stage, begin, call, converted, runs
 
 
 @runs(PrefetchNode, OptionsNode)
