@@ -36,8 +36,10 @@ SPEC: dict[str, Any] = {
     "points": tfr.FixedLenSequenceFeature([2], "float32", allow_missing=True, default_value=-1.0),
     "two": tfr.FixedLenFeature([2], "bytes", default_value=[b"", b"none"]),
     "size": tfr.FixedLenFeature([2], "int64"),
-    "cut": tfr.RaggedFeature("int64", value_key="ids", partitions=[tfr.RaggedFeature.RowLengths("lengths")]),
-    "flat": tfr.RaggedFeature("float32", value_key="pair"),
+    "cut": tfr.RaggedFeature(
+        "int64", value_key="cut values", partitions=[tfr.RaggedFeature.RowLengths("lengths")]
+    ),
+    "flat": tfr.RaggedFeature("float32", value_key="flat values"),
     "sparse": tfr.SparseFeature("index", "value", "float32", 9),
 }
 KINDS = {  # what can be done with each
@@ -71,6 +73,8 @@ def _example(number: int, lacking: bool) -> bytes:
         "marks": tfr.bytes_list_feature([b"m"] * (number % 3)),
         "points": tfr.float_list_feature([0.5, 1.5] * (number % 2)),
         "size": [2, 2],
+        "flat values": tfr.float_list_feature([0.25] * (number % 5)),
+        "cut values": tfr.int64_list_feature(list(range(number % 4))),
         "lengths": tfr.int64_list_feature([1] * (number % 4)),
         "index": [number % 9],
         "value": [float(number)],
