@@ -38,7 +38,7 @@ def explain(seed, folder):
         dataset = build(chain, lib, folder)
         return unfused(lib, dataset) if fused else dataset
 
-    # See the rules "5 ... fused". Without the fusing of TensorFlow, repeat draws seeds that are of use to nobody; the next pass shows it.
+    # Without TensorFlow's fusing (see the rules "5 ... fused") repeat draws more seeds, which shows in the next pass.
     passes = 1 if fused and "shuffle" in repr(chain) and "repeat" in repr(chain) else 2
     reference = facts(theirs(), case, passes=passes, limit=60)
     mine = facts(ours(), case, passes=passes, limit=60)
