@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from tests.data.spaces import TOLD, Space, ToldError
 from tests.oracle.frames import flip, frames
+from tests.oracle.wire import entry, example, floats, ints, strings
 
 FILES = {  # name -> (number of records, damage)
     "empty": (0, ""),
@@ -23,13 +24,20 @@ FILES = {  # name -> (number of records, damage)
     "seven": (7, ""),
     "bad data": (5, "data"),
     "bad length": (4, "length"),
+    "examples": (8, ""),
+    "more examples": (40, ""),
+    "bad examples": (5, "lacking"),
 }
+LINES = b"one\ntwo three\r\n\nfour\r\nlast"
 
 
 def write_files(folder: Path) -> None:
     """Write the files that chains read; the damaged ones are damaged in their third record."""
     for name, (count, damage) in FILES.items():
-        records = [f"{name} {'x' * number}{number}".encode() for number in range(count)]
+        if "examples" in name:
+            records = [_example(number, damage == "lacking" and number == 2) for number in range(count)]
+        else:
+            records = [f"{name} {'x' * number}{number}".encode() for number in range(count)]
         data = frames(records)
         at = len(frames(records[:2]))
         if damage == "data":
@@ -37,6 +45,17 @@ def write_files(folder: Path) -> None:
         elif damage == "length":
             data = flip(data, at)
         (folder / f"{name}.tfrecord").write_bytes(data)
+    (folder / "lines.txt").write_bytes(LINES)
+
+
+def _example(number: int, lacking: bool) -> bytes:
+    """An Example with the features of `Space.parse`, or without one of them."""
+    features = [
+        entry(b"n", ints(number)),
+        entry(b"pair", floats(number + 0.5, -number)),
+        entry(b"name", strings(b"name %d" % number)),
+    ]
+    return example(*(features[1:] if lacking else features))
 
 
 class Kind(NamedTuple):
@@ -46,6 +65,7 @@ class Kind(NamedTuple):
     ranks: tuple[int | None, ...]  # of each leaf; None for ragged ones
     even: bool = True  # whether all elements have the same shapes
     nested: bool = False  # whether parts of the tuple or dict are tuples or dicts
+    examples: bool = False  # whether they are serialised Examples
 
 
 @dataclass(frozen=True)
@@ -154,6 +174,10 @@ class Step:
             return space.Dataset.zip({"a": dataset, "b": arguments[0]})
         if self.verb == "zip self":
             return space.Dataset.zip((dataset, dataset))
+        if self.verb == "parse":
+            return space.parse(dataset, *arguments)
+        if self.verb == "concatenate":
+            return dataset.concatenate(dataset.skip(*arguments))
         if self.verb == "assert_cardinality":
             return space.assert_cardinality(dataset, *arguments)
         if self.verb == "apply":
@@ -214,6 +238,9 @@ def build(chain: Chain, space: Space, folder: Path | None = None) -> Any:
         assert folder is not None
         names = [str(folder / f"{name}.tfrecord") for name in source.arguments[0]]
         dataset = space.TFRecordDataset(names, **source.options)
+    elif source.verb == "TextLineDataset":
+        assert folder is not None
+        dataset = space.TextLineDataset([str(folder / "lines.txt")] * source.arguments[0])
     elif source.verb == "generator":
         count, fail = source.arguments
         signature = space.TensorSpec((), "int64")

@@ -41,7 +41,7 @@ class _Maker:
         self.rng = rng
         self.sources: list[Callable[[], Chain]] = [self.range, self.range, self.slices, self.slices]
         if files:
-            self.sources += [self.records, self.records]
+            self.sources += [self.records, self.records, self.examples, self.lines]
         if generators:
             self.sources.append(self.generator)
 
@@ -55,7 +55,7 @@ class _Maker:
     # ---- sources
 
     def range(self) -> Chain:
-        arguments = self.rng.choice([(0,), (1,), (5,), (10,), (13,), (2, 9), (9, -3, -2), (3, 20, 4)])
+        arguments = self.rng.choice([(0,), (1,), (5,), (10,), (13,), (50,), (2, 9), (9, -3, -2), (3, 20, 4)])
         return Chain(Step("range", arguments), size=len(range(*arguments)))
 
     def slices(self) -> Chain:
@@ -72,6 +72,20 @@ class _Maker:
             names.insert(self.rng.randint(0, len(names)), self.rng.choice(BAD_FILES))
         options = {"num_parallel_reads": self.rng.choice([1, 2, 3])} if self.rng.random() < 0.3 else {}
         return Chain(Step("TFRecordDataset", (names,), options), size=7 * len(names), fails=fails)
+
+    def examples(self) -> Chain:
+        names = self.rng.choices(
+            ["examples", "more examples", "bad examples"], [4, 2, 1], k=self.rng.randint(1, 2)
+        )
+        kind = LEAF._replace(examples=True)
+        source = Chain(Step("TFRecordDataset", (names,)), kind=kind, size=40, fails="bad examples" in names)
+        before = self.rng.choice([None, self.shuffle, self.take, self.shard, self.repeat, self.batch])
+        chain = (before(source) if before else None) or source
+        return self.parse(chain) or chain
+
+    def lines(self) -> Chain:
+        count = self.rng.randint(1, 2)
+        return Chain(Step("TextLineDataset", (count,)), size=5 * count)
 
     def generator(self) -> Chain:
         count = self.rng.randint(0, 9)
@@ -107,6 +121,13 @@ class _Maker:
         step = Step("map", (function,), self.parallel())
         return chain.then(step, kind=kind, fails=chain.fails or function.fail is not None)
 
+    def parse(self, chain: Chain) -> Chain | None:
+        if not chain.kind.examples or chain.kind.ranks not in ((0,), (1,)):
+            return None
+        (rank,) = chain.kind.ranks
+        kind = Kind("dict", (rank, rank + 1, rank), chain.kind.even)
+        return chain.then(Step("parse", (rank == 1,)), kind=kind)
+
     def filter(self, chain: Chain) -> Chain:
         function = self.function(self.rng.choice(PREDICATES), 0.15)
         return chain.then(Step("filter", (function,)), fails=chain.fails or function.fail is not None)
@@ -130,7 +151,7 @@ class _Maker:
             return chain.then(Step("flat_map", (function,)), **changes)
         cycle, block = self.rng.choice([1, 2, 3, 5]), self.rng.choice([1, 1, 2, 3])
         options = {"cycle_length": cycle, "block_length": block}
-        if not changes["fails"] and self.rng.random() < 0.4:
+        if self.rng.random() < 0.4:
             options["num_parallel_calls"] = self.rng.randint(1, cycle)
         return chain.then(Step("interleave", (function,), options), **changes)
 
@@ -225,7 +246,8 @@ class _Maker:
     def concatenate(self, chain: Chain) -> Chain | None:
         if chain.size > LARGEST:
             return None
-        return chain.then(Step("concatenate self"), size=2 * chain.size)
+        steps = [Step("concatenate self"), Step("concatenate", (self.rng.randint(0, 3),))]
+        return chain.then(self.rng.choice(steps), size=2 * chain.size)
 
     def zip(self, chain: Chain) -> Chain | None:
         kind = chain.kind

@@ -58,6 +58,10 @@ class Space(ABC):
     def note(self, number: Any, calls: list[int]) -> Any:
         """The number; each time a function comes here, the list grows by it."""
 
+    @abstractmethod
+    def parse(self, dataset: Any, batched: bool) -> Any:
+        """Parse Examples with the features n (an integer), pair (two floats) and name (a string)."""
+
     def assert_cardinality(self, dataset: Any, count: int) -> Any:
         """The dataset that says it has so many elements."""
         return dataset.assert_cardinality(count)
@@ -103,6 +107,16 @@ class PythonSpace(Space):
     def text(self, number: Any) -> Any:
         """The digits."""
         return str(int(number)).encode()
+
+    def parse(self, dataset: Any, batched: bool) -> Any:
+        """The verb sees by itself whether they are batches."""
+        return dataset.parse(
+            {
+                "n": tfr.FixedLenFeature([], "int64"),
+                "pair": tfr.FixedLenFeature([2], "float32"),
+                "name": tfr.FixedLenFeature([], "bytes"),
+            }
+        )
 
     def note(self, number: Any, calls: list[int]) -> Any:
         """Append."""

@@ -12,6 +12,7 @@ their place, since TensorFlow wraps them and tfrkit hands them out as they are.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,10 @@ from tests.oracle.parsed import Dense, Ragged, Sparse, core, plain
 
 USER = Failure("error of a function", "")  # an exception that a case's own function raised
 END = "end of sequence"
+_WHERE = re.compile(  # what TensorFlow says of the place: the stages, the node, the trace of a Python function
+    r"^Error in user-defined function passed to .*? with iterator: [\w:\[\]]+: |\n\t \[\[.*|\nTraceback \(most.*",
+    re.DOTALL,
+)
 LIMIT = 200  # outcomes of one pass; no case is longer, so what is cut off is endless
 
 
@@ -56,6 +61,16 @@ class TensorFlowSpace(Space):
     def text(self, number: Any) -> Any:
         """The digits."""
         return self.tf.strings.as_string(number)
+
+    def parse(self, dataset: Any, batched: bool) -> Any:
+        """A function of map."""
+        io = self.tf.io
+        spec = {
+            "n": io.FixedLenFeature([], "int64"),
+            "pair": io.FixedLenFeature([2], "float32"),
+            "name": io.FixedLenFeature([], "string"),
+        }
+        return dataset.map(lambda x: (io.parse_example if batched else io.parse_single_example)(x, spec))
 
     def note(self, number: Any, calls: list[int]) -> Any:
         """Call Python out of the graph."""
@@ -111,10 +126,8 @@ class Facts(NamedTuple):
 def failure(error: BaseException) -> Failure:
     """Class and text of an error, freed of decoration; errors of a case's functions are all the same."""
     text = str(getattr(error, "message", error))
-    told = core(text).split("\nTraceback (most recent call last)")[
-        0
-    ]  # TensorFlow shows that of Python functions
-    return USER if TOLD in text else Failure(type(error).__name__, told.strip())
+    told = _WHERE.sub("", core(text)).strip()
+    return USER if TOLD in text else Failure(type(error).__name__, told)
 
 
 def outcomes(dataset: Any, limit: int = LIMIT) -> list[Any]:

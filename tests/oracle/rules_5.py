@@ -60,7 +60,7 @@ SECTION_5: dict[str, str] = {
     "5 from_generator types": "Values are converted to the type of the signature.",
     "5 from_generator shape": "A value of another shape is an InvalidArgumentError `TypeError: `generator` yielded an element of shape ...`.",
     "5 from_generator wrong type": "A value that cannot be converted is an InvalidArgumentError `TypeError: `generator` yielded an element that could not be converted to the expected type. ...`.",
-    "5 from_generator error": "An exception in the generator is an error at its place (in TensorFlow an UnknownError with its text, in tfrkit the exception itself), and then the sequence ends.",
+    "5 from_generator error": "An exception in the generator is an error at its place, and then the sequence ends: an UnknownError with its class and text, an InvalidArgumentError for TypeError and ValueError.",
     # files
     "5 TFRecordDataset names": "Names are a string, bytes, a path, nested lists of them, an array or a dataset of strings; an empty list gives no elements.",
     "5 TFRecordDataset types": "Numbers are a TypeError `The `filenames` argument must contain `tf.string` elements. Got `tf.int32` elements.`",

@@ -18,6 +18,7 @@ from tests.rules import tf_rule
 COUNT = int(os.environ.get("TFRKIT_RANDOM_PIPELINES", "400"))
 FIRST = int(os.environ.get("TFRKIT_FIRST_PIPELINE", "0"))
 GROUP = 20
+LIMIT = 120  # outcomes of a pass
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +31,8 @@ def folder(tmp_path_factory):
 def explain(seed, folder):
     """What tfrkit does otherwise with the chain of a seed, with the chain as code; '' if nothing."""
     chain = make_chain(seed)
-    fused = chain.has_pair("map", "batch") or chain.has_pair(
-        "shuffle", "repeat"
-    )  # see the rules "5 ... fused"
+    pairs = (("map", "batch"), ("parse", "batch"), ("shuffle", "repeat"))
+    fused = any(chain.has_pair(*pair) for pair in pairs) or "ragged_batch" in repr(chain)
 
     def case(lib):
         dataset = build(chain, lib, folder)
@@ -40,8 +40,8 @@ def explain(seed, folder):
 
     # Without TensorFlow's fusing (see the rules "5 ... fused") repeat draws more seeds, which shows in the next pass.
     passes = 1 if fused and "shuffle" in repr(chain) and "repeat" in repr(chain) else 2
-    reference = facts(theirs(), case, passes=passes, limit=60)
-    mine = facts(ours(), case, passes=passes, limit=60)
+    reference = facts(theirs(), case, passes=passes, limit=LIMIT)
+    mine = facts(ours(), case, passes=passes, limit=LIMIT)
     if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
         reference = reference._replace(cardinality=-2)  # TensorFlow knows more sizes, as it traces functions
     found = difference(mine, reference, spec=False)
