@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.chunk import Objects
-from tfrkit.data.node import INFINITE_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.node import INFINITE_CARDINALITY, Context, Inbox, Node, NodeIterator, Run
 from tfrkit.errors import FailedPreconditionError
 
 __all__ = ["AssertCardinalityNode"]
@@ -22,7 +22,7 @@ class AssertCardinalityNode(Node):
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
         at, seen = (None, 0) if state is None else (state["at"], state["seen"])
-        return _AssertCardinalityIterator(self.count, self.input.begin(context, at), seen)
+        return _AssertCardinalityIterator(self.count, Inbox(self.input, context, at), seen)
 
     def element_spec(self) -> Any:
         """As the input's."""
@@ -38,9 +38,9 @@ class AssertCardinalityNode(Node):
         return f"assert_cardinality({self.count})"
 
 
-class _AssertCardinalityIterator(UnaryIterator):
-    def __init__(self, count: int, input: NodeIterator, seen: int) -> None:
-        super().__init__(input)
+class _AssertCardinalityIterator(NodeIterator):
+    def __init__(self, count: int, inbox: Inbox, seen: int) -> None:
+        self._inbox = inbox
         self._count = count
         self._seen = seen
         self._short: Exception | None = None  # there are too few, and every further call says so
@@ -48,11 +48,12 @@ class _AssertCardinalityIterator(UnaryIterator):
     def pull(self, n: int) -> Run | None:
         """Pull what was promised, then see whether there is more."""
         left = n if self._count == INFINITE_CARDINALITY else self._count - self._seen
-        run = None if self._short is not None else self.input.pull(max(1, min(n, left)))
+        run = None if self._short is not None else self._inbox.take(max(1, min(n, left)))
         if run is None:
             return self._end()
         self._seen += len(run.chunk)
         if left <= 0 and len(run.chunk):
+            self._inbox.unread(run, len(run.chunk))  # an error after them comes next
             return Run(run.chunk.slice(0, 0), self._error("at least"))
         return run
 
@@ -71,7 +72,11 @@ class _AssertCardinalityIterator(UnaryIterator):
 
     def save(self) -> Any:
         """Where the input stands, and how many of its elements are past."""
-        return {"at": self.input.save(), "seen": self._seen}
+        return {"at": self._inbox.save(), "seen": self._seen}
+
+    def close(self) -> None:
+        """Close the input."""
+        self._inbox.close()
 
 
 def _elements(count: int) -> str:
