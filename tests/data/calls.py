@@ -68,7 +68,9 @@ def chain_folder(folder: Path) -> Path:
     """A folder with the files of all random chains; written once."""
     from tests.data.chains import write_files
     from tests.data.random_features import write_examples
+    from tests.data.random_large import write_large
 
     write_files(folder)
     write_examples(folder)
+    write_large(folder)
     return folder

@@ -13,7 +13,7 @@ import tfrkit as tfr
 from tests.data.chains import Chain, Function, Kind, Step
 from tests.oracle.frames import flip, frames
 
-__all__ = ["make_feature_chain", "write_examples"]
+__all__ = ["SPEC", "example_record", "make_feature_chain", "write_examples"]
 
 EXAMPLES = {  # name -> (number of records, damage: of a record, or of an Example)
     "ex none": (0, ""),
@@ -52,7 +52,7 @@ KINDS = {  # what can be done with each
 def write_examples(folder: Path) -> None:
     """Write the files; what is damaged is so in the third record."""
     for name, (count, damage) in EXAMPLES.items():
-        records = [_example(number, damage == "lacking" and number == 2) for number in range(count)]
+        records = [example_record(number, damage == "lacking" and number == 2) for number in range(count)]
         if damage == "garbage":
             records[2] = b"\x0a\xff\xff"
         data = frames(records)
@@ -61,7 +61,8 @@ def write_examples(folder: Path) -> None:
         (folder / f"{name}.tfrecord").write_bytes(data)
 
 
-def _example(number: int, lacking: bool) -> bytes:
+def example_record(number: int, lacking: bool = False) -> bytes:
+    """A serialised Example of the features in SPEC; perhaps without one of them."""
     features: dict[str, Any] = {
         "n": number,
         "pair": [number + 0.5, -float(number)],

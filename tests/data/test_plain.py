@@ -12,6 +12,7 @@ import tfrkit as tfr
 from tests.data.calls import LIMIT, Failure, chain_folder, difference, ended, outcomes, placeless
 from tests.data.chains import Chain, build
 from tests.data.random_features import make_feature_chain
+from tests.data.random_large import make_large_chain, with_small_blocks
 from tests.data.random_pipelines import make_chain
 from tests.data.same import same
 from tests.data.spaces import PythonSpace, tfrkit_space
@@ -84,6 +85,16 @@ def test_random_pipelines_equal_the_plain_engine(group: int, folder: Path) -> No
 def test_random_pipelines_over_examples_equal_the_plain_engine(group: int, folder: Path) -> None:
     for seed in range(group * GROUP, (group + 1) * GROUP):
         check(make_feature_chain(seed), folder)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_pipelines_over_many_elements_equal_the_plain_engine(seed: int, folder: Path) -> None:
+    chain = make_large_chain(seed)
+    pair = built(chain, folder)
+    assert pair is not None
+    real = with_small_blocks(pair[0], 1000 << seed % 5)
+    found, wanted = placeless(outcomes(iter(real), 20_000)), placeless(outcomes(plain(pair[1]), 20_000))
+    assert not (where := difference(found, wanted)), f"{chain}\n{where[:2000]}"
 
 
 @pytest.mark.parametrize("group", range(10))

@@ -15,7 +15,10 @@ import pytest
 
 import tfrkit as tfr
 from tests.data.calls import END, LIMIT, chain_folder, difference, ended, outcomes
+from tests.data.chains import build
+from tests.data.random_large import make_large_chain, with_small_blocks
 from tests.data.resume import KINDS, dataset_of, made, resumed, started
+from tests.data.spaces import tfrkit_space
 from tests.data.test_plain import GROUP
 
 ROOT = Path(__file__).parents[2]
@@ -91,6 +94,24 @@ def test_a_new_process_gives_exactly_the_rest(
     ):
         where = difference(given[: len(rest)], rest)
         assert not where, f"seed {seed}: {made(kind, seed)}\nafter {stop}: {where}"
+
+
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_a_resumed_iterator_over_many_elements_gives_exactly_the_rest(seed: int, folder: Path) -> None:
+    rng = random.Random(seed)
+    chain = make_large_chain(seed)
+    size = 1000 << seed % 5
+    dataset = with_small_blocks(build(chain, tfrkit_space(), folder), size)
+    whole = outcomes(iter(dataset), 20_000)
+    fresh = with_small_blocks(build(chain, tfrkit_space(), folder), size)
+    iterator, done = iter(fresh), 0
+    for stop in sorted({rng.randrange(len(whole)) for _ in range(3)}):
+        outcomes(iterator, stop - done)
+        done = stop
+        state = json.loads(json.dumps(iterator.state()))
+        again = with_small_blocks(build(chain, tfrkit_space(), folder), 3000)
+        where = difference(outcomes(again.iter_from(state), 20_000), whole[stop:])
+        assert not where, f"{chain}\nafter {stop}: {where[:2000]}"
 
 
 def test_a_resumed_iterator_can_be_saved_again(folder: Path) -> None:
