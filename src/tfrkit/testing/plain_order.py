@@ -153,7 +153,7 @@ class Interleave(Stage):
     def __init__(self, node: InterleaveNode) -> None:
         self.node = node
         self.input: Stage | None = begin(node.input)
-        self.open: list[Stage | None] = [None] * node.cycle
+        self.open: list[Stage | None] = [None] * node.resolved_cycle()
         self.turn = 0
         self.given = 0  # elements in this turn
 
@@ -195,7 +195,7 @@ class Interleave(Stage):
 
     def pass_turn(self) -> None:
         """Go to the next place."""
-        self.turn, self.given = (self.turn + 1) % self.node.cycle, 0
+        self.turn, self.given = (self.turn + 1) % len(self.open), 0
 
     def fail(self) -> None:
         """An error came."""
