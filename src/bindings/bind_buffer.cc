@@ -52,8 +52,8 @@ void bind_buffer(nb::module_& module) {
   nb::class_<Buffer>(
       module, "Buffer", nb::type_slots(slots), nb::is_final(),
       "Memory from a process-wide pool, 64-byte aligned and not zeroed.\n\n"
-      "Supports the buffer protocol, writable unless a kernel made it. The memory goes back to the pool when\n"
-      "the last view of it is gone.")
+      "Supports the buffer protocol, writable unless a kernel sealed it. The memory goes back to\n"
+      "the pool when the last view of it is gone.")
       .def("__init__", make_buffer, nb::arg("size"))
       .def("__len__", &Buffer::size);
 }

@@ -197,7 +197,8 @@ void bind_parse(nb::module_& module) {
            nb::arg("states") = false, nb::arg("sealed") = false,
            nb::sig("def parse(self, pieces: collections.abc.Sequence[object], dialect: int, "
                    "threads: int = 0, states: bool = False, sealed: bool = False) -> "
-                   "tuple[list[typing.Any], list[numpy.typing.NDArray[numpy.uint8]] | None, ParseFailure | None]"),
+                   "tuple[list[typing.Any], list[numpy.typing.NDArray[numpy.uint8]] | None, "
+                   "ParseFailure | None]"),
            "Parse a batch: (a column for every slot, states of the features, failure or None).\n\n"
            "sealed: the arrays are read-only.")
       .def("parse_one", parse_one, nb::arg("record"), nb::arg("dialect"),

@@ -64,11 +64,15 @@ namespace {
 constexpr std::size_t kRowsAhead = 3;
 constexpr std::size_t kMostBytesAhead = 2048;
 constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kPageBytes = 4096;
 
-// Asks for the memory of a record that is parsed soon. The processor does so itself for records that
-// follow each other; shuffled ones lie all over the buffer.
+// Asks for the memory of a record that is parsed soon. The processor does so itself for records
+// that follow each other; shuffled ones lie all over the buffer.
 void fetch_ahead(Bytes before, Bytes record) noexcept {
-  if (record.data() - before.data() < 0x1000 && before.data() <= record.data()) return;
+  // Records before the other one wrap round to a large distance.
+  const auto distance =
+      std::bit_cast<std::uintptr_t>(record.data()) - std::bit_cast<std::uintptr_t>(before.data());
+  if (distance < kPageBytes) return;
   const std::size_t size = std::min(record.size(), kMostBytesAhead);
   for (std::size_t at = 0; at < size; at += kLineBytes) __builtin_prefetch(record.data() + at);
 }
