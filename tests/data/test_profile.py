@@ -44,7 +44,7 @@ def test_it_stops_after_the_time_that_was_given():
 
 
 def test_cheap_functions_shall_work_on_batches():
-    report = Dataset.range(20_000).map(lambda x: x * 2 + 1).batch(1000).profile(2)
+    report = Dataset.range(200_000).map(lambda x: x * 2 + 1).batch(1000).profile(2)
     assert any("after .batch(n)" in hint for hint in report.hints)
     assert any(".prefetch(AUTOTUNE)" in hint for hint in report.hints)
 

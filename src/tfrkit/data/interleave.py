@@ -144,7 +144,6 @@ class _InterleaveIterator(NodeIterator):
     def __init__(self, node: InterleaveNode, context: Context, state: Any) -> None:
         self._node = node
         self._context = context
-        self._inbox = Inbox(node.input, context, None if state is None else state["input"])
         self._cycle = node.resolved_cycle() if state is None else state["cycle"]
         self._slots: list[Slot | None] = [None] * self._cycle
         self._at = 0 if state is None else state["slot"]  # the slot that is visited
@@ -158,6 +157,8 @@ class _InterleaveIterator(NodeIterator):
         for number, saved in enumerate([] if state is None else state["slots"]):
             if saved is not None:
                 self._slots[number] = Slot.restore(node, context, saved)
+        # Last: seeds that stages of the input share are then where the input needs them, not where the slots did.
+        self._inbox = Inbox(node.input, context, None if state is None else state["input"])
         left = 0 if state is None else state["given"]
         while left and (run := self._collect(left)) is not None:  # no errors: there were none in those rounds
             left -= len(run.chunk)

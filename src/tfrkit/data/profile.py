@@ -68,8 +68,8 @@ class StageTime:
 
     @property
     def waits(self) -> bool:
-        """Whether most of its time is spent waiting for something, about once an element or pull."""
-        return self.waiting > 0.5 * self.wall and 2 * self.pauses > min(self.elements, self.pulls)
+        """Whether most of its time is spent waiting for something, about once an element."""
+        return self.waiting > 0.5 * self.wall and 2 * self.pauses > self.elements
 
     def add(self, wall: float, busy: float, pauses: int, elements: int) -> None:
         """Count one pull."""
