@@ -99,6 +99,27 @@ def test_records_are_read_again(files, size, repeats):
         count += len(run.chunk)
 
 
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("named", [False, True])
+def test_records_of_files_in_turn_are_read_again(files, named):
+    def make() -> tfr.Dataset:
+        names = tfr.Dataset.list_files(files, seed=1) if named else files
+        return (
+            tfr.TFRecordDataset(names, num_parallel_reads=3)
+            .filter(lambda x: x[0] != b"0")
+            .shuffle(50, seed=3)
+        )
+
+    expected = list(make())
+    for seen in (0, 1, 49, 200, 377, 378):
+        iterator = iter(make())
+        assert [next(iterator) for _ in range(seen)] == expected[:seen]
+        state = json.loads(json.dumps(iterator.state()))
+        if 50 < seen < 378:
+            assert '"columns"' in json.dumps(state)
+        assert list(make().iter_from(state)) == expected[seen:]
+
+
 def test_snapshots_are_small_and_taken_now_and_then(files, monkeypatch):
     monkeypatch.setattr(shuffle, "_SNAPSHOT_OUTPUTS", 20)
     node = ShuffleNode(tfr.TFRecordDataset(files).node, 200, SeedGenerator(3, 4, reshuffle=True), -1)
@@ -161,7 +182,13 @@ def test_sources_are_found_behind_stages_that_only_choose(files):
     records = tfr.TFRecordDataset(files)
     assert source_of(records.node) is records.node
     assert source_of(records.take(5).skip(2).node) is records.node
+    assert source_of(records.filter(bool).shard(2, 1).prefetch(3).repeat(2).node) is records.node
     assert source_of(records.map(len).node) is None
+    in_turn = source_of(tfr.TFRecordDataset(files, num_parallel_reads=2).node)
+    assert in_turn is not None
+    assert list(in_turn.files) == files
+    names = tfr.Dataset.list_files(files, seed=1)
+    assert source_of(tfr.TFRecordDataset(names, num_parallel_reads=2).node) is not None
     assert source_of(tfr.Dataset.range(3).node) is None
     assert not tfr.Dataset.range(3).shuffle(2).node.seeks
 

@@ -15,7 +15,7 @@ from tfrkit.data.chunk import Chunk, Objects
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
 from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.shuffle_state import Base, Epoch, Saved, list_places, source_of, unpack
+from tfrkit.data.shuffle_state import Base, Epoch, Saved, ShuffledNode, list_places, source_of, unpack
 from tfrkit.data.shuffle_store import Elements, ShuffleStore
 from tfrkit.records.position import Places
 
@@ -32,7 +32,7 @@ _FIRST_RUN: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
-class ShuffleNode(Node):
+class ShuffleNode(ShuffledNode):
     """A buffer of `size` elements, of which a random one is given.
 
     Attributes:

@@ -7,22 +7,49 @@ from the beginning of the epoch. Both are a `Base`; a state is a base and how mu
 from __future__ import annotations
 
 import base64
+import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.data.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.chunk import Records
+from tfrkit.data.filter import FilterNode
+from tfrkit.data.ignore_errors import IgnoreErrorsNode
+from tfrkit.data.interleave import InterleaveNode
 from tfrkit.data.node import Node
 from tfrkit.data.options import OptionsNode
+from tfrkit.data.prefetch import PrefetchNode
 from tfrkit.data.records_source import RecordsNode
+from tfrkit.data.repeat import RepeatNode
+from tfrkit.data.shard import ShardNode
 from tfrkit.data.shuffle_store import ShuffleStore
+from tfrkit.data.slices import SlicesNode
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.model.block import Block
+from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.select import IntArray, splits_of
 from tfrkit.records.position import Places
 
-__all__ = ["Base", "Epoch", "Saved", "list_places", "pack", "source_of", "unpack"]
+__all__ = ["Base", "Epoch", "Saved", "ShuffledNode", "list_places", "pack", "source_of", "unpack"]
+
+# Stages that give elements of their input as they are.
+_CHOOSING: Final = (
+    AssertCardinalityNode,
+    FilterNode,
+    IgnoreErrorsNode,
+    OptionsNode,
+    PrefetchNode,
+    RepeatNode,
+    ShardNode,
+    SkipNode,
+    TakeNode,
+)
+
+
+class ShuffledNode(Node):
+    """What shuffles are known by here, as this module comes before theirs."""
 
 
 @dataclass(slots=True)
@@ -111,9 +138,28 @@ class Saved:
 
 def source_of(node: Node) -> RecordsNode | None:
     """The source whose records come out of a pipeline unchanged, if there is one."""
-    while isinstance(node, (TakeNode, SkipNode, OptionsNode)):
-        node = node.input
+    node = _behind(node, _CHOOSING)
+    if isinstance(node, InterleaveNode):  # several files in turn
+        files = _names(_behind(node.input, (*_CHOOSING, ShuffledNode)))
+        make = getattr(node.function, "make", None)
+        if files is None or make is None:
+            return None
+        node = make(files)
     return node if isinstance(node, RecordsNode) else None
+
+
+def _names(node: Node) -> tuple[str, ...] | None:
+    """The names of files that a source gives."""
+    if isinstance(node, SlicesNode) and isinstance(node.columns, BytesColumn) and node.columns.ndim == 1:
+        return tuple(os.fsdecode(name) for name in node.columns.to_list())
+    return getattr(node, "files", None)
+
+
+def _behind(node: Node, stages: tuple[type[Node], ...]) -> Node:
+    """The first node from the end on that is none of these stages."""
+    while isinstance(node, stages):
+        (node,) = node.inputs
+    return node
 
 
 def list_places(store: ShuffleStore, source: RecordsNode) -> Elements | None:
