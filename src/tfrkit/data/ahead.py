@@ -111,10 +111,22 @@ class Ahead:
         ticket = object()
         self._tickets.add(ticket)
         try:
-            spawn(work, ticket)
+            spawn(self._run, work, ticket)
         except BaseException:  # interrupted: if it runs nevertheless, it is not counted
             self._tickets.discard(ticket)
             raise
+
+    def _run(self, work: Callable[[object], None], ticket: object) -> None:
+        try:
+            work(ticket)
+        finally:
+            if ticket in self._tickets:  # it failed, for lack of memory perhaps: another one may begin
+                with self.lock:
+                    self.release()
+                    last = self.leave(ticket)
+                if last:
+                    self.finish()
+                self.ring()
 
     def leave(self, ticket: object) -> bool:
         """The thread has decided to end; with the lock held. True: it must `finish`."""
