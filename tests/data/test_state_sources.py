@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -148,3 +149,42 @@ class TestGenerator(StageSuite):
         return tfr.Dataset.from_generator(
             count, args=[2], output_signature=tfr.TensorSpec((), "int64")
         ).prefetch(2)
+
+
+def slow(x: int) -> int:
+    """Some elements take longer than those behind them."""
+    time.sleep(0.002 * (int(x) % 3 == 0))
+    return x
+
+
+def some(x: int) -> tfr.Dataset:
+    return tfr.Dataset.range(10 * x, 10 * x + 4).map(slow)
+
+
+UNORDERED: dict[str, Callable[[], tfr.Dataset]] = {
+    "map": lambda: tfr.Dataset.range(30).map(slow, num_parallel_calls=3, deterministic=False),
+    "map and shuffle": lambda: (
+        tfr.Dataset.range(30).map(slow, num_parallel_calls=3, deterministic=False).shuffle(5, seed=1)
+    ),
+    "interleave": lambda: tfr.Dataset.range(8).interleave(
+        some, cycle_length=3, num_parallel_calls=3, deterministic=False
+    ),
+    "all": lambda: (
+        tfr.Dataset.range(8)
+        .interleave(some, cycle_length=3, num_parallel_calls=2)
+        .map(slow, num_parallel_calls=2)
+        .prefetch(4)
+        .with_options(tfr.Options(deterministic=False))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNORDERED)
+def test_in_any_order_every_element_comes_once(name: str) -> None:
+    make = UNORDERED[name]
+    everything = sorted(map(int, make()))
+    for stop in (0, 1, 7, 20):
+        iterator = iter(make())
+        seen = [int(next(iterator)) for _ in range(stop)]
+        rest = [int(x) for x in make().iter_from(json.loads(json.dumps(iterator.state())))]
+        assert sorted(seen + rest) == everything

@@ -57,6 +57,11 @@ class CacheNode(Node):
     memory: CacheMemory
 
     @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
+    @property
     def seeks(self) -> bool:
         """What was kept is not part of a state."""
         return False

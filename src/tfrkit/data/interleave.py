@@ -70,6 +70,11 @@ class InterleaveNode(Node):
         """Only the function knows what it makes."""
         return not getattr(self.function, "pure", False)
 
+    @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with no dataset open, or those that were."""
         return _InterleaveIterator(self, context, state)

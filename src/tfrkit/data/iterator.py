@@ -11,6 +11,7 @@ from weakref import WeakSet
 
 from tfrkit.data import structure
 from tfrkit.data.demand import next_demand
+from tfrkit.data.keep_order import keep_order
 from tfrkit.data.node import Context, Node
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
@@ -65,7 +66,7 @@ class DatasetIterator:
         _alive.add(self)
 
     def _open(self, state: Mapping[str, Any] | None) -> None:
-        plan = optimise(self._node)
+        plan = optimise(keep_order(self._node))
         self._pure = plan.pure
         self._context = new_context(self._node)
         if state is None:

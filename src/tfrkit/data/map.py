@@ -6,6 +6,7 @@ and no others. Calls in several threads are in `parallel_map.py`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,10 @@ class MapNode(Node):
     def opaque(self) -> bool:
         """Only the function knows what it makes."""
         return True
+
+    def in_order(self) -> Node:
+        """With results in the order of the elements."""
+        return self if self.deterministic else dataclasses.replace(self, deterministic=True)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""

@@ -135,6 +135,15 @@ class Node(ABC):
         """Whether a saved position is gone to directly; else elements are made again and dropped."""
         return True
 
+    @property
+    def counts(self) -> bool:
+        """Whether its states count elements of its inputs, which must then come in the same order every time."""
+        return False
+
+    def in_order(self) -> Node:
+        """The same stage, keeping the order also where the user leaves it free; see `keep_order.py`."""
+        return self
+
     @abstractmethod
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Make an iterator at the beginning, or where `state` (of `NodeIterator.save`, as JSON) says."""

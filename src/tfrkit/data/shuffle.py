@@ -47,6 +47,11 @@ class ShuffleNode(ShuffledNode):
     repeats: int = 1
 
     @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
+    @property
     def seeks(self) -> bool:
         """Whether the buffer can be read again from the files."""
         return source_of(self.input) is not None

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 from tfrkit.data.chunk import Objects
 from tfrkit.data.function_spec import call_with
+from tfrkit.data.keep_order import keep_order
 from tfrkit.data.node import AUTOTUNE, Context, Inbox, Node, Run
 from tfrkit.data.plan import optimise
 from tfrkit.data.prefetch import PrefetchNode
@@ -62,7 +63,7 @@ class Slot:
         Raises:
             Exception: that of the function.
         """
-        made = optimise(node_of(call_with(node.function, element)))
+        made = optimise(keep_order(node_of(call_with(node.function, element)), free=False))
         pure = made.pure
         if node.parallel is not None and not getattr(made, "reads_ahead", False):
             made = PrefetchNode(made, AUTOTUNE)

@@ -39,6 +39,11 @@ class UnbatchNode(Node):
 
     input: Node
 
+    @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input, and at one of its rows."""
         return _UnbatchIterator(self.input, context, state)

@@ -33,6 +33,11 @@ class ZipNode(Node):
     parts: tuple[Node, ...]
     packing: Any
 
+    @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin all parts; none if the end was reached."""
         states = [None] * len(self.parts) if state is None else state
