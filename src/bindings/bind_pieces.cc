@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "bind.h"
 #include "buffer.h"
+#include "fetch_ahead.h"
 #include "pieces.h"
 
 namespace tfrkit {
@@ -56,7 +57,9 @@ std::pair<nb::object, nb::object> join_pieces(nb::handle pieces) {
   {
     const nb::gil_scoped_release released;
     std::byte* target = data.bytes().data();
-    for (const Bytes record : records) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      fetch_ahead(records, i, records.size());
+      const Bytes record = records[i];
       if (record.empty()) continue;
       std::memcpy(target, record.data(), record.size());
       target += record.size();

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "example_parts.h"
+#include "fetch_ahead.h"
 
 namespace tfrkit {
 
@@ -59,26 +60,6 @@ void place_missing(const ExampleBatch& batch, std::size_t slot, std::size_t row)
   }
 }
 
-namespace {
-
-constexpr std::size_t kRowsAhead = 3;
-constexpr std::size_t kMostBytesAhead = 2048;
-constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kPageBytes = 4096;
-
-// Asks for the memory of a record that is parsed soon. The processor does so itself for records
-// that follow each other; shuffled ones lie all over the buffer.
-void fetch_ahead(Bytes before, Bytes record) noexcept {
-  // Records before the other one wrap round to a large distance.
-  const auto distance =
-      std::bit_cast<std::uintptr_t>(record.data()) - std::bit_cast<std::uintptr_t>(before.data());
-  if (distance < kPageBytes) return;
-  const std::size_t size = std::min(record.size(), kMostBytesAhead);
-  for (std::size_t at = 0; at < size; at += kLineBytes) __builtin_prefetch(record.data() + at);
-}
-
-}  // namespace
-
 ExampleFailure parse_examples(const ExamplePlan& plan, Dialect dialect,
                               std::span<const Bytes> records, std::size_t first, std::size_t last,
                               std::span<const ExampleColumn> columns, ExampleScratch& scratch,
@@ -86,9 +67,7 @@ ExampleFailure parse_examples(const ExamplePlan& plan, Dialect dialect,
   const ExampleBatch batch{plan, columns, scratch.parts()};
   try {
     for (std::size_t row = first; row < last; ++row) {
-      if (row + kRowsAhead < last) {
-        fetch_ahead(records[row + kRowsAhead - 1], records[row + kRowsAhead]);
-      }
+      fetch_ahead(records, row, last);
       if (path == Path::kFastThenExact && parse_fast(batch, records[row], row)) [[likely]]
         continue;
       ExampleFailure failure = parse_exact(batch, dialect, records[row], row);
