@@ -8,6 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace tfrkit {
 namespace {
 
@@ -20,6 +24,9 @@ constexpr std::size_t kOctaves = 12;        // from kMinPooledBytes to kMaxPoole
 constexpr std::size_t kClasses = kOctaves * kStepsPerOctave + 1;
 
 static_assert(kMinPooledBytes << kOctaves == kMaxPooledBytes && kStepsPerOctave == 1 << 2);
+
+// Memory of that size is asked for in large pages.
+constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
 struct SizeClass {
   std::size_t index;
@@ -43,8 +50,11 @@ bool is_pooled(std::size_t size) noexcept {
 
 std::byte* allocate(std::size_t size) noexcept {
   void* memory = nullptr;
-  if (posix_memalign(&memory, kBufferAlignment, std::max(size, kBufferAlignment)) != 0)
-    return nullptr;
+  const std::size_t alignment = size < kHugePageBytes ? kBufferAlignment : kHugePageBytes;
+  if (posix_memalign(&memory, alignment, std::max(size, alignment)) != 0) return nullptr;
+#ifdef __linux__
+  if (size >= kHugePageBytes) madvise(memory, size, MADV_HUGEPAGE);  // it may say no
+#endif
   return static_cast<std::byte*>(memory);
 }
 

@@ -18,8 +18,8 @@ inline constexpr std::size_t kRowsAhead = 3;
 // does so itself for records that follow each other; shuffled ones lie all over memory. 1,024
 // shuffled records of 630 bytes are parsed in 350 us instead of 560
 // (benchmarks/pipelines_shuffle.py).
-inline void fetch_ahead(std::span<const Bytes> records, std::size_t row,
-                        std::size_t last) noexcept {
+[[gnu::always_inline]] inline void fetch_ahead(std::span<const Bytes> records, std::size_t row,
+                                               std::size_t last) noexcept {
   constexpr std::size_t kMostBytes = 2048;
   constexpr std::size_t kLineBytes = 64;
   constexpr std::uintptr_t kPageBytes = 4096;
