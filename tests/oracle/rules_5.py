@@ -19,6 +19,8 @@ SECTION_5: dict[str, str] = {
     "5 as_numpy_iterator errors": "as_numpy_iterator goes on after errors too.",
     "5 bool": "`bool(dataset)` is always True.",
     "5 len": "`len(dataset)` is its cardinality; TypeError `The dataset is infinite.` or `The dataset length is unknown.`",
+    "5 integers": "Counts and sizes are integers: a float or string is a TypeError `Cannot convert 2.5 to EagerTensor of dtype int64`, None a ValueError where nothing else is said.",
+    "5 functions": "A function that cannot be called is a ValueError `Argument `func` must be a callable. ...` when the pipeline is built.",
     "5 element_spec": "element_spec has the structure of an element with a TensorSpec of dtype and shape for each tensor.",
     # seeds
     "5 seeds global": "set_seed(g) makes operations without a seed of their own take the next of `random.Random(g).randint(0, 2**31 - 1)`.",

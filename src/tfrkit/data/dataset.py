@@ -5,7 +5,6 @@ Nothing runs until somebody iterates.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data import convert, specs
+from tfrkit.data.arguments import function, integer
 from tfrkit.data.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.cache import CacheMemory, CacheNode
@@ -27,7 +27,7 @@ from tfrkit.data.iterator import DatasetIterator, NumpyIterator
 from tfrkit.data.list_files import make_list_files_node
 from tfrkit.data.make_repeat import make_repeat_node
 from tfrkit.data.map import MapNode
-from tfrkit.data.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
+from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.options import Options, OptionsNode
 from tfrkit.data.padded_batch import make_padded_batch_node
 from tfrkit.data.parse import ParseNode
@@ -80,12 +80,13 @@ class Dataset:
             raise ValueError(
                 f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}."
             )
-        first, stop, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
+        numbers = [integer(each, "args") for each in args]
+        first, stop, step = {1: (0, *numbers, 1), 2: (*numbers, 1), 3: numbers}[len(args)]
         if step == 0:
             raise InvalidArgumentError("step must be a non-zero integer.")
-        count = max(0, math.ceil((int(stop) - int(first)) / int(step)))
+        count = max(0, -((first - stop) // step))
         dtype = np.dtype(np.int64) if output_type is None else convert.as_dtype(output_type)
-        return Dataset(RangeNode(int(first), int(step), count, dtype))
+        return Dataset(RangeNode(first, step, count, dtype))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -170,22 +171,22 @@ class Dataset:
             use_unbounded_threadpool: ignored; TensorFlow has it.
             name: ignored; TensorFlow has it.
         """
-        return Dataset(MapNode(self.node, map_func, num_parallel_calls, deterministic))
+        return Dataset(MapNode(self.node, function(map_func), num_parallel_calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Keep the elements for which a function is true."""
-        return Dataset(FilterNode(self.node, predicate))
+        return Dataset(FilterNode(self.node, function(predicate)))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Put a number before every element."""
-        numbers = Dataset(RangeNode(int(start), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
+        numbers = Dataset(RangeNode(integer(start, "start"), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
         return Dataset.zip(numbers, self)
 
     # ---- one element to many, and many to one
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Make a dataset of every element, and give them one after another."""
-        return Dataset(InterleaveNode(self.node, map_func, 1, 1, None, None, "flat_map"))
+        return Dataset(InterleaveNode(self.node, function(map_func), 1, 1, None, None, "flat_map"))
 
     def interleave(
         self,
@@ -199,7 +200,9 @@ class Dataset:
         """Make a dataset of every element, and take from several of them in turn."""
         cycle, block = resolve_cycle(cycle_length, block_length, num_parallel_calls)
         return Dataset(
-            InterleaveNode(self.node, map_func, cycle, block, num_parallel_calls, deterministic, "interleave")
+            InterleaveNode(
+                self.node, function(map_func), cycle, block, num_parallel_calls, deterministic, "interleave"
+            )
         )
 
     def batch(
@@ -254,7 +257,7 @@ class Dataset:
         name: str | None = None,
     ) -> Dataset:
         """Mix: give a random one of the next `buffer_size` elements, in TensorFlow's order for a seed."""
-        size = int(buffer_size)
+        size = integer(buffer_size, "buffer_size")
         if size <= 0 and size != UNKNOWN_CARDINALITY:
             raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
         reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
@@ -262,19 +265,19 @@ class Dataset:
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Begin again at the end: `count` times in all, or for ever."""
-        return Dataset(make_repeat_node(self.node, -1 if count is None else max(-1, int(count))))
+        return Dataset(make_repeat_node(self.node, -1 if count is None else max(-1, integer(count, "count"))))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first elements; all if the count is negative."""
-        return Dataset(TakeNode(self.node, max(-1, int(count))))
+        return Dataset(TakeNode(self.node, max(-1, integer(count, "count"))))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first elements; none if the count is negative."""
-        return Dataset(SkipNode(self.node, max(-1, int(count))))
+        return Dataset(SkipNode(self.node, max(-1, integer(count, "count"))))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from the `index`-th on."""
-        shards, number = int(num_shards), int(index)
+        shards, number = integer(num_shards, "num_shards"), integer(index, "index")
         if shards <= 0:
             raise InvalidArgumentError(
                 f"Number of shards must be greater than zero (currently num_shards = {shards})."
@@ -296,9 +299,9 @@ class Dataset:
             raise InvalidArgumentError(f"expected no filename (the cache is in memory) but got {filename!r}")
         return Dataset(CacheNode(self.node, CacheMemory()))
 
-    def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """Make the next elements ready in the background."""
-        depth = int(buffer_size)
+        depth = AUTOTUNE if buffer_size is None else integer(buffer_size, "buffer_size")
         if depth < -1:
             raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
         return Dataset(PrefetchNode(self.node, depth))
@@ -309,7 +312,9 @@ class Dataset:
 
     def assert_cardinality(self, expected_cardinality: int) -> Dataset:
         """Say how many elements there are; another number is an error at the end."""
-        return Dataset(AssertCardinalityNode(self.node, int(expected_cardinality)))
+        return Dataset(
+            AssertCardinalityNode(self.node, integer(expected_cardinality, "expected_cardinality"))
+        )
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Apply a function to the dataset itself.
@@ -482,7 +487,7 @@ class Dataset:
 
 
 def _positive_batch(size: Any) -> int:
-    count = int(size)
+    count = integer(size, "batch_size")
     if count <= 0:
         raise InvalidArgumentError("Batch size must be greater than zero.")
     return count
