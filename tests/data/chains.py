@@ -174,7 +174,7 @@ class Step:
             return space.Dataset.zip({"a": dataset, "b": arguments[0]})
         if self.verb == "zip self":
             return space.Dataset.zip((dataset, dataset))
-        if self.verb == "parse":
+        if self.verb == "parse" and not isinstance(arguments[0], dict):  # a spec is taken as it is
             return space.parse(dataset, *arguments)
         if self.verb == "concatenate":
             return dataset.concatenate(dataset.skip(*arguments))

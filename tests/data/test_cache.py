@@ -95,6 +95,14 @@ def test_a_pass_is_complete_with_its_end_if_the_number_is_not_known() -> None:
     assert count.taken() == []
 
 
+def test_a_pass_is_not_complete_before_its_last_element_was_asked_for() -> None:
+    cached = tfr.Dataset.range(6).shuffle(6, seed=1).cache()
+    first = outcomes(iter(cached), 5)
+    second = outcomes(iter(cached))
+    assert first != second[:5]
+    assert outcomes(iter(cached)) == second
+
+
 def test_errors_are_not_kept() -> None:
     count = Counter(2)
     cached = tfr.Dataset.range(4).map(count).cache()

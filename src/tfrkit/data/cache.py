@@ -57,6 +57,11 @@ class CacheNode(Node):
     memory: CacheMemory
 
     @property
+    def pure(self) -> bool:
+        """Who pulls ahead may complete a pass, which is noticed; reading what is kept is not."""
+        return self.memory.kept is not None
+
+    @property
     def counts(self) -> bool:
         """Elements are made again from a place before them."""
         return True
