@@ -219,10 +219,17 @@ class Chain:
     def has_pair(self, first: str, second: str) -> bool:
         """Whether the one verb comes right after the other, here or in a part; verbs that do nothing do not count."""
         verbs = [step.verb for step in self.steps if not step.does_nothing]
-        parts = [
-            argument for step in self.steps for argument in step.arguments if isinstance(argument, Chain)
-        ]
-        return (first, second) in pairwise(verbs) or any(part.has_pair(first, second) for part in parts)
+        return (first, second) in pairwise(verbs) or any(
+            part.has_pair(first, second) for part in self.parts()
+        )
+
+    def parts(self) -> Iterator[Chain]:
+        """Chains among the arguments, and those inside of functions."""
+        for argument in (argument for step in self.steps for argument in step.arguments):
+            if isinstance(argument, Chain):
+                yield argument
+            elif isinstance(argument, Function):
+                yield Chain(Step("range"), argument.inner)
 
 
 def build(chain: Chain, space: Space, folder: Path | None = None) -> Any:

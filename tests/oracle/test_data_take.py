@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle.data_scenarios import USER, agree, difference, expect, facts, ours, theirs
+from tests.oracle.data_scenarios import USER, agree, difference, expect, facts, fails, ours, same, theirs
+from tests.oracle.frames import flip, frames, put
 from tests.rules import tf_rule
 
 
@@ -69,6 +70,20 @@ def test_error_while_skipping_starts_it_over(fail, left):
 def test_several_errors_while_skipping():
     agree(lambda lib: lib.Dataset.range(9).map(lambda x: lib.check(x % 3 != 1, x)).skip(2))
     agree(lambda lib: lib.Dataset.range(9).map(lambda x: lib.check(x % 3 != 1, x)).skip(1))
+
+
+@tf_rule("5 skip unchecked")
+@pytest.mark.parametrize("verb", ["skip", "shard"])
+def test_damage_in_records_that_are_left_out(tmp_path, verb):
+    path = put(tmp_path / "a", flip(frames([b"a", b"b", b"c", b"d"]), 17 + 12))
+    leave_out = {"skip": lambda ds: ds.skip(2), "shard": lambda ds: ds.shard(2, 0)}[verb]
+    found = [[b"c", b"d"], [b"a", b"c"]][verb == "shard"]
+    expect(facts(theirs(), lambda lib: leave_out(lib.TFRecordDataset(str(path)))), found)
+    error = fails("DataLossError", "corrupted record at 29")
+    checked = agree(lambda lib: leave_out(lib.TFRecordDataset(str(path)).prefetch(1)))
+    assert any(same(outcome, error) for outcome in checked.passes[0])
+    mine = facts(ours(), lambda lib: leave_out(lib.TFRecordDataset(str(path))))
+    assert difference(mine, checked) == ""
 
 
 @tf_rule("5 take")
