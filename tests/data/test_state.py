@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pickle
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tfrkit as tfr
@@ -225,6 +228,42 @@ def test_a_state_of_another_function_is_refused() -> None:
     state = iter(tfr.Dataset.range(10).map(lambda x: x + 1)).state()
     with pytest.raises(tfr.errors.InvalidArgumentError, match="the state is of another pipeline"):
         tfr.Dataset.range(10).map(lambda x: x + 2).iter_from(state)
+
+
+def doubled(x: int, times: int = 2, seen: list[int] = []) -> int:  # noqa: B006 - it is to change
+    seen.append(x)
+    return x * times
+
+
+def tripled(lock: object, x: int) -> int:
+    return x * 3
+
+
+@pytest.mark.parametrize(
+    ("function", "other"),
+    [
+        (np.sqrt, np.exp),
+        (abs, float),
+        (functools.partial(tripled, threading.Lock()), functools.partial(doubled, times=3)),
+        (functools.partial(doubled, times=3), functools.partial(doubled, times=4)),
+        (lambda x, y=1: x + y, lambda x, y=2: x + y),
+    ],
+    ids=["ufunc", "built-in", "lock", "partial", "default"],
+)
+def test_functions_of_all_kinds_are_told_apart(function: Any, other: Any) -> None:
+    iterator = iter(tfr.Dataset.range(4).map(function))
+    next(iterator)
+    state = iterator.state()
+    assert len(list(tfr.Dataset.range(4).map(function).iter_from(state))) == 3
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="the state is of another pipeline"):
+        tfr.Dataset.range(4).map(other).iter_from(state)
+
+
+def test_what_a_function_remembers_is_no_part_of_the_name_of_a_pipeline() -> None:
+    dataset = tfr.Dataset.range(4).map(doubled)
+    before = iter(dataset).state()
+    assert len(list(dataset)) == 4
+    assert len(list(dataset.iter_from(before))) == 4
 
 
 def test_what_is_no_state_is_refused() -> None:

@@ -23,6 +23,7 @@ from tfrkit.records.fingerprint import file_fingerprint
 __all__ = ["StateKeeper", "fingerprint"]
 
 _VERSION: Final = 1
+_SIMPLE: Final = (type(None), bool, int, float, complex, str, bytes, type, np.dtype, np.generic)
 _MAX_NAMED: Final = 1000  # files whose own fingerprints are kept, to say which one has changed
 
 
@@ -97,7 +98,7 @@ def fingerprint(node: Node) -> str:
 
 def _describe(value: Any) -> Iterator[str]:
     """Everything that a value is, as texts."""
-    if hasattr(value, "signature") and not isinstance(value, type):
+    if type(value).__module__.startswith("tfrkit.") and hasattr(value, "signature"):
         yield from _describe(value.signature())
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield type(value).__name__
@@ -121,15 +122,17 @@ def _describe(value: Any) -> Iterator[str]:
 
 
 def _describe_leaf(value: Any) -> str:
-    if isinstance(value, (type(None), bool, int, float, complex, str, bytes, type, np.dtype, np.generic)):
+    if isinstance(value, _SIMPLE):
         return repr(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         content = hashlib.blake2b(np.ascontiguousarray(value).data, digest_size=16).hexdigest()
         return f"array {value.dtype.str} {value.shape} {content}"
-    if hasattr(value, "__reduce_ex__"):
+    try:
         made = value.__reduce_ex__(4)
-        if isinstance(made, tuple) and made[1] and not any(part is value for part in made[1]):
-            return "\n".join(_describe(list(made[1])))
+    except Exception:
+        made = None
+    if isinstance(made, tuple) and made[1] and not any(part is value for part in made[1]):
+        return "\n".join(_describe(list(made[1])))
     return type(value).__qualname__
 
 
@@ -141,7 +144,11 @@ def _describe_function(function: Any) -> Iterator[str]:
         yield from _describe(function.keywords)
         return
     function = getattr(function, "__func__", function)
-    yield getattr(function, "__qualname__", type(function).__qualname__)
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    yield str(name or type(function).__qualname__)
+    for default in getattr(function, "__defaults__", None) or ():
+        # What can change between two calls says nothing about the pipeline.
+        yield repr(default) if isinstance(default, _SIMPLE) else type(default).__qualname__
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     if code is not None:
         yield from _describe_code(code)
