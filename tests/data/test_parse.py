@@ -146,7 +146,13 @@ def test_columns_cannot_be_written_to():
     spec = {**SPEC, "n": tfr.VarLenFeature("int64"), "x": tfr.FixedLenFeature([2], "float32", [0.0, 1.0])}
     run = ParseNode(RunsNode((as_records([record(0)]),)), spec, tfr.TFRKIT).begin(Context()).pull(1)
     columns = run.chunk.columns
-    arrays = [columns["a"], columns["n"].values, columns["n"].row_splits, columns["b"].row_splits, columns["x"]]
+    arrays = [
+        columns["a"],
+        columns["n"].values,
+        columns["n"].row_splits,
+        columns["b"].row_splits,
+        columns["x"],
+    ]
     assert not any(array.flags.writeable for array in arrays)
     assert tfr.parse_example([record(0)], spec)["a"].flags.writeable
 

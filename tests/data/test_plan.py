@@ -13,7 +13,7 @@ import tfrkit as tfr
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
 from tests.data.test_parse import shown
-from tfrkit.data.ahead_batch import AheadBatchNode
+from tfrkit.data.ahead_batch import AheadBatchNode, _Batches
 from tfrkit.data.chunk import Objects, Records
 from tfrkit.data.column_ops import DecodeRawOp
 from tfrkit.data.dataset import Dataset
@@ -172,3 +172,26 @@ def test_batches_in_threads_come_in_order_and_the_thread_ends_with_its_iterator(
     iterator.pull(1)
     iterator.close()
     assert iterator.pull(1) is None
+
+
+@pytest.mark.parametrize("place", ["_finish_slot", "_add_slot"])
+def test_an_interruption_of_the_consumer_leaves_no_batch_unmade(monkeypatch, place):
+    interruptions = iter([KeyboardInterrupt()])
+    original = getattr(_Batches, place)
+
+    def interrupted(self, what, kept):
+        if kept is Exception and (error := next(interruptions, None)) is not None:
+            raise error
+        return original(self, what, kept)
+
+    ds = source().parse(SPEC).batch(4)
+    expected = pull_all(ds.node, 1)
+    monkeypatch.setattr(_Batches, place, interrupted)
+    iterator = optimise(ds.node).begin(Context(threads=1))
+    with pytest.raises(KeyboardInterrupt):
+        iterator.pull(1)
+    found = []
+    while (run := iterator.pull(1)) is not None:
+        found += run.chunk.objects()
+    # What was taken but had no place yet is lost.
+    assert same(found, expected if place == "_finish_slot" else expected[1:])

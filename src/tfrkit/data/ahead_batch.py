@@ -98,12 +98,14 @@ class _Slot:
         job: its elements.
         run: what was made of it, once `done`.
         cancelled: its elements have gone to other batches.
+        own: the consumer itself makes it.
     """
 
-    __slots__ = ("cancelled", "done", "job", "run")
+    __slots__ = ("cancelled", "done", "job", "own", "run")
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, own: bool) -> None:
         self.job = job
+        self.own = own
         self.run: Run | None = None
         self.done = False
         self.cancelled = False
@@ -157,18 +159,12 @@ class _Batches(Ahead):
     def help(self) -> bool:
         """Make the next batch in this thread; False if there is no room for one."""
         self.push()
-        slot = self._begin_slot()
+        with self.lock:  # one that was begun here and is not done: an interruption came between
+            left = [slot for slot in self._slots if slot.own and not slot.done]
+        slot = left[0] if left else self._begin_slot(Exception)
         if slot is None:
             return False
-        try:
-            self._finish_slot(slot, Exception)
-        except BaseException:  # interrupted: as if it had not been begun
-            with self._taking:
-                self._give_back(slot, 0)
-                with self.lock:
-                    if self._slots and self._slots[-1] is slot:
-                        self._slots.pop()
-            raise
+        self._finish_slot(slot, Exception)
         return True
 
     def take_ready(self, n: int) -> Run | None:
@@ -224,7 +220,7 @@ class _Batches(Ahead):
 
     def _work(self, ticket: object) -> None:
         while self.active <= self._workers():
-            slot = self._begin_slot()
+            slot = self._begin_slot(BaseException)
             if slot is None:
                 break
             self._finish_slot(slot, BaseException)
@@ -234,32 +230,34 @@ class _Batches(Ahead):
             self.finish()
         self.ring()
 
-    def _begin_slot(self) -> _Slot | None:
-        """Take the elements of the next batch; None if there is nothing to do."""
+    def _begin_slot(self, kept: type[BaseException]) -> _Slot | None:
+        """Take the elements of the next batch; None if there is nothing to do. Errors of a kind are kept for later."""
         with self._taking:
             with self.lock:
                 if self.stopped or self.ended or len(self._slots) >= self._limit:
                     return None
-                self._at = self._jobs.feed.save()
-            job: Job | None = None
-            failure: BaseException | None = None
+            place = self._jobs.feed.save()
             try:
-                job = self._jobs.take()
-            except BaseException as error:  # the consumer gets it
-                failure = error
-            with self.lock:
-                place, self._at = self._at, None
-                if failure is not None:
-                    job = Job([Piece(place["at"], place["skip"], Objects([]), failure)], 1)  # type: ignore[arg-type]
-                if job is None:
-                    self.ended = True
-                    return None
-                slot = _Slot(job)
-                self._slots.append(slot)
-                if self._taken % _MEASURED == 0:
-                    self._limit = max(1, min(self._most, _MOST_BYTES // max(1, job.nbytes)))
-                self._taken += 1
-                return slot
+                self._at = place
+                try:
+                    job = self._jobs.take()
+                except kept as error:
+                    job = Job([Piece(place["at"], place["skip"], Objects([]), error)], 1)  # type: ignore[arg-type]
+                return self._add_slot(job, kept)
+            finally:
+                self._at = None
+
+    def _add_slot(self, job: Job | None, kept: type[BaseException]) -> _Slot | None:
+        with self.lock:
+            if job is None:
+                self.ended = True
+                return None
+            slot = _Slot(job, own=kept is Exception)
+            self._slots.append(slot)
+            if self._taken % _MEASURED == 0:
+                self._limit = max(1, min(self._most, _MOST_BYTES // max(1, job.nbytes)))
+            self._taken += 1
+            return slot
 
     def _finish_slot(self, slot: _Slot, kept: type[BaseException]) -> None:
         """Make a batch; errors of a kind are kept for the consumer."""
