@@ -40,7 +40,12 @@ def _convert(value: Any) -> Any:
     (np.int32(1), (np.float32(2.5), b'x'))
     """
     if isinstance(value, (list, range)):
-        return tuple(map_structure(_of_function, part) for part in value)
+        return tuple(map(_convert_parts, value))
+    return _convert_parts(value)
+
+
+def _convert_parts(value: Any) -> Any:
+    """The same for a component; a list in it is one array."""
     return map_structure(_of_function, value)
 
 
@@ -87,7 +92,7 @@ def to_tensors(value: Any) -> Any:
 
 
 # What is right already, and arrays of numbers, pass natively: 0.02 us for a number, 0.3 us for a dict of 41.
-to_element: Final = _core.element_maker(COLUMN_TYPES, _convert, to_tensors)
+to_element: Final = _core.element_maker(COLUMN_TYPES, _convert, _convert_parts)
 
 
 def to_value(value: Any) -> Any:
