@@ -335,3 +335,24 @@ def test_options_are_no_part_of_the_name_of_a_pipeline() -> None:
     dataset = tfr.Dataset.range(5).map(lambda x: x)
     state = iter(dataset).state()
     assert len(list(dataset.with_options(tfr.Options(threads=1, deterministic=True)).iter_from(state))) == 5
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("at", {"foo": 1}),
+        ("at", None),
+        ("skip", "x"),
+        ("skip", -1),
+        ("check", 3),
+        ("files", 3),
+        ("files", {"each": 1}),
+    ],
+)
+def test_a_state_that_was_damaged_is_refused(key: str, value: Any) -> None:
+    dataset = tfr.Dataset.range(10).map(lambda x: x).batch(2)
+    state = dict(iter(dataset).state(), **{key: value})
+    with pytest.raises(
+        tfr.errors.InvalidArgumentError, match=r"not as it was written|the files are not those"
+    ):
+        dataset.iter_from(state)

@@ -88,6 +88,7 @@ class _GeneratorIterator(NodeIterator):
         self._skip = skip  # to be dropped then
         self._done = skip  # values that were yielded, those that were refused too
         self._ended = skip < 0
+        self._closed = False
 
     def pull(self, n: int) -> Run | None:
         """Ask for n values; one that is refused comes out as an error, and the next pull goes on."""
@@ -101,6 +102,8 @@ class _GeneratorIterator(NodeIterator):
                 value = next(values)
                 self._done += 1
                 error = self._accept(value, items)
+            if self._closed:  # by another thread, meanwhile
+                _close(values)
         except StopIteration:
             self._end()
         except Exception as failure:
@@ -111,9 +114,9 @@ class _GeneratorIterator(NodeIterator):
     def _begin(self) -> Iterator[Any]:
         node = self._node
         values: Iterator[Any] = iter(node.function(*node.arguments))
-        self._values = values
         for _ in range(self._skip):
             next(values)
+        self._values = values
         return values
 
     def _accept(self, value: Any, items: list[Any]) -> Exception | None:
@@ -135,10 +138,16 @@ class _GeneratorIterator(NodeIterator):
 
     def close(self) -> None:
         """Close the generator."""
-        values, self._values, self._ended = self._values, None, True
-        close = getattr(values, "close", None)
-        if close is not None:
-            close()
+        self._closed = self._ended = True
+        values, self._values = self._values, None
+        if not getattr(values, "gi_running", False):  # else whoever has it run closes it
+            _close(values)
+
+
+def _close(values: Any) -> None:
+    close = getattr(values, "close", None)
+    if close is not None:
+        close()
 
 
 def _as_tensorflow(failure: Exception) -> OpError:

@@ -12,10 +12,10 @@ from weakref import WeakSet
 from tfrkit.data import structure
 from tfrkit.data.demand import next_demand
 from tfrkit.data.keep_order import keep_order
-from tfrkit.data.node import Context, Node
+from tfrkit.data.node import Context, Node, Run
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
-from tfrkit.data.state import StateKeeper
+from tfrkit.data.state import StateKeeper, to_json
 from tfrkit.data.with_source import WithSourceNode
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
@@ -60,20 +60,20 @@ class DatasetIterator:
         self._error: Exception | None = None  # after them
         self._at: Any = None  # where the pipeline stood before that run
         self._ahead = 1
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may ask for the state while this thread holds it
+        self._pulling = False
         self._pid = os.getpid()
-        self._open(state)
+        self._open(None if state is None else self._keeper.check(state))
         _alive.add(self)
 
-    def _open(self, state: Mapping[str, Any] | None) -> None:
+    def _open(self, place: tuple[Any, int] | None) -> None:
+        """Begin, or go on from a position after dropping so many elements."""
         plan = optimise(keep_order(self._node))
         self._pure = plan.pure
         self._context = new_context(self._node)
-        if state is None:
-            self._root = plan.begin(self._context)
-            return
-        at, skip = self._keeper.check(state)
+        at, skip = (None, 0) if place is None else place
         self._root = plan.begin(self._context, at)
+        self._at, self._count = self._root.save(), 0
         while skip > 0 and self._refill():
             used = min(skip, len(self._items))
             del self._items[len(self._items) - used :]
@@ -98,14 +98,20 @@ class DatasetIterator:
 
     def _refill(self) -> bool:
         """Get the next run; False at the end. Raises the error that is due."""
+        if self._pulling:
+            raise RuntimeError(
+                "the iterator is already at work in this thread: a function of its pipeline, or a signal's handler, "
+                "must not ask it for elements"
+            )
+        if self._context.closed:
+            return False
         if self._error is not None:
             error, self._error = self._error, None
             self._at, self._count = self._root.save(), 0
             raise error
-        self._at = self._root.save()
-        self._count = 0
-        run = self._root.pull(self._ahead)
-        if run is None:
+        self._at, self._count = self._root.save(), 0
+        run = self._pull()
+        if run is None or self._context.closed:
             return False
         if self._pure and len(run.chunk) >= self._ahead:  # else more is not to be had at once
             self._ahead = next_demand(self._ahead, run.chunk)
@@ -114,14 +120,25 @@ class DatasetIterator:
         self._items = items
         return True
 
+    def _pull(self) -> Run | None:
+        self._pulling = True
+        try:
+            return self._root.pull(self._ahead)
+        except Exception:
+            if self._context.closed:  # by another thread, which has taken the files away
+                return None
+            raise
+        finally:
+            self._pulling = False
+
     def _begin_in_child(self) -> None:
         """Go on after a fork: the threads have stayed with the parent, and locks that they held are locked for ever."""
-        state = self._keeper.write(self._at, self._count - len(self._items))
+        place = to_json(self._at), self._count - len(self._items)
         _of_parents.append(self._root)
-        self._pid, self._lock = os.getpid(), threading.Lock()
-        self._items, self._error, self._count, self._ahead = [], None, 0, 1
+        self._pid, self._lock, self._pulling = os.getpid(), threading.RLock(), False
+        self._items, self._error, self._ahead = [], None, 1
         if not self._context.closed:
-            self._open(state)
+            self._open(place)
 
     def get_next(self) -> Any:
         """Give the next element.
@@ -164,9 +181,14 @@ class DatasetIterator:
         if self._pid != os.getpid():
             self._begin_in_child()
         with self._lock:
-            waiting = bool(self._items) or self._error is not None
-            at = self._at if waiting else self._root.save()
-            return self._keeper.write(at, self._count - len(self._items) if waiting else 0)
+            self._settle()
+            return self._keeper.write(self._at, self._count - len(self._items))
+
+    def _settle(self) -> None:
+        """Take the present place as the one to count from, unless something of a run is left, or under way."""
+        left = self._items or self._error is not None
+        if not (left or self._pulling or self._context.closed):
+            self._at, self._count = self._root.save(), 0
 
     def state_dict(self) -> dict[str, Any]:
         """The same as `state`, under the name that PyTorch's stateful loader expects."""
@@ -177,12 +199,28 @@ class DatasetIterator:
         if self._pid != os.getpid():
             self._begin_in_child()
         with self._lock:
-            self.close()
-            self._items, self._error, self._count, self._ahead = [], None, 0, 1
-            self._open(state)
+            place = self._keeper.check(state)
+            self._end()
+            self._items, self._error, self._ahead = [], None, 1
+            self._open(place)
 
     def close(self) -> None:
-        """End all background work and let go of files; the iterator is then at its end."""
+        """End all background work and let go of files; the iterator is then at its end.
+
+        Its state stays that of the element that would have come next.
+        """
+        if self._pid == os.getpid() and self._lock.acquire(
+            blocking=False
+        ):  # else it is pulling, and knows the place
+            try:
+                self._settle()
+                self._count -= len(self._items)
+                self._items, self._error = [], None
+            finally:
+                self._lock.release()
+        self._end()
+
+    def _end(self) -> None:
         root = getattr(self, "_root", None)
         if self._pid != os.getpid():
             _of_parents.append(root)
@@ -191,7 +229,7 @@ class DatasetIterator:
             root.close()
 
     def __del__(self) -> None:
-        self.close()
+        self._end()
 
 
 @atexit.register

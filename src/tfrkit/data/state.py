@@ -1,14 +1,18 @@
 """States: where an iterator stands, as JSON; and whether a state belongs to this pipeline and these files.
 
-A pipeline is known by its stages and their arguments (a function by its name and code), files by their name without
-folder, their size and a checksum of their tail: data may have moved, but it must be the same.
+A pipeline is known by its stages and their arguments (a function by its name, its code, and the plain values that it
+was made with), files by their name without folder, their size and a checksum of their tail: data may have moved, but it
+must be the same. A checksum of the state itself tells whether it came back as it was written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import dis
 import functools
 import hashlib
+import json
 import os
 import types
 from collections.abc import Iterator, Mapping
@@ -20,10 +24,11 @@ from tfrkit.data.node import Node
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.fingerprint import file_fingerprint
 
-__all__ = ["StateKeeper", "fingerprint"]
+__all__ = ["StateKeeper", "fingerprint", "to_json"]
 
 _VERSION: Final = 1
-_SIMPLE: Final = (type(None), bool, int, float, complex, str, bytes, type, np.dtype, np.generic)
+_KEYS: Final = frozenset({"version", "pipeline", "files", "at", "skip", "check"})
+_PLAIN: Final = (type(None), bool, int, float, complex, str, bytes, type, np.dtype, np.generic)
 _MAX_NAMED: Final = 1000  # files whose own fingerprints are kept, to say which one has changed
 
 
@@ -42,12 +47,14 @@ class StateKeeper:
         """Make a state of where the pipeline stood, and how many elements it has given since."""
         if self._files is None:
             self._files = _files_of(self._node)
+        at = to_json(at)
         return {
             "version": _VERSION,
             "pipeline": self._pipeline,
             "files": self._files,
-            "at": to_json(at),
+            "at": at,
             "skip": skip,
+            "check": _checksum(at, skip),
         }
 
     def check(self, state: Mapping[str, Any]) -> tuple[Any, int]:
@@ -57,11 +64,12 @@ class StateKeeper:
             Where to begin, and how many elements to drop.
 
         Raises:
-            InvalidArgumentError: it is of another pipeline, or a file has changed.
+            InvalidArgumentError: it is of another pipeline, a file has changed, or it was damaged on the way.
         """
-        if not isinstance(state, Mapping) or not {"version", "pipeline", "files", "at", "skip"} <= set(state):
+        if not isinstance(state, Mapping) or not set(state) >= _KEYS:
+            lacks = f" without {sorted(_KEYS - set(state))}" if isinstance(state, Mapping) else ""
             raise InvalidArgumentError(
-                f"expected a state, as DatasetIterator.state() gives it, but got {type(state).__name__}"
+                f"expected a state, as DatasetIterator.state() gives it, but got {type(state).__name__}{lacks}"
             )
         if state["version"] != _VERSION:
             raise InvalidArgumentError(f"expected a state of version {_VERSION} but got {state['version']!r}")
@@ -73,7 +81,18 @@ class StateKeeper:
         self._files = _files_of(self._node)
         if state["files"] != self._files:
             raise InvalidArgumentError(_difference(state["files"], self._files))
-        return state["at"], int(state["skip"])
+        at, skip = to_json(state["at"]), to_json(state["skip"])
+        if state["check"] != _checksum(at, skip):
+            raise InvalidArgumentError(
+                f"the state is not as it was written: expected the checksum {state['check']!r} but got "
+                f"{_checksum(at, skip)!r}. Keep it whole, as JSON or by pickle, or begin anew."
+            )
+        return at, skip
+
+
+def _checksum(at: Any, skip: Any) -> str:
+    text = json.dumps([at, skip], sort_keys=True, default=repr)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def to_json(value: Any) -> Any:
@@ -106,6 +125,8 @@ def _describe(value: Any) -> Iterator[str]:
             if not each.metadata.get("unsigned"):
                 yield each.name
                 yield from _describe(getattr(value, each.name))
+        if callable(value):
+            yield from _describe_function(value)
     elif isinstance(value, dict):
         yield f"dict {len(value)}"
         for key, item in value.items():
@@ -115,6 +136,8 @@ def _describe(value: Any) -> Iterator[str]:
         yield f"{type(value).__name__} {len(value)}"
         for item in value:
             yield from _describe(item)
+    elif isinstance(value, (set, frozenset)):
+        yield repr(sorted(map(repr, value)))  # the order differs from process to process
     elif callable(value) and not isinstance(value, type):
         yield from _describe_function(value)
     else:
@@ -122,7 +145,7 @@ def _describe(value: Any) -> Iterator[str]:
 
 
 def _describe_leaf(value: Any) -> str:
-    if isinstance(value, _SIMPLE):
+    if isinstance(value, _PLAIN):
         return repr(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         content = hashlib.blake2b(np.ascontiguousarray(value).data, digest_size=16).hexdigest()
@@ -136,22 +159,59 @@ def _describe_leaf(value: Any) -> str:
     return type(value).__qualname__
 
 
-def _describe_function(function: Any) -> Iterator[str]:
+def _describe_function(function: Any, seen: tuple[Any, ...] = ()) -> Iterator[str]:
     if isinstance(function, functools.partial):
         yield "partial"
-        yield from _describe_function(function.func)
+        yield from _describe_function(function.func, seen)
         yield from _describe(list(function.args))
         yield from _describe(function.keywords)
         return
     function = getattr(function, "__func__", function)
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     yield str(name or type(function).__qualname__)
-    for default in getattr(function, "__defaults__", None) or ():
-        # What can change between two calls says nothing about the pipeline.
-        yield repr(default) if isinstance(default, _SIMPLE) else type(default).__qualname__
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     if code is not None:
         yield from _describe_code(code)
+    if isinstance(function, types.FunctionType) and function not in seen:
+        for variable, value in _made_with(function):
+            yield variable
+            yield from _describe_constant(value, (*seen, function))
+
+
+def _made_with(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """The defaults of a function's arguments, and the variables round it that it does not itself change."""
+    yield "defaults", function.__defaults__
+    for name, value in (function.__kwdefaults__ or {}).items():
+        yield name, value
+    changed = _rebound(function.__code__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name not in changed:
+            with contextlib.suppress(ValueError):  # it has no value yet
+                yield name, cell.cell_contents
+
+
+def _rebound(code: types.CodeType) -> set[str]:
+    """The variables round a function that it changes, or a function in it."""
+    names = {
+        each.argval for each in dis.get_instructions(code) if each.opname in {"STORE_DEREF", "DELETE_DEREF"}
+    }
+    return names.union(*(_rebound(each) for each in code.co_consts if isinstance(each, types.CodeType)))
+
+
+def _describe_constant(value: Any, seen: tuple[Any, ...]) -> Iterator[str]:
+    """A value that a function uses; of one that may change while it runs, such as a list, only the type."""
+    if isinstance(value, tuple):
+        yield f"tuple {len(value)}"
+        for item in value:
+            yield from _describe_constant(item, seen)
+    elif isinstance(value, np.ndarray) and value.flags.writeable:
+        yield f"array {value.dtype.str} {value.shape}"
+    elif isinstance(value, (*_PLAIN, np.ndarray, frozenset)):
+        yield from _describe(value)
+    elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+        yield from _describe_function(value, seen)
+    else:
+        yield type(value).__qualname__
 
 
 def _describe_code(code: types.CodeType) -> Iterator[str]:
@@ -183,14 +243,14 @@ def _paths_of(node: Node) -> list[str]:
 
 def _difference(before: Any, now: dict[str, Any]) -> str:
     """Say which file is another one than before."""
-    old = before.get("each") if isinstance(before, Mapping) else None
-    for one, other in zip(old or (), now["each"] or (), strict=False):
+    old, count = (before.get("each"), before.get("count")) if isinstance(before, Mapping) else (None, before)
+    for one, other in zip(old if isinstance(old, list) else (), now["each"] or (), strict=False):
         if one != other:
             return (
                 f"file {other[0]!r} is not the one that the state was taken from: expected name, size and checksum "
                 f"{one} but got {other}. Go on with the same files, or begin anew."
             )
     return (
-        f"the files are not those that the state was taken from: expected {before['count']} but got {now['count']}, "
+        f"the files are not those that the state was taken from: expected {count} but got {now['count']}, "
         "or their contents differ. Go on with the same files, or begin anew."
     )
