@@ -5,8 +5,8 @@ by whoever is the last to use it. A thread refers to an Ahead only, never to the
 dropping the iterator ends the work. The state of a stage that reads ahead is the place of the oldest element that its
 consumer has not seen: every pull is therefore preceded by the input's `save`.
 
-Plain locks and queues of C only, as an interruption in the main thread can leave `threading.Condition` locked; and a
-lock that its holder may take again, as the garbage collector may close an iterator at any moment.
+Plain locks of C only, as an interruption in the main thread can leave `threading.Condition` locked; and a lock that its
+holder may take again, as the garbage collector may close an iterator at any moment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
 from tfrkit.data.node import Context, Inbox, Node, Run
@@ -49,14 +48,27 @@ class Ahead:
         ended: the input is at its end.
     """
 
-    __slots__ = ("_bell", "_context", "_inbox", "_place", "_tickets", "_waiting", "closed", "ended", "lock")
+    __slots__ = (
+        "_bell",
+        "_context",
+        "_failure",
+        "_inbox",
+        "_place",
+        "_tickets",
+        "_waiting",
+        "closed",
+        "ended",
+        "lock",
+    )
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._inbox = Inbox(node, context, state)
         self._context = context
         self._place: Place | None = None  # before the pull that is under way
         self._tickets: set[object] = set()  # one for each thread at work
-        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._failure: BaseException | None = None  # that ended a thread, outside of users' functions
+        self._bell = threading.Lock()  # released to wake the consumer
+        self._bell.acquire()
         self._waiting = False
         self.lock = threading.RLock()
         self.closed = False
@@ -119,14 +131,13 @@ class Ahead:
     def _run(self, work: Callable[[object], None], ticket: object) -> None:
         try:
             work(ticket)
-        finally:
-            if ticket in self._tickets:  # it failed, for lack of memory perhaps: another one may begin
-                with self.lock:
-                    self.release()
-                    last = self.leave(ticket)
-                if last:
-                    self.finish()
-                self.ring()
+        except BaseException as error:  # the consumer gets it: nobody would go on
+            with self.lock:
+                self._failure = error
+                last = ticket in self._tickets and self.leave(ticket)
+            self.ring()
+            if last:
+                self.finish()
 
     def leave(self, ticket: object) -> bool:
         """The thread has decided to end; with the lock held. True: it must `finish`."""
@@ -142,17 +153,19 @@ class Ahead:
     def ring(self) -> None:
         """Wake the consumer, if it waits."""
         if self._waiting:
-            self._bell.put(None)
+            with contextlib.suppress(RuntimeError):  # another has rung
+                self._bell.release()
 
     def wait(self, ready: Callable[[], bool], push: Callable[[], None]) -> None:
         """Wait until something is ready, or the pipeline is closed; `push` sees to it that somebody works on it."""
         self._waiting = True
         try:
             while not ready() and not self.closed and not self._context.closed:
+                if self._failure is not None:
+                    raise self._failure
                 push()
-                with contextlib.suppress(Empty):
-                    if not ready():
-                        self._bell.get(timeout=_LOOK_SECONDS)
+                if not ready():
+                    self._bell.acquire(timeout=_LOOK_SECONDS)
         finally:
             self._waiting = False
 

@@ -204,9 +204,9 @@ class _Batches(Ahead):
 
     def close(self) -> None:
         """Forget what is ready, and want no more."""
+        super().close()
         with self.lock:
             self._slots.clear()
-        super().close()
 
     def now(self) -> Place:
         """Not used: several runs may be under way."""

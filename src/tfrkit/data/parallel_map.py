@@ -267,9 +267,9 @@ class _Calls(Ahead):
 
     def close(self) -> None:
         """Forget what is ready, and want no more."""
+        super().close()
         with self.lock:
             self._claims.clear()
-        super().close()
 
     def _open_claims(self) -> deque[_Claim]:
         """The claims from the first one on that is not over: one may end after its last result was given."""

@@ -134,7 +134,7 @@ class ThreadPool:
                         self._idle.remove(wake)
                         self._threads.discard(me)
                         return
-                wake.acquire()  # woken at the last moment
+                wake.acquire(blocking=False)  # woken at the last moment, or an interruption came before that
 
 
 def _run(future: Future[_T], function: Callable[..., _T], args: Any, kwargs: Any) -> None:
@@ -157,7 +157,8 @@ def _here() -> tuple[ThreadPool, ThreadPool]:
     pid = os.getpid()
     pools = _pools.get(pid)
     if pools is None:
-        _pools.clear()
+        for other in set(_pools) - {pid}:  # of the process that forked this one
+            _pools.pop(other, None)
         made = (ThreadPool(max(2, min(32, default_threads()))), ThreadPool(None))
         pools = _pools.setdefault(pid, made)
     return pools

@@ -1,0 +1,65 @@
+"""Ahead: what its threads do when something fails that is nobody's function, and when it is closed."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from tests.data.outcomes import wait_for
+from tests.data.runs_node import RunsNode
+from tfrkit.data.ahead import Ahead
+from tfrkit.data.chunk import Objects
+from tfrkit.data.map import MapNode
+from tfrkit.data.node import Context
+
+
+class _Broken(Objects):
+    """Elements that cannot be looked at."""
+
+    def slice(self, start: int, stop: int) -> Objects:
+        return self
+
+    def objects(self) -> list[Any]:
+        raise MemoryError("no room")
+
+
+def test_a_thread_that_fails_does_not_let_the_consumer_wait_for_ever() -> None:
+    node = MapNode(RunsNode((_Broken([1]),)), lambda x: x, 2, None)
+    iterator = node.start(Context())
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="no room"):
+            iterator.pull(1)
+    iterator.close()
+
+
+def test_the_input_is_closed_after_a_failure() -> None:
+    ahead = Ahead(RunsNode((Objects([1]),)), Context())
+    door = threading.Event()
+
+    def work(ticket: object) -> None:
+        door.wait(20)
+        raise ZeroDivisionError
+
+    ahead.begin(work)
+    ahead.close()
+    source: Any = ahead._inbox.input
+    assert not source.closed  # the thread might be using it
+    door.set()
+    assert wait_for(lambda: source.closed)
+    assert not ahead.active
+
+
+def test_many_rings_wake_once() -> None:
+    ahead = Ahead(RunsNode(()), Context())
+    looks: list[bool] = []
+
+    def ready() -> bool:
+        ahead.ring()
+        ahead.ring()
+        looks.append(True)
+        return len(looks) > 4
+
+    ahead.wait(ready, lambda: None)
+    assert len(looks) == 5
