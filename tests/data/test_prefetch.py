@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from tests.data.outcomes import outcomes, resumed, wait_for
@@ -135,4 +136,24 @@ def test_state_while_a_generator_blocks():
     state = iterator.state()
     door.set()
     assert outcomes(ds.iter_from(state)) == [3, 4]
+    iterator.close()
+
+
+def test_autotune_keeps_less_ready_when_elements_become_large():
+    sizes = [1] * 300 + [8 << 20] * 60
+    made = []
+
+    def make(x):
+        made.append(int(x))
+        return np.zeros(sizes[int(x)], np.uint8)
+
+    iterator = iter(Dataset.range(360).map(make).prefetch(-1))
+    for _ in range(300):
+        next(iterator)
+    ahead = []
+    for number in range(300, 330):
+        next(iterator)
+        time.sleep(0.005)
+        ahead.append(len(made) - number)
+    assert max(ahead[10:]) <= 12  # 64 MiB, and those under way
     iterator.close()

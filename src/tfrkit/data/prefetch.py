@@ -65,14 +65,6 @@ class PrefetchIterator(NodeIterator):
             queue.refill(n)
         return run
 
-    def ready(self) -> bool:
-        """Whether `pull` would not wait."""
-        return self._queue.ready()
-
-    def prepare(self, n: int) -> None:
-        """Begin to read, before anybody pulls."""
-        self._queue.refill(n)
-
     def save(self) -> Any:
         """Where the first element stands that was not given yet."""
         return self._queue.save()
@@ -135,7 +127,7 @@ class _Queue(Ahead):
     def expect(self, n: int) -> None:
         """Wait until something is ready, or the end is reached."""
         with self.lock:
-            if self._tuned and self._depth < min(_MAX_DEPTH, _MAX_BYTES // self._nbytes):
+            if self._tuned and self._depth < self._most():
                 self._depth *= 2  # the consumer was faster
         self.wait(self.ready, lambda: self.refill(n))
 
@@ -162,12 +154,17 @@ class _Queue(Ahead):
 
     def close(self) -> None:
         """Forget what is ready, and want no more."""
+        super().close()
         with self.lock:
             self._entries.clear()
-        super().close()
 
     def _limit(self) -> int:
-        return max(self._depth, 2 * self._asked) if self._pure else self._depth
+        depth = min(self._depth, self._most()) if self._tuned else self._depth
+        return max(depth, 2 * self._asked) if self._pure else depth
+
+    def _most(self) -> int:
+        """Elements that AUTOTUNE may keep ready; they may have become larger since it settled."""
+        return min(_MAX_DEPTH, max(1, _MAX_BYTES // self._nbytes))
 
     def _work(self, ticket: object) -> None:
         first, last = True, False
