@@ -147,6 +147,17 @@ def test_a_state_does_not_hold_what_is_kept_but_makes_it_again() -> None:
     assert count.taken() == [int(x) for x in found[:50]]
 
 
+def test_a_pass_with_errors_without_end_behind_it_can_be_made_again() -> None:
+    def build() -> tfr.Dataset:
+        return tfr.Dataset.range(5).assert_cardinality(3).cache()
+
+    cached = build()
+    outcomes(iter(cached), 3)
+    iterator = iter(cached)
+    assert outcomes(iterator, 1) == [0]
+    assert outcomes(build().iter_from(iterator.state())) == [1, 2, END]
+
+
 def test_a_dataset_that_has_kept_a_pass_reads_it_from_a_state() -> None:
     count = Counter()
     cached = tfr.Dataset.range(5).map(count).cache()

@@ -140,10 +140,9 @@ class _Writer(NodeIterator):
 
     def finish(self) -> _Kept:
         """Pull all that there is."""
-        while self.pull(_JOIN_ELEMENTS) is not None:
-            pass
+        while self._kept is None:  # what follows the last element may be errors without end
+            self.pull(_JOIN_ELEMENTS)
         self.close()
-        assert self._kept is not None
         return self._kept
 
     def _add(self, chunk: Chunk) -> None:

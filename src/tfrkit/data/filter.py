@@ -72,6 +72,9 @@ class _FilterIterator(NodeIterator):
                 except Exception as error:
                     self._inbox.unread(run, row + 1)
                     return Run(run.chunk.take(np.array(kept, np.int64)), error)
+                except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+                    self._inbox.unread(run, 0)
+                    raise
             if len(kept) == len(run.chunk):
                 return Run(run.chunk, run.error)
             if kept or run.error is not None:

@@ -238,6 +238,9 @@ class _InterleaveIterator(NodeIterator):
                 error = None
             except Exception as failure:
                 error = failure
+            except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+                self._inbox.unread(run, 0)
+                raise
         if error is not None and self._counts_errors:
             self._slots[self._at] = Slot.failed(place, error)
             return None

@@ -96,7 +96,9 @@ class _UnbatchIterator(NodeIterator):
         self._rows: Chunk | None = None  # of the element at hand
         self._done = 0  # of them
         if state is not None and state["row"]:
-            self._fetch()
+            run = self._fetch()
+            if run is not None and run.error is not None:
+                raise run.error  # where there was none before
             self._done = state["row"]
 
     def pull(self, n: int) -> Run | None:

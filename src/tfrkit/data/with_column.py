@@ -76,6 +76,9 @@ class _WithColumnIterator(NodeIterator):
             except Exception as error:
                 self._inbox.unread(run, len(made) + 1)
                 return Run(self._add(run.chunk.slice(0, len(made)), elements, made), error)
+            except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+                self._inbox.unread(run, 0)
+                raise
         return Run(self._add(run.chunk, elements, made), run.error)
 
     def _value(self, element: Any) -> Any:
