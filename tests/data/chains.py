@@ -145,6 +145,16 @@ def _around(form: str, ranks: tuple[int | None, ...], kind: Kind) -> Kind:
     return Kind(form, ranks, kind.even, kind.form != "leaf")
 
 
+SHOWN = {  # verbs that take datasets, as code; what comes before is `self`
+    "concatenate": "concatenate(self.skip(%s))",
+    "concatenate self": "concatenate(self)",
+    "zip": "zip(self, %s)",
+    "zip dict": "zip({'a': self, 'b': %s})",
+    "zip self": "zip((self, self))",
+    "apply": "apply(lambda self: self.take(%s))",
+}
+
+
 @dataclass(frozen=True)
 class Step:
     """A verb with its arguments; datasets among them are chains."""
@@ -155,7 +165,8 @@ class Step:
 
     def __repr__(self) -> str:
         shown = [*map(repr, self.arguments), *(f"{key}={value!r}" for key, value in self.options.items())]
-        return f"{self.verb}({', '.join(shown)})"
+        all_shown = ", ".join(shown)
+        return SHOWN.get(self.verb, f"{self.verb}(%s)") % (() if self.verb.endswith("self") else all_shown)
 
     @property
     def does_nothing(self) -> bool:
