@@ -187,6 +187,14 @@ def test_state_dict_and_load_state_dict_move_an_iterator() -> None:
     assert list(map(int, second)) == [8, 10, 12, 14, 16, 18]
 
 
+def test_a_state_that_is_refused_leaves_the_iterator_where_it_is() -> None:
+    iterator = iter(tfr.Dataset.range(5))
+    assert int(next(iterator)) == 0
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="the state is of another pipeline"):
+        iterator.load_state_dict(iter(tfr.Dataset.range(6)).state())
+    assert list(map(int, iterator)) == [1, 2, 3, 4]
+
+
 def write_records(path: Path, count: int) -> Path:
     """A file of numbered records."""
     with tfr.TFRecordWriter(path) as writer:
