@@ -19,6 +19,7 @@ from tfrkit.data.chunk import Records
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, NodeIterator
 from tfrkit.data.records_source import RecordsNode
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError, NotFoundError, OpError
+from tfrkit.records.position import Places
 
 IN_TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -156,22 +157,25 @@ def test_places_of_records_can_be_fetched(kind, tmp_path):
     assert run is not None
     chosen = run.chunk.take(np.random.default_rng(1).permutation(len(run.chunk))[:50])
     assert isinstance(chosen, Records)
-    places = node.places(chosen)
-    assert places is not None
+    places = places_of(node, chosen)
     fetched = node.fetch(places)
     assert fetched.objects() == chosen.objects()
     assert fetched.origin.records.tolist() == chosen.origin.records.tolist()
-    again = node.places(fetched)
-    assert again is not None
-    assert again.offsets.tolist() == places.offsets.tolist()
-    whole = node.places(Records(run.chunk.blocks))  # type: ignore[attr-defined]
-    assert whole is not None
-    assert len(whole) == 120
+    assert places_of(node, fetched).offsets.tolist() == places.offsets.tolist()
 
 
-def test_records_that_are_in_no_file_have_no_places(tmp_path):
-    node = RecordsNode(three_files(tmp_path), TFRKIT)
-    assert node.places(Records([tfr.Block.from_records([b"x"])])) is None
+def places_of(node: RecordsNode, records: Records) -> Places:
+    which, rows = records.located()
+    found = [(records.blocks[block], row) for block, row in zip(which.tolist(), rows.tolist(), strict=True)]
+    numbers, frames = zip(*(block.place(row) for block, row in found), strict=True)
+    files = [node.number_of(block.path) for block, _ in found]
+    return Places(*(np.array(column, np.int64) for column in (files, frames, numbers)))
+
+
+def test_files_of_others_have_no_number(tmp_path):
+    files = three_files(tmp_path)
+    node = RecordsNode(files, TFRKIT)
+    assert [node.number_of(path) for path in (*files, None, "other")] == [0, 1, 2, -1, -1]
 
 
 def test_pipe_is_read_and_has_no_middle_to_go_on_from(tmp_path):

@@ -97,23 +97,10 @@ class RecordsNode(Node):
             shown.append(f"{len(self.files) - 1} more")
         return f"TFRecordDataset({', '.join(shown)})"
 
-    def places(self, records: Records) -> Places | None:
-        """Where records of this source stand in its files, for `fetch`; None if that is not known of all."""
-        numbers, frames, files = [_NONE], [_NONE], [_NONE]
-        for block in records.blocks:
-            file = self._numbers.get(block.path)
-            number, frame = block.places()
-            if file is None or frame is None or self._flows(self.files[file]):
-                return None
-            numbers.append(number)
-            frames.append(frame)
-            files.append(np.full(len(block), file))
-        parts = [np.concatenate(each) for each in (files, frames, numbers)]
-        if records.rows is not None:
-            which, rows = records.located()
-            begins = np.cumsum([0, *map(len, records.blocks)])
-            parts = [part[begins[which] + rows] for part in parts]
-        return Places(*parts)
+    def number_of(self, path: str | None) -> int:
+        """The number of a file, for `fetch`; -1 if it is none of this source's, or cannot be read again."""
+        file = self._numbers.get(path, -1)
+        return -1 if file < 0 or self._flows(self.files[file]) else file
 
     def fetch(self, places: Places, *, threads: int | None = None) -> Records:
         """Read the records at places of this source's files again, in the order of the places.

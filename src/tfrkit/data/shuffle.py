@@ -1,8 +1,8 @@
 """shuffle: elements in TensorFlow's random order, perhaps again and again.
 
 Here is decided when the buffer is filled, when an element is drawn, and what happens at the end of an epoch; the
-elements are in a `ShuffleStore`. As in TensorFlow, a shuffle that is repeated is one stage: epochs are not mixed, but
-the buffer already fills with the next one while the rest of the last is given out.
+elements are in a `RecordStore` or a `ShuffleStore`. As in TensorFlow, a shuffle that is repeated is one stage: epochs
+are not mixed, but the buffer already fills with the next one while the rest of the last is given out.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tfrkit.data.chunk import Chunk, Objects
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.record_store import IncomingRecords, RecordStore
 from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.shuffle_state import Base, Epoch, Saved, ShuffledNode, list_places, source_of, unpack
@@ -86,7 +87,7 @@ def repeated(node: Node, count: int) -> Node:
 class _Pulled:
     """A run of the input on its way into the buffer."""
 
-    elements: Elements
+    elements: Elements | IncomingRecords
     error: Exception | None  # after them
     state: Any  # of the input before them,
     before: int = 0  # and how many that were used already come first
@@ -99,7 +100,8 @@ class ShuffleIterator(NodeIterator):
     def __init__(self, node: ShuffleNode, context: Context, state: Any = None) -> None:
         self._node = node
         self._context = context
-        self._store = ShuffleStore()
+        self._source = source_of(node.input)
+        self._store = self._new_store()
         self._input: NodeIterator | None = None
         self._pure = node.input.pure
         self._run: _Pulled | None = None
@@ -109,7 +111,6 @@ class ShuffleIterator(NodeIterator):
         self._capacity: int | None = None  # of a buffer for whole epochs
         self._ended = False
         self._last: Any = None  # what the input said at its last end
-        self._source = source_of(node.input)
         self._base: Base | None = None
         self._outputs = 0  # since the base
         self._errors = 0
@@ -121,15 +122,19 @@ class ShuffleIterator(NodeIterator):
         else:
             self._restore(state)
 
+    def _new_store(self) -> Any:
+        """Records of files are copied, other elements are referred to: a RecordStore or a ShuffleStore."""
+        return ShuffleStore() if self._source is None else RecordStore()
+
     @property
     def held_bytes(self) -> int:
         """Bytes of the memory that the buffer keeps."""
-        return self._store.held_bytes
+        return int(self._store.held_bytes)
 
     @property
     def live_bytes(self) -> int:
         """Bytes of the elements in the buffer."""
-        return self._store.live_bytes
+        return int(self._store.live_bytes)
 
     # ---- elements
 
@@ -385,7 +390,7 @@ class ShuffleIterator(NodeIterator):
         if self._input is not None:
             self._input.close()
         self._run = None
-        self._store = ShuffleStore()
+        self._store = self._new_store()
 
 
 def _drop(iterator: NodeIterator, count: int) -> list[Exception]:

@@ -14,22 +14,20 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.assert_cardinality import AssertCardinalityNode
-from tfrkit.data.chunk import Records
 from tfrkit.data.filter import FilterNode
 from tfrkit.data.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.interleave import InterleaveNode
 from tfrkit.data.node import Node
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.prefetch import PrefetchNode
+from tfrkit.data.record_store import RecordStore
 from tfrkit.data.records_source import RecordsNode
 from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.shard import ShardNode
-from tfrkit.data.shuffle_store import ShuffleStore
 from tfrkit.data.slices import SlicesNode
 from tfrkit.data.take import SkipNode, TakeNode
-from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.select import IntArray, splits_of
+from tfrkit.model.select import IntArray
 from tfrkit.records.position import Places
 
 __all__ = ["Base", "Epoch", "Saved", "ShuffledNode", "list_places", "pack", "source_of", "unpack"]
@@ -77,15 +75,14 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elements:
-    """What was in a buffer: for each element its number in `places`."""
+    """What was in a buffer, in its order: where each record stands."""
 
-    rows: IntArray
     places: Places
 
     def to_json(self) -> dict[str, Any]:
-        """Pack the places in the buffer's order."""
+        """Pack the places."""
         columns = (self.places.files, self.places.offsets, self.places.records)
-        return {"count": len(self.rows), "columns": [pack(column[self.rows]) for column in columns]}
+        return {"count": len(self.places), "columns": [pack(column) for column in columns]}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,17 +159,14 @@ def _behind(node: Node, stages: tuple[type[Node], ...]) -> Node:
     return node
 
 
-def list_places(store: ShuffleStore, source: RecordsNode) -> Elements | None:
-    """Where the elements of a buffer stand in their files; None if that is not known of all."""
-    slots, rows, held = store.contents()
-    blocks = [each for each in held if isinstance(each, Block)]
-    if len(blocks) != sum(each is not None for each in held):
+def list_places(store: RecordStore, source: RecordsNode) -> Elements | None:
+    """Where the records of a buffer stand in their files, in its order; None if that is not known of all."""
+    files, numbers, frames, paths = store.places()
+    known = np.array([source.number_of(path) for path in paths], np.int64)
+    found = known[files]
+    if len(files) and min(found.min(), frames.min()) < 0:
         return None
-    places = source.places(Records(blocks))
-    if places is None:
-        return None
-    begins = splits_of(np.array([len(each) if isinstance(each, Block) else 0 for each in held], np.int64))
-    return Elements(begins[slots] + rows, places)
+    return Elements(Places(found, frames, numbers))
 
 
 def pack(numbers: IntArray) -> list[Any]:

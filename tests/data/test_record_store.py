@@ -1,0 +1,114 @@
+"""Records in a shuffle's buffer: what comes out is what went in, with its place, in TensorFlow's order."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tfrkit import Block
+from tfrkit.data.chunk import Objects, Records
+from tfrkit.data.record_store import RecordStore
+from tfrkit.data.shuffle_store import ShuffleStore
+
+
+def block_of(path: str | None, first: int, records: list[bytes]) -> Block:
+    made = Block.from_records(records)
+    return Block(made.data, made.offsets, made.lengths, path=path, first_record=first, start=1000 * first)
+
+
+def files(seed: int, most: int) -> list[Records]:
+    rng = random.Random(seed)
+    runs = []
+    for number in range(30):
+        blocks = [
+            block_of(
+                f"file {number % 3}", 100 * number, [rng.randbytes(rng.randrange(most)) for _ in range(20)]
+            )
+            for _ in range(rng.randrange(1, 3))
+        ]
+        runs.append(Records(blocks))
+    return runs
+
+
+def through(store: RecordStore | ShuffleStore, runs: list[Records], size: int) -> list[Records]:
+    """What comes out of a buffer of this size, and then of what is left in it."""
+    store.reseed(5, 6)
+    drawn = []
+    for run in runs:
+        held = store.hold(run)
+        fill = min(len(run), size - len(store))
+        store.append(held, 0, fill)  # type: ignore[arg-type]
+        if fill < len(run):
+            drawn.append(store.exchange(held, fill, len(run)))  # type: ignore[arg-type]
+        store.settle()
+        store.tidy()
+    while len(store):
+        drawn.append(store.draw(min(7, len(store))))
+    return drawn  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("most", [1, 40, 3000])
+def test_gives_the_records_that_a_store_of_chunks_gives(most):
+    runs = files(1, most)
+    ours, others = through(RecordStore(), runs, 100), through(ShuffleStore(), runs, 100)
+    assert [each.objects() for each in ours] == [each.objects() for each in others]
+    for one, other in zip(ours, others, strict=True):
+        rows = [(records.find(row)) for records in (one, other) for row in range(len(records))]
+        places = [(block.path, block.place(row)) for block, row in rows]
+        assert places[: len(one)] == places[len(one) :]
+
+
+def test_some_of_a_run_and_chosen_rows():
+    run = Records([block_of("a", 0, [b"0", b"1"]), block_of("b", 5, [b"5", b"6", b"7"])])
+    store = RecordStore()
+    held = store.hold(run.take(np.array([4, 0, 3])))
+    store.append(held, 1, 3)
+    assert sorted(store.draw(2).objects()) == [b"0", b"6"]
+
+
+def test_bytes_that_are_in_no_file():
+    store = RecordStore()
+    store.append(store.hold(Objects([b"x", b""])), 0, 2)
+    drawn = store.draw(2)
+    assert sorted(drawn.objects()) == [b"", b"x"]
+    assert [block.path for block in drawn.blocks] == [None]
+
+
+def test_tells_where_everything_stands():
+    store = RecordStore()
+    store.append(store.hold(Records([block_of("a", 3, [b"x", b"yy"]), block_of("b", 0, [b"z"])])), 0, 3)
+    numbers, records, frames, paths = store.places()
+    assert [paths[number] for number in numbers.tolist()] == ["a", "a", "b"]
+    assert records.tolist() == [3, 4, 0]
+    assert frames.tolist() == [3000, 3017, 0]
+
+
+def test_holds_little_more_than_its_records():
+    rng = random.Random(2)
+    store = RecordStore()
+    store.reseed(1, 1)
+    for turn in range(60):
+        size = rng.choice([300, 600, 1200])
+        run = Records(
+            [block_of("a", turn, [rng.randbytes(rng.randrange(size, 2 * size)) for _ in range(500)])]
+        )
+        held = store.hold(run)
+        if turn < 20:
+            store.append(held, 0, len(run))
+        else:
+            store.exchange(held, 0, len(run))
+        assert store.held_bytes <= 1.5 * store.live_bytes + (2 << 20)
+    while len(store):
+        store.draw(min(100, len(store)))
+        assert store.held_bytes <= 1.5 * store.live_bytes + (3 << 20)
+
+
+def test_refuses_to_draw_what_is_not_there():
+    store = RecordStore()
+    store.append(store.hold(Objects([b"x"])), 0, 1)
+    with pytest.raises(ValueError, match="not so many"):
+        store.draw(2)
+    with pytest.raises(ValueError, match="not so many"):
+        store.draw(1, 5)
