@@ -15,7 +15,7 @@ from tfrkit.data.chunk import Chunk, Objects
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
 from tfrkit.data.record_store import IncomingRecords, RecordStore
 from tfrkit.data.repeat import RepeatNode
-from tfrkit.data.seeds import SeedGenerator
+from tfrkit.data.seeds import SeedGenerator, find_seeds
 from tfrkit.data.shuffle_state import Base, Epoch, Saved, ShuffledNode, list_places, source_of, unpack
 from tfrkit.data.shuffle_store import Elements, ShuffleStore
 from tfrkit.records.position import Places
@@ -342,13 +342,19 @@ class ShuffleIterator(NodeIterator):
         """The last base, and what has come out since."""
         if self._ended:
             return {"ended": self._last, "generator": self._node.seeds.save()}
-        if self._base is None:
-            self._begin_epoch()
-        assert self._base is not None
+        if self._base is None:  # the input begins with the first element, not because somebody asks where it stands
+            generators = [each.save() for each in find_seeds(self._node)]
+            return {"unbegun": list(self._seeds), "generators": generators}
         return Saved(self._base, self._outputs, self._errors)
 
     def _restore(self, state: Any) -> None:
         node = self._node
+        if "unbegun" in state:
+            for each, saved in zip(find_seeds(node), state["generators"], strict=True):
+                each.restore(saved)
+            seed, seed2 = state["unbegun"]
+            self._seed((seed, seed2))
+            return
         if "ended" in state:
             self._ended, self._last = True, state["ended"]
             node.seeds.restore(state["generator"])
