@@ -342,7 +342,8 @@ class ShuffleIterator(NodeIterator):
         """The last base, and what has come out since."""
         if self._ended:
             return {"ended": self._last, "generator": self._node.seeds.save()}
-        if self._base is None:  # the input begins with the first element, not because somebody asks where it stands
+        if self._base is None:
+            # The input begins with the first element, not because somebody asks where it stands.
             generators = [each.save() for each in find_seeds(self._node)]
             return {"unbegun": list(self._seeds), "generators": generators}
         return Saved(self._base, self._outputs, self._errors)
