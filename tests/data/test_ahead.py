@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.data.outcomes import wait_for
 from tests.data.runs_node import RunsNode
 from tfrkit.data.ahead import Ahead
 from tfrkit.data.chunk import Objects
+from tfrkit.data.dataset import Dataset
 from tfrkit.data.map import MapNode
 from tfrkit.data.node import Context
 
@@ -49,6 +51,40 @@ def test_the_input_is_closed_after_a_failure() -> None:
     door.set()
     assert wait_for(lambda: source.closed)
     assert not ahead.active
+
+
+def slowly(x: Any) -> Any:
+    time.sleep(0.002)
+    return x
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_stages_that_begin_when_all_is_closed_leave_no_thread(moment: int) -> None:
+    def inner(x: Any) -> Dataset:
+        return Dataset.range(x, x + 5).map(slowly, num_parallel_calls=2).prefetch(2)
+
+    iterator = iter(Dataset.range(100).flat_map(inner).batch(50).prefetch(1))
+    next(iterator)
+    time.sleep(0.005 * moment)
+    iterator.close()
+    assert wait_for(lambda: not any(thread.name == "tfrkit" for thread in threading.enumerate()))
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_closing_is_no_end(moment: int) -> None:
+    """A cache behind calls in threads must not take it for one."""
+    door = threading.Event()
+
+    def late(x: Any) -> Any:
+        door.wait(0.01 * moment)
+        return x
+
+    cached = Dataset.range(50).map(late, num_parallel_calls=2).filter(lambda x: True).prefetch(1).cache()
+    iterator = iter(cached.prefetch(2))
+    next(iterator)
+    iterator.close()
+    door.set()
+    assert len(list(cached)) == 50
 
 
 def test_many_rings_wake_once() -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from tfrkit.data.node import Context, Inbox, Node, Run
+from tfrkit.errors import CancelledError
 from tfrkit.records.pool import exiting, spawn
 
 __all__ = ["Ahead", "Place"]
@@ -157,10 +158,18 @@ class Ahead:
                 self._bell.release()
 
     def wait(self, ready: Callable[[], bool], push: Callable[[], None]) -> None:
-        """Wait until something is ready, or the pipeline is closed; `push` sees to it that somebody works on it."""
+        """Wait until something is ready; `push` sees to it that somebody works on it.
+
+        Raises:
+            CancelledError: the pipeline was closed meanwhile; this is not the end of the input.
+        """
         self._waiting = True
         try:
-            while not ready() and not self.closed and not self._context.closed:
+            while not ready():
+                if self._context.closed:
+                    raise CancelledError("the iterator was closed")
+                if self.closed:
+                    return
                 if self._failure is not None:
                     raise self._failure
                 push()

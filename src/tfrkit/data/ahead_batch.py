@@ -219,7 +219,7 @@ class _Batches(Ahead):
         return self._threads - self.hungry
 
     def _work(self, ticket: object) -> None:
-        while self.active <= self._workers():
+        while self.active <= self._workers() and not self.stopped:
             slot = self._begin_slot(BaseException)
             if slot is None:
                 break
@@ -234,7 +234,7 @@ class _Batches(Ahead):
         """Take the elements of the next batch; None if there is nothing to do. Errors of a kind are kept for later."""
         with self._taking:
             with self.lock:
-                if self.stopped or self.ended or len(self._slots) >= self._limit:
+                if self.closed or self.ended or len(self._slots) >= self._limit:
                     return None
             place = self._jobs.feed.save()
             try:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from tfrkit.data.chunk import Chunk, concat
 from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.data.state import to_json
+from tfrkit.errors import CancelledError
 
 __all__ = ["CacheMemory", "CacheNode"]
 
@@ -101,6 +102,7 @@ class _Writer(NodeIterator):
 
     def __init__(self, node: CacheNode, context: Context, state: Any = None) -> None:
         self._memory = node.memory
+        self._context = context
         self._input = node.input.begin(context, None if state is None else state["begin"])
         self._begin = self._input.save() if state is None else state["begin"]
         self._size = node.input.cardinality()
@@ -130,7 +132,8 @@ class _Writer(NodeIterator):
         """Pull and remember; an error is passed on and forgotten."""
         run, self._left = self._left or self._input.pull(n), None
         if run is None:
-            self._keep()
+            if not self._context.closed:  # else it may be no end
+                self._keep()
             return None
         self._add(run.chunk)
         self._failed += run.error is not None
@@ -139,9 +142,14 @@ class _Writer(NodeIterator):
         return run
 
     def finish(self) -> _Kept:
-        """Pull all that there is."""
+        """Pull all that there is.
+
+        Raises:
+            CancelledError: the pipeline was closed meanwhile.
+        """
         while self._kept is None:  # what follows the last element may be errors without end
-            self.pull(_JOIN_ELEMENTS)
+            if self.pull(_JOIN_ELEMENTS) is None and self._context.closed:
+                raise CancelledError("the iterator was closed")
         self.close()
         return self._kept
 
