@@ -136,6 +136,7 @@ SECTION_5: dict[str, str] = {
     "5 zip": "zip puts elements side by side, in a tuple or dict of datasets, until the shortest ends.",
     "5 zip list": "A list is a TypeError `Invalid input to `zip`. ...`.",
     "5 zip error": "An error of one input takes the elements of the others at its place with it.",
+    "5 zip error at a seam": "If a shuffle fails as the first thing of the second dataset of concatenate, zip and enumerate end after that error in TensorFlow; in tfrkit they go on.",
     "5 concatenate": "concatenate gives the elements of one dataset after those of the other.",
     "5 concatenate types": "Other types are a TypeError `Incompatible dataset elements: ...`.",
     "5 concatenate shapes": "Shapes in element_spec are merged to the most general one.",

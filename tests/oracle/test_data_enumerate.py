@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.oracle.data_scenarios import USER, agree
+from tests.oracle.data_scenarios import USER, agree, expect, facts, ours, theirs
 from tests.rules import tf_rule
 
 
@@ -34,3 +34,14 @@ def test_failing_element_uses_up_its_number():
 def test_begins_anew_with_each_pass():
     agree(lambda lib: lib.Dataset.range(2).enumerate().repeat(2), [(0, 0), (1, 1)] * 2, passes=2)
     agree(lambda lib: lib.Dataset.range(2).repeat().enumerate(), [(0, 0), (1, 1), (2, 0)], limit=3)
+
+
+@tf_rule("5 zip error at a seam")
+def test_shuffle_that_fails_at_the_seam_of_concatenate():
+    def joined(lib):
+        failing = lib.Dataset.range(2).map(lambda x: lib.check(x > 9, x)).shuffle(2, seed=1)
+        return lib.Dataset.range(1).concatenate(failing)
+
+    agree(joined, [0, USER, USER])
+    expect(facts(theirs(), lambda lib: joined(lib).enumerate()), [(0, 0), USER])
+    expect(facts(ours(), lambda lib: joined(lib).enumerate()), [(0, 0), USER, USER])
