@@ -71,7 +71,7 @@ TEST(records_of_every_size_come_back) {
   const Numbers found = add(cells, records, 5);
   CHECK(cells.held_bytes() >= total);
   CHECK(cells.held_bytes() <= total + total / 8 + (2U << 20U));
-  Numbers reversed(found.rbegin(), found.rend());
+  const Numbers reversed(found.rbegin(), found.rend());
   const Taken taken = take(cells, reversed);
   for (std::size_t i = 0; i < records.size(); ++i) {
     check_record(taken, i, records[records.size() - 1 - i]);
@@ -86,6 +86,7 @@ TEST(memory_serves_again_and_goes_back) {
   const std::size_t size = 700;
   const std::size_t count = 10'000;
   std::vector<std::vector<std::byte>> records;
+  records.reserve(count);
   for (std::size_t i = 0; i < count; ++i) records.push_back(make_record(size, i));
   Numbers held = add(cells, records, 0);
   const std::size_t full = cells.held_bytes();
