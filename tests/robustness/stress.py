@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ class Stress:
                 if self.rng.random() < 0.5:
                     state = json.loads(json.dumps(iterator.state()))
                     fresh = self.rng.choice([dataset, make_dataset(seed, self.files, threads=True)])
-                    iterator = self.rng.choice([fresh.iter_from, lambda at: moved(fresh, at)])(state)
+                    iterator = self.rng.choice([fresh.iter_from, partial(moved, fresh)])(state)
             self.end(iterator)
 
     def end(self, iterator: Any) -> None:
