@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.chunk import Chunk, Columns, Objects, concat
+from tfrkit.data.feed import Feed
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.specs import batched
 from tfrkit.data.structure import flatten, map_structure
@@ -72,27 +73,22 @@ class BatchIterator(NodeIterator):
 
     def __init__(self, inbox: Inbox, size: int, drop: bool) -> None:
         self._inbox = inbox
+        self._feed = Feed(inbox)
         self._size = size
         self._drop = drop
 
     def pull(self, n: int) -> Run | None:
         """Give one batch."""
-        parts: list[Chunk] = []
-        missing = self._size
-        while missing:
-            run = self._inbox.take(missing)
-            if run is None:
-                if not parts or self._drop:
-                    return None
-                break
-            parts.append(run.chunk)
-            missing -= len(run.chunk)
-            if run.error is not None:
-                if missing:
-                    return Run(Objects([]), run.error)
-                self._inbox.unread(run, len(run.chunk))  # the batch is whole: the error is of the next
+        pieces = self._feed.take(self._size)
+        if not pieces:
+            return None
+        if pieces[-1].error is not None:
+            return Run(Objects([]), pieces[-1].error)
+        chunk = concat([piece.chunk for piece in pieces])
+        if self._drop and len(chunk) < self._size:
+            return None
         try:
-            return Run(Objects([self.make(concat(parts))]))
+            return Run(Objects([self.make(chunk)]))
         except Exception as error:
             return Run(Objects([]), error)
 
@@ -102,18 +98,18 @@ class BatchIterator(NodeIterator):
 
     def save(self) -> Any:
         """Where the next batch begins."""
-        return self._inbox.save()
+        return self._feed.save()
 
     def close(self) -> None:
         """Close the input."""
-        self._inbox.close()
+        self._feed.close()
 
 
 class _PlainBatchIterator(BatchIterator):
     def pull(self, n: int) -> Run | None:
         """Give several batches at once of arrays, which are cut without a copy; else one."""
         wanted = min(n, _AT_ONCE // self._size)
-        if wanted > 1:
+        if wanted > 1 and not self._feed.pending:
             run = self._inbox.take(wanted * self._size)
             if run is None:
                 return None

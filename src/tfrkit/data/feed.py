@@ -50,19 +50,28 @@ class Feed:
         An error that comes after the n-th element stays for the next time.
         """
         pieces: list[Piece] = []
-        while n:
-            piece = self._next(n)
-            if piece is None:
-                break
-            size = len(piece.chunk)
-            if size > n or (size == n and piece.error is not None):
-                self._pending.appendleft(piece.behind(n))
-                piece = Piece(piece.at, piece.skip, piece.chunk.slice(0, n), None)
-            pieces.append(piece)
-            n -= len(piece.chunk)
-            if piece.error is not None:
-                break
+        try:
+            while n:
+                piece = self._next(n)
+                if piece is None:
+                    break
+                size = len(piece.chunk)
+                if size > n or (size == n and piece.error is not None):
+                    self._pending.appendleft(piece.behind(n))
+                    piece = Piece(piece.at, piece.skip, piece.chunk.slice(0, n), None)
+                pieces.append(piece)
+                n -= len(piece.chunk)
+                if piece.error is not None:
+                    break
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self.put_back(pieces)
+            raise
         return pieces
+
+    @property
+    def pending(self) -> bool:
+        """Whether something was put back."""
+        return bool(self._pending)
 
     def put_back(self, pieces: list[Piece]) -> None:
         """Put pieces before all others."""

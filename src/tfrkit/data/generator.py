@@ -89,12 +89,13 @@ class _GeneratorIterator(NodeIterator):
         self._done = skip  # values that were yielded, those that were refused too
         self._ended = skip < 0
         self._closed = False
+        self._held: list[Any] = []  # from a pull that was interrupted
 
     def pull(self, n: int) -> Run | None:
         """Ask for n values; one that is refused comes out as an error, and the next pull goes on."""
         if self._ended:
             return None
-        items: list[Any] = []
+        items, self._held = self._held[:n], self._held[n:]
         error: Exception | None = None
         try:
             values = self._values if self._values is not None else self._begin()
@@ -109,6 +110,9 @@ class _GeneratorIterator(NodeIterator):
         except Exception as failure:
             self._end()
             error = _as_tensorflow(failure)
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self._held = items
+            raise
         return Run(Objects(items), error) if items or error is not None else None
 
     def _begin(self) -> Iterator[Any]:
@@ -134,7 +138,7 @@ class _GeneratorIterator(NodeIterator):
 
     def save(self) -> int:
         """The number of values that were yielded; -1 at the end."""
-        return -1 if self._ended else self._done
+        return -1 if self._ended else self._done - len(self._held)
 
     def close(self) -> None:
         """Close the generator."""

@@ -180,13 +180,12 @@ class BlockReader:
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
         """Give the next events of the file, None at its end."""
-        if self._threads == 1 or not lane.chain.source.regular:
-            step = lane.chain.plan()
-            return None if step is None else lane.chain.run(step)
-        self._keep_busy()
+        if self._threads > 1 and lane.chain.source.regular:
+            self._keep_busy()
         if not lane.pending:
             step = lane.chain.plan()
             return None if step is None else lane.chain.run(step)
+        lane.pending[0].exception()  # wait: if that is interrupted, it keeps its place
         return lane.pending.popleft().result()
 
     def _keep_busy(self) -> None:
