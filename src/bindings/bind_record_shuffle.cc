@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -72,18 +71,20 @@ class Outgoing {
       : zeros_(count), cells_(count), numbers_(5 * count * sizeof(std::int64_t)) {}
   [[nodiscard]] DrawnRows rows() noexcept { return {zeros_, cells_}; }
 
-  void take_from(RecordCells& cells) {
-    data_.emplace(cells.measure(cells_));
-    cells.take(cells_, data_->bytes(), column(0), column(1), {column(2), column(3), column(4)});
+  // Returns the memory that the records are in now.
+  [[nodiscard]] Buffer take_from(RecordCells& cells) {
+    Buffer data(cells.measure(cells_));
+    cells.take(cells_, data.bytes(), column(0), column(1), {column(2), column(3), column(4)});
+    return data;
   }
 
-  // Returns data, offsets, lengths, files, numbers and frames. Precondition: take_from() was
-  // called.
-  [[nodiscard]] nb::tuple arrays() {
+  // Returns data, offsets, lengths, files, numbers and frames. Precondition: take_from() gave the
+  // data.
+  [[nodiscard]] nb::tuple arrays(Buffer&& taken) {
     const ArrayMaker make;
     const std::size_t count = cells_.size();
-    const std::size_t size = data_->size();
-    const nb::object data = make.own(std::move(*data_), ArrayType::kUint8, size);
+    const std::size_t size = taken.size();
+    const nb::object data = make.own(std::move(taken), ArrayType::kUint8, size);
     const nb::object memory = nb::cast(std::move(numbers_));
     const auto view = [&](std::size_t i) {
       return make.view(memory, ArrayType::kInt64, count, i * count * sizeof(std::int64_t));
@@ -100,7 +101,6 @@ class Outgoing {
   std::vector<std::int64_t> zeros_;
   std::vector<std::int64_t> cells_;
   Buffer numbers_;
-  std::optional<Buffer> data_;
 };
 
 void append(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
@@ -124,28 +124,26 @@ nb::tuple draw(RecordShuffle& self, std::size_t count, std::size_t window) {
     check_window(self, count, window);
   }
   Outgoing outgoing(count);
-  {
+  return outgoing.arrays([&] {
     const nb::gil_scoped_release released;
     const std::scoped_lock locked(self.lock);
     check_window(self, count, window);
     self.buffer.draw(outgoing.rows(), window);
-    outgoing.take_from(self.cells);
-  }
-  return outgoing.arrays();
+    return outgoing.take_from(self.cells);
+  }());
 }
 
 nb::tuple exchange(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
                    const Int64Input& numbers, const Int64Input& frames, std::size_t window) {
   Incoming incoming(pieces, files, numbers, frames);
   Outgoing outgoing(incoming.count());
-  {
+  return outgoing.arrays([&] {
     const nb::gil_scoped_release released;
     const std::scoped_lock locked(self.lock);
     if (window != ShuffleBuffer::kWhole) check_window(self, incoming.count(), window);
     self.buffer.exchange(incoming.add_to(self.cells), outgoing.rows(), window);
-    outgoing.take_from(self.cells);
-  }
-  return outgoing.arrays();
+    return outgoing.take_from(self.cells);
+  }());
 }
 
 std::tuple<Int64Array, Int64Array, Int64Array> places(RecordShuffle& self) {
