@@ -12,6 +12,7 @@ SECTION_5: dict[str, str] = {
     "5 list of map": "A list that a function of map returns becomes a tuple of components.",
     "5 iterator next": "`next` gives the next element, and raises StopIteration at the end and for ever after.",
     "5 iterator get_next": "`get_next` gives the next element; at the end it is an OutOfRangeError `End of sequence`.",
+    "5 iterator get_next_as_optional": "`get_next_as_optional` gives the next element or the end as a value with `has_value` and `get_value`.",
     "5 iterator after error": "After an error the next call goes on with what follows the failing element.",
     "5 iterators are independent": "Each `iter(dataset)` begins anew.",
     "5 iterator element_spec": "An iterator has the element_spec of its dataset.",

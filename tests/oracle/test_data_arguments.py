@@ -34,6 +34,14 @@ def test_what_is_no_integer(verb, value):
 
 
 @tf_rule("5 integers")
+def test_a_seed_that_is_no_integer():
+    agree(
+        lambda lib: lib.Dataset.range(3).shuffle(3, seed=1.5),
+        fails("TypeError", "Cannot convert 1.5 to EagerTensor of dtype int64"),
+    )
+
+
+@tf_rule("5 integers")
 @pytest.mark.parametrize("verb", ["take", "skip", "batch", "shuffle"])
 def test_none(verb):
     text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."

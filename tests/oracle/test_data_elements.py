@@ -95,6 +95,18 @@ def test_get_next():
     agree_on(case, [0, USER, 2, end, end])
 
 
+@tf_rule("5 iterator get_next_as_optional")
+def test_get_next_as_optional():
+    def case(lib):
+        iterator = iter(lib.Dataset.range(1))
+        found = [iterator.get_next_as_optional() for _ in range(2)]
+        values = [attempt(each.get_value) for each in found]
+        return [bool(each.has_value()) for each in found], int(values[0]), values[1]
+
+    missing = fails("InvalidArgumentError", "The given optional does not have a value.")
+    agree_on(case, ([True, False], 0, missing))
+
+
 @tf_rule("5 iterator after error")
 def test_goes_on_after_errors():
     agree(lambda lib: lib.Dataset.range(6).map(lambda x: lib.check(x % 3 != 1, x)), [0, USER, 2, 3, USER, 5])

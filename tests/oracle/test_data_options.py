@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 import tfrkit as tfr
-from tests.oracle.data_scenarios import agree, agree_on
+from tests.oracle.data_scenarios import agree, agree_on, ours, theirs
 from tests.oracle.oracle import tensorflow
 from tests.rules import tf_rule
 
@@ -58,3 +60,37 @@ def test_elements_are_the_same():
         ),
         [1, 2, 3, 4, 5],
     )
+
+
+def refusal(call):
+    try:
+        call()
+    except (AttributeError, TypeError) as error:
+        return type(error).__name__, str(error).split(". It has")[0].rstrip(".")
+    return None
+
+
+@tf_rule("5 options default")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("deterministik", True),
+        ("deterministic", 1),
+        ("threading__size", 1),
+        ("threading__private_threadpool_size", "2"),
+    ],
+)
+def test_a_wrong_name_or_type_is_refused(name, value):
+    found = [refusal(lambda lib=lib: options(lib, **{name: value})) for lib in (theirs(), ours())]
+    assert found[0] is not None
+    assert found[0] == found[1]
+
+
+@tf_rule("5 options merge")
+def test_settings_of_tensorflow_are_kept():
+    def case(lib):
+        made = options(lib, experimental_slack=True, experimental_deterministic=False)
+        kept = lib.Dataset.range(2).with_options(made).batch(2).options()
+        return [kept.experimental_slack, kept.deterministic]
+
+    agree_on(case, [True, False])

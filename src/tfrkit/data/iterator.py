@@ -13,6 +13,7 @@ from tfrkit.data import structure
 from tfrkit.data.demand import next_demand
 from tfrkit.data.keep_order import keep_order
 from tfrkit.data.node import Context, Node, Run
+from tfrkit.data.optional import Optional
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
 from tfrkit.data.state import StateKeeper, to_json
@@ -150,6 +151,13 @@ class DatasetIterator:
             return next(self)
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
+
+    def get_next_as_optional(self) -> Optional:
+        """Give the next element, or the end, as a value to ask: `has_value()`, `get_value()`."""
+        try:
+            return Optional(next(self))
+        except StopIteration:
+            return Optional()
 
     @property
     def element_spec(self) -> Any:

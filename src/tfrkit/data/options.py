@@ -2,28 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from tfrkit.data.node import Context, Node, NodeIterator
 
 __all__ = ["Options", "OptionsNode"]
 
 _DEFAULTS: Final = {"auto_shard_policy": 0}  # AUTO; what is not named here is None
+_TYPES: Final[dict[str, type]] = {
+    "deterministic": bool,
+    "threads": int,
+    "enabled": bool,
+    "private_threadpool_size": int,
+    "max_intra_op_parallelism": int,
+}
+_KEPT: Final = frozenset(
+    {
+        "dataset_name",
+        "experimental_external_state_policy",
+        "experimental_service",
+        "experimental_slack",
+        "experimental_symbolic_checkpoint",
+        "experimental_warm_start",
+        "framework_type",
+    }
+)
+_OLD_NAMES: Final = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
+
+
+def _check(owner: object, names: Collection[str], name: str, value: Any) -> None:
+    """Refuse, in TensorFlow's words, a name that is none or a value of another type."""
+    if name not in names:
+        raise AttributeError(
+            f"Cannot set the property {name} on {type(owner).__name__}. It has {', '.join(sorted(names))}."
+        )
+    kind = _TYPES.get(name)
+    if kind is not None and value is not None and not isinstance(value, kind):
+        raise TypeError(f'Property "{name}" must be of type {kind}, got: {value} (type: {type(value)})')
 
 
 class _Group:
-    """Settings that TensorFlow has and that change nothing here: any attribute, kept."""
+    """Settings that TensorFlow has and that change nothing here, kept."""
+
+    names: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:
         self.__dict__["values"] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name not in self.names:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.get("values", {}).get(name, _DEFAULTS.get(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        _check(self, self.names, name, value)
         self.__dict__["values"][name] = value
 
     def __eq__(self, other: object) -> bool:
@@ -38,6 +72,54 @@ class _Group:
         self.__dict__["values"] = dict(values)
 
 
+class AutotuneOptions(_Group):
+    """Kept, without effect."""
+
+    names = frozenset(
+        {
+            "autotune_algorithm",
+            "cpu_budget",
+            "enabled",
+            "initial_parallelism",
+            "min_parallelism",
+            "ram_budget",
+        }
+    )
+
+
+class ThreadingOptions(_Group):
+    """`private_threadpool_size` counts; the other is kept, without effect."""
+
+    names = frozenset({"max_intra_op_parallelism", "private_threadpool_size"})
+
+
+class DistributeOptions(_Group):
+    """Kept, without effect."""
+
+    names = frozenset({"auto_shard_policy", "num_devices"})
+
+
+class OptimizationOptions(_Group):
+    """Kept, without effect."""
+
+    names = frozenset(
+        {
+            "apply_default_optimizations",
+            "filter_fusion",
+            "filter_parallelization",
+            "inject_prefetch",
+            "map_and_batch_fusion",
+            "map_and_filter_fusion",
+            "map_fusion",
+            "map_parallelization",
+            "noop_elimination",
+            "parallel_batch",
+            "seq_interleave_prefetch",
+            "shuffle_and_repeat_fusion",
+        }
+    )
+
+
 @dataclass
 class Options:
     """How a pipeline runs.
@@ -50,16 +132,31 @@ class Options:
         experimental_distribute: kept, without effect.
         experimental_optimization: kept, without effect.
 
+    TensorFlow's other settings (`experimental_slack` and so on) are kept, without effect; a name that it does not have
+    is an AttributeError.
+
     >>> Options(deterministic=False).deterministic
     False
     """
 
     deterministic: bool | None = None
     threads: int | None = None
-    autotune: _Group = field(default_factory=_Group)
-    threading: _Group = field(default_factory=_Group)
-    experimental_distribute: _Group = field(default_factory=_Group)
-    experimental_optimization: _Group = field(default_factory=_Group)
+    autotune: AutotuneOptions = field(default_factory=AutotuneOptions)
+    threading: ThreadingOptions = field(default_factory=ThreadingOptions)
+    experimental_distribute: DistributeOptions = field(default_factory=DistributeOptions)
+    experimental_optimization: OptimizationOptions = field(default_factory=OptimizationOptions)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        name = _OLD_NAMES.get(name, name)
+        _check(self, {each.name for each in fields(self)} | _KEPT, name, value)
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OLD_NAMES:
+            return getattr(self, _OLD_NAMES[name])
+        if name not in _KEPT:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return None
 
     def merge(self, other: Options) -> Options:
         """These options, changed by those that `other` sets."""
@@ -67,8 +164,9 @@ class Options:
             other.deterministic if other.deterministic is not None else self.deterministic,
             other.threads if other.threads is not None else self.threads,
         )
-        for each in fields(self)[2:]:
-            for options in (self, other):
+        for options in (self, other):
+            vars(merged).update({name: value for name, value in vars(options).items() if name in _KEPT})
+            for each in fields(self)[2:]:
                 for name, value in getattr(options, each.name).__getstate__().items():
                     setattr(getattr(merged, each.name), name, value)
         return merged

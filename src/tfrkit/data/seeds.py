@@ -11,6 +11,7 @@ import secrets
 import threading
 from typing import Any, Final
 
+from tfrkit.data.arguments import integer
 from tfrkit.ops.philox import make_philox
 
 __all__ = ["SeedGenerator", "find_seeds", "get_seeds", "restore_seeds", "save_seeds", "set_seed"]
@@ -101,7 +102,8 @@ class SeedGenerator:
     @classmethod
     def of(cls, seed: int | None, reshuffle: bool) -> SeedGenerator:
         """Make the generator of an operation with this seed of its own, or none."""
-        return cls(*get_seeds(seed), reshuffle=reshuffle, given=None if seed is None else int(seed))
+        given = None if seed is None else integer(seed, "seed")
+        return cls(*get_seeds(given), reshuffle=reshuffle, given=given)
 
     def draw(self) -> tuple[int, int]:
         """Give the seeds of the next epoch."""
