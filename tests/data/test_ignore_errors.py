@@ -57,3 +57,15 @@ def test_what_was_cancelled_is_not_ignored() -> None:
 
     found = outcomes(iter(tfr.Dataset.range(1).map(cancelled).ignore_errors()))
     assert [one[0] for one in found[:1]] == ["CancelledError"]
+
+
+def test_a_function_may_raise_the_same_object_again_and_again() -> None:
+    error = ValueError("told")
+
+    def function(x: np.int64) -> np.int64:
+        if x in (3, 4, 5, 8):
+            raise error
+        return x
+
+    dataset = tfr.Dataset.range(10).map(function).ignore_errors()
+    assert [int(x) for x in dataset] == [0, 1, 2, 6, 7, 9]

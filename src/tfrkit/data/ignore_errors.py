@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.state import to_json
 from tfrkit.errors import CancelledError
 
 __all__ = ["IgnoreErrorsNode"]
@@ -45,6 +46,7 @@ class _IgnoreErrorsIterator(UnaryIterator):
         self._warn = node.log_warning
         self._context = context
         self._last: Exception | None = None  # what came last, if it was an error
+        self._where: Any = None  # where the input stood then
 
     def pull(self, n: int) -> Run | None:
         """Pull until there is an element; errors on the way are counted, and logged if that is wished."""
@@ -55,9 +57,10 @@ class _IgnoreErrorsIterator(UnaryIterator):
                 return run
             if isinstance(run.error, CancelledError):
                 return run
-            if run.error is self._last and not len(run.chunk):
+            again = run.error is self._last and not len(run.chunk)
+            if again and to_json(self._where) == to_json(self.input.save()):
                 return None  # an input that fails for ever in the same way has no more elements
-            self._last = run.error
+            self._last, self._where = run.error, self.input.save()
             self._context.ignored += 1
             if self._warn:
                 _log.warning("Error raised with error message %s", run.error)

@@ -238,7 +238,7 @@ class _Calls(Ahead):
             with self.lock:
                 self.release(ended=ended)
         origin = run.chunk.slice(0, len(made)).origin if self._origin else None
-        return Run(Objects(made, origin), error or run.error)
+        return Run(Objects(made, origin), run.error if error is None else error)
 
     def push(self) -> None:
         """See to it that there are threads for what may be claimed."""
