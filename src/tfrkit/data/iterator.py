@@ -12,11 +12,11 @@ from weakref import WeakSet
 from tfrkit.data import structure
 from tfrkit.data.demand import next_demand
 from tfrkit.data.keep_order import keep_order
-from tfrkit.data.node import Context, Node, Run
+from tfrkit.data.node import Context, Node, Run, to_json
 from tfrkit.data.optional import Optional
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
-from tfrkit.data.state import StateKeeper, to_json
+from tfrkit.data.state import StateKeeper
 from tfrkit.data.with_source import WithSourceNode
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
@@ -63,6 +63,7 @@ class DatasetIterator:
         self._ahead = 1
         self._lock = threading.RLock()  # a signal's handler may ask for the state while this thread holds it
         self._pulling = False
+        self._broken = False  # a pull was interrupted, and nobody will notice if the pipeline begins again
         self._pid = os.getpid()
         self._open(None if state is None else self._keeper.check(state))
         _alive.add(self)
@@ -74,7 +75,7 @@ class DatasetIterator:
         self._context = new_context(self._node)
         at, skip = (None, 0) if place is None else place
         self._root = plan.begin(self._context, at)
-        self._at, self._count = self._root.save(), 0
+        self._at, self._count, self._broken = self._root.save(), 0, False
         while skip > 0 and self._refill():
             used = min(skip, len(self._items))
             del self._items[len(self._items) - used :]
@@ -110,6 +111,9 @@ class DatasetIterator:
             error, self._error = self._error, None
             self._at, self._count = self._root.save(), 0
             raise error
+        if self._broken:
+            self._root.close()
+            self._open((to_json(self._at), 0))
         self._at, self._count = self._root.save(), 0
         run = self._pull()
         if run is None or self._context.closed:
@@ -128,6 +132,9 @@ class DatasetIterator:
         except Exception:
             if self._context.closed:  # by another thread, which has taken the files away
                 return None
+            raise
+        except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
+            self._broken = self._pure
             raise
         finally:
             self._pulling = False
@@ -195,7 +202,7 @@ class DatasetIterator:
     def _settle(self) -> None:
         """Take the present place as the one to count from, unless something of a run is left, or under way."""
         left = self._items or self._error is not None
-        if not (left or self._pulling or self._context.closed):
+        if not (left or self._pulling or self._broken or self._context.closed):
             self._at, self._count = self._root.save(), 0
 
     def state_dict(self) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
 from tfrkit.data.chunk import Chunk
 from tfrkit.records.damage import Damage
 from tfrkit.records.pool import default_threads
@@ -28,6 +30,7 @@ __all__ = [
     "Run",
     "UnaryIterator",
     "first_element",
+    "to_json",
 ]
 
 AUTOTUNE: Final = -1
@@ -194,9 +197,12 @@ class Inbox:
     Going on from there means to start the input at that place, and to drop what was used already.
     """
 
-    __slots__ = ("_chunk", "_error", "_offset", "_state", "_used", "input")
+    __slots__ = ("_broken", "_chunk", "_context", "_error", "_node", "_offset", "_state", "_used", "input")
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
+        self._node = node
+        self._context = context
+        self._broken = False  # a pull was interrupted, and nobody will notice if the input begins again
         self.input = node.begin(context, None if state is None else state["at"])
         self._chunk: Chunk | None = None  # the run at hand, or what is left of it
         self._error: Exception | None = None  # after its last element
@@ -217,8 +223,7 @@ class Inbox:
     def take(self, n: int) -> Run | None:
         """Give at most n elements; what was left over first, without pulling."""
         if self._chunk is None:
-            self._state = self.input.save()
-            run = self.pull(n)
+            run = self._pull_safely(n)
             if run is None:
                 return None
             self._chunk, self._error, self._offset, self._used = run.chunk, run.error, 0, 0
@@ -230,6 +235,20 @@ class Inbox:
             return Run(part, None, self._state)
         error, self._error, self._chunk = self._error, None, None
         return Run(part, error, self._state)
+
+    def _pull_safely(self, n: int) -> Run | None:
+        """Note where the input stands, and pull; one that was interrupted begins there once more."""
+        if self._broken:
+            self.input.close()
+            self.input, self._broken = self._node.begin(self._context, to_json(self._state)), False
+        self._state = self.input.save()
+        try:
+            return self.pull(n)
+        except Exception:
+            raise
+        except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
+            self._broken = self._node.pure and not self._context.closed
+            raise
 
     def pull(self, n: int) -> Run | None:
         """Pull a run of the input; what is left of the run before is not looked at."""
@@ -248,13 +267,24 @@ class Inbox:
     def save(self) -> Any:
         """Say where the stage stands."""
         if self._chunk is None:
-            return {"at": self.input.save(), "skip": 0}
+            return {"at": self._state if self._broken else self.input.save(), "skip": 0}
         return {"at": self._state, "skip": self._used}
 
     def close(self) -> None:
         """Close the input."""
         self._chunk = self._error = None
         self.input.close()
+
+
+def to_json(value: Any) -> Any:
+    """Replace what is to be written only now by what it writes."""
+    if isinstance(value, dict):
+        return {key: to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    if isinstance(value, np.integer):
+        return int(value)
+    return to_json(value.to_json()) if hasattr(value, "to_json") else value
 
 
 def first_element(node: Node) -> Any:

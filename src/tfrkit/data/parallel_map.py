@@ -117,11 +117,15 @@ class ParallelMapIterator(NodeIterator):
         ordered: bool,
     ) -> None:
         """Over the elements of a node, so many calls at once (AUTOTUNE finds out)."""
+        self._interrupted = False
         self._calls = _Calls(node, context, state, function, parallel, ordered=ordered)
 
     def pull(self, n: int) -> Run | None:
         """Give what is ready; wait if nothing is."""
         calls = self._calls
+        if self._interrupted:
+            calls.recover()
+        self._interrupted = True  # until it is known not to be
         calls.want(n)
         try:
             run = calls.take_ready(n)
@@ -131,6 +135,7 @@ class ParallelMapIterator(NodeIterator):
             calls.want(0)
         if run is not None:
             calls.push()
+        self._interrupted = False
         return run
 
     def save(self) -> Any:
@@ -149,6 +154,7 @@ class _Calls(Ahead):
         "_claims",
         "_function",
         "_given",
+        "_here",
         "_ordered",
         "_origin",
         "_settling",
@@ -174,6 +180,7 @@ class _Calls(Ahead):
         self._settling = Settling(parallel if fixed else context.threads, fixed=fixed)
         self._given = Given(state["given"] if state else None)  # of what the input gives next
         self._claims: deque[_Claim] = deque()
+        self._here = False  # the consumer pulls
         self._under_way = 0  # elements and errors that were claimed and not given
         self._wanted = 0  # elements that the consumer waits for
 
@@ -221,6 +228,7 @@ class _Calls(Ahead):
         ended = False
         try:
             with self.lock:
+                self._here = True
                 self.reserve()
             run = self.take(n if self._settling.settled else 1)
             if run is None:
@@ -237,8 +245,17 @@ class _Calls(Ahead):
         finally:
             with self.lock:
                 self.release(ended=ended)
+                self._here = False
         origin = run.chunk.slice(0, len(made)).origin if self._origin else None
         return Run(Objects(made, origin), run.error if error is None else error)
+
+    def recover(self) -> None:
+        """Put right what a pull may have left half done that was interrupted."""
+        with self.lock:
+            self._under_way = sum(each.count - each.given - each.error_given for each in self._claims)
+            if self._here:
+                self.release()
+                self._here = False
 
     def push(self) -> None:
         """See to it that there are threads for what may be claimed."""

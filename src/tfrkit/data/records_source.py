@@ -136,6 +136,24 @@ class _RecordsIterator(NodeIterator):
         """Give records of as many blocks and files as it takes."""
         if self._closed:
             return None
+        before = self._file, self._block, self._row
+        try:
+            return self._pull(n)
+        except Exception:
+            raise
+        except BaseException:  # KeyboardInterrupt: as if nothing had been asked for
+            self._file, self._block, self._row = before
+            self._begin_again()
+            raise
+
+    def _begin_again(self) -> None:
+        """Let the next pull open the files anew, where that goes on from the same place."""
+        if self._reader is not None and self._node.pure:
+            self._position, self._block = Position(*self.save()), None
+            self._reader.close()
+            self._reader, self._counted = None, 0
+
+    def _pull(self, n: int) -> Run | None:
         blocks: list[Block] = []
         error: Exception | None = None
         while n:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.node import Node
+from tfrkit.data.node import Node, to_json
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.fingerprint import file_fingerprint
 
@@ -93,17 +93,6 @@ class StateKeeper:
 def _checksum(at: Any, skip: Any) -> str:
     text = json.dumps([at, skip], sort_keys=True, default=repr)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def to_json(value: Any) -> Any:
-    """Replace what is to be written only now by what it writes."""
-    if isinstance(value, dict):
-        return {key: to_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
-    if isinstance(value, np.integer):
-        return int(value)
-    return to_json(value.to_json()) if hasattr(value, "to_json") else value
 
 
 def fingerprint(node: Node) -> str:

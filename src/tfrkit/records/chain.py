@@ -7,6 +7,7 @@ the data CRCs. `cut` of step i needs the unfinished frame that step i-1 left ove
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -18,6 +19,7 @@ from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.cut import Event, FrameCutter, check_block
 from tfrkit.records.damage import Damage, Kind
 from tfrkit.records.detect import HEAD_BYTES, detect
+from tfrkit.records.looks_like import looks_like
 from tfrkit.storage.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_decoder
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.storage.source import ByteSource
@@ -43,6 +45,11 @@ class Step:
     prepared: threading.Lock = field(default_factory=threading.Lock)
     cut: threading.Lock = field(default_factory=threading.Lock)
     before: Step | None = None
+
+
+def _release(lock: threading.Lock) -> None:
+    with contextlib.suppress(RuntimeError):  # `Chain.stop` has done it
+        lock.release()
 
 
 class Feed(Protocol):
@@ -113,6 +120,19 @@ class Chain:
         self._last = step
         return step
 
+    def stop(self) -> None:
+        """Want no more. Nobody shall wait for a step that was planned and, after an interruption, never handed in."""
+        self.cutter.done = True
+        if self._last is not None:
+            _release(self._last.prepared)
+            _release(self._last.cut)
+
+    def hint(self, damage: Damage) -> str:
+        """Say what the file looks like, if not even its first record can be read."""
+        if damage.start or damage.record or not self.source.regular or damage.kind == "bad data CRC":
+            return ""
+        return looks_like(self.source.read_at(0, 1024), self.compression)
+
     def run(self, step: Step) -> list[Event]:
         """Do a planned step; the steps before it must have been started. Thread-safe."""
         before, step.before = step.before, None
@@ -123,7 +143,7 @@ class Chain:
                         pass
                 prepared = self._prepare(step)
             finally:
-                step.prepared.release()
+                _release(step.prepared)
             if before is not None:
                 with before.cut:
                     pass
@@ -134,7 +154,7 @@ class Chain:
                 raise prepared
             events = self.feed.give(prepared, self.cutter)
         finally:
-            step.cut.release()
+            _release(step.cut)
         return self._checked(events) if self._crc else events
 
     def _prepare(self, step: Step) -> Any:

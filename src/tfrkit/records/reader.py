@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import IO, Final
 
 from tfrkit import _core
-from tfrkit.errors import DataLossWarning, MissingExtraError, NotFoundError, OpError
+from tfrkit.errors import CancelledError, DataLossWarning, MissingExtraError, NotFoundError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
 from tfrkit.records.cut import Event, check_block
 from tfrkit.records.damage import Damage
-from tfrkit.records.looks_like import looks_like
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.position import BEGINNING, Position
 from tfrkit.storage.compression import canonical
@@ -53,7 +52,7 @@ class _Lane:
 
     def abandon(self) -> None:
         """Leave the file: what has not begun never will. Later steps first, as they wait for earlier ones."""
-        self.chain.cutter.done = True
+        self.chain.stop()
         while self.pending:
             self.pending.pop().cancel()
 
@@ -96,8 +95,8 @@ class BlockReader:
         self._policy = policy
         self._threads = threads or default_threads()
         self._block_bytes = block_bytes
-        self._to_skip = 0
-        self._skip_count = 0
+        self._to_skip = self._skip_count = 0
+        self._planning = False
         self._lanes: deque[_Lane | OpError | MissingExtraError] = deque()
         self._events: deque[Event] = deque()
 
@@ -105,6 +104,15 @@ class BlockReader:
         return self
 
     def __next__(self) -> Block:
+        try:
+            return self._next()
+        except BaseException as error:
+            if self._planning and not isinstance(error, Exception):  # a step may be planned that nobody does
+                self.close()
+                self._lanes.append(CancelledError("reading was interrupted. Begin anew."))
+            raise
+
+    def _next(self) -> Block:
         while True:
             while self._events:
                 event = self._events.popleft()
@@ -112,6 +120,7 @@ class BlockReader:
                     self._on_damage(event)
                 elif block := self._skip_in(event):
                     return block
+            self._planning = True
             lane = self._current()
             if lane is None:
                 raise StopIteration
@@ -135,16 +144,14 @@ class BlockReader:
 
         As in TensorFlow, the data CRCs of skipped records are not checked.
         """
-        self._to_skip += count
-        self._skip_count = self._to_skip
+        self._to_skip = self._skip_count = self._to_skip + count
 
     def close(self) -> None:
         """Stop reading and let go of all files; the iterator is then at its end."""
         self._files.clear()
         self._events.clear()
         while self._lanes:
-            lane = self._lanes.popleft()
-            if isinstance(lane, _Lane):
+            if isinstance(lane := self._lanes.popleft(), _Lane):
                 lane.abandon()
 
     def _current(self) -> _Lane | None:
@@ -185,6 +192,7 @@ class BlockReader:
         if not lane.pending:
             step = lane.chain.plan()
             return None if step is None else lane.chain.run(step)
+        self._planning = False
         lane.pending[0].exception()  # wait: if that is interrupted, it keeps its place
         return lane.pending.popleft().result()
 
@@ -249,9 +257,8 @@ class BlockReader:
         assert isinstance(lane, _Lane)
         path = lane.chain.path
         if self._to_skip and damage.kind == "truncated" and not damage.tail and not lane.chain.compression:
-            damage = replace(
-                damage, text=f"truncated record at {damage.start}' failed with reached end of file"
-            )
+            text = f"truncated record at {damage.start}' failed with reached end of file"
+            damage = replace(damage, text=text)
         if damage.tail and self._policy.cut_tail == "end":
             error = damage.to_error(path)
             self._leave(lane)
@@ -261,7 +268,7 @@ class BlockReader:
             self._leave(lane)
             if self._to_skip:
                 self._to_skip = self._skip_count  # TensorFlow begins to count again
-            raise damage.to_error(path, _hint(lane.chain, damage))
+            raise damage.to_error(path, lane.chain.hint(damage))
         self.skipped += 1
         if len(self.damages) < _MAX_DAMAGES:
             self.damages.append((path, damage))
@@ -391,10 +398,3 @@ def read_records(
             policy=policy,
         )
     )
-
-
-def _hint(chain: Chain, damage: Damage) -> str:
-    """Say what the file looks like, if not even its first record can be read."""
-    if damage.start or damage.record or not chain.source.regular or damage.kind == "bad data CRC":
-        return ""
-    return looks_like(chain.source.read_at(0, 1024), chain.compression)
