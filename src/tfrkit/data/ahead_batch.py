@@ -173,7 +173,10 @@ class _Batches(Ahead):
         error: Exception | None = None
         with self.lock:
             while self._slots and self._slots[0].done and len(items) < n and error is None:
-                run = self._slots.popleft().run
+                run = self._slots[0].run
+                if items and run is not None and not isinstance(run.error, Exception | None):
+                    break  # what is raised here, alone
+                self._slots.popleft()
                 if run is not None:  # else it is a last batch that is dropped
                     items += run.chunk.objects()
                     error = run.error

@@ -212,6 +212,9 @@ class _Calls(Ahead):
                 if count:
                     chunks.append(claim.chunk(first, count))
                 n -= count
+                if chunks and not isinstance(error, Exception | None):  # what is raised here, alone
+                    claim.given, self._under_way, error = claim.given - 1, self._under_way + 1, None
+                    break
                 if n == 0 or error is not None or (self._ordered and not claim.over):
                     break
         if error is not None and not isinstance(error, Exception):

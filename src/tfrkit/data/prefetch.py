@@ -112,12 +112,15 @@ class _Queue(Ahead):
                 used = min(n, size)
                 if used:
                     chunks.append(entry.chunk.slice(entry.given, entry.given + used))
-                if used == size:
-                    self._entries.popleft()
-                    error = entry.error
                 entry.given += used
                 n -= used
-                self._count -= used + (error is not None)
+                self._count -= used
+                if used == size:
+                    if chunks and not isinstance(entry.error, Exception | None):
+                        break  # what is raised here, alone
+                    self._entries.popleft()
+                    error = entry.error
+                    self._count -= error is not None
         if not chunks and error is None:
             return None
         if error is not None and not isinstance(error, Exception):
