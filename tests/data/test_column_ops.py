@@ -166,6 +166,7 @@ def test_decode_raw_fails_in_its_place_and_goes_on():
     assert (first["raw"].tolist(), last["raw"].tolist()) == ([25185], [25185, 25699])
     assert isinstance(error, InvalidArgumentError)
     assert str(error) == "Input to DecodeRaw has length 3 that is not a multiple of 2, the size of int16"
+    assert error.__notes__[0].startswith("It came up in decode_raw(")
 
 
 def test_decode_raw_of_a_batch_wants_one_length():

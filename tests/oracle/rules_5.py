@@ -82,6 +82,7 @@ SECTION_5: dict[str, str] = {
     "5 map error": "An error comes at its element, which is left out; iteration goes on. So it is when calls run at once.",
     "5 map error in batch": "A failing element in a batch is raised once, what the batch had so far is lost, and the next batch starts after it.",
     "5 map error fused": "By default TensorFlow makes one stage of map and batch, and then the whole batch is lost; so it is in ragged_batch. tfrkit does what both do without that.",
+    "5 map unsupported result": "A function that returns what is no tensor is a TypeError `Unsupported return value from function passed to Dataset.map(): ...`, one that returns nothing an InvalidArgumentError. (TensorFlow finds out when the pipeline is built, tfrkit at the element.)",
     "5 map constants": "Python's numbers and strings in what a function returns become int32, float32 and string.",
     # filter, flat_map, interleave, ignore_errors
     "5 filter": "filter keeps the elements for which the function is true.",

@@ -410,3 +410,28 @@ def test_reduce_refuses_a_state_of_another_type():
             "The number of components of the initial state and the reduce function output",
         ),
     )
+
+
+@tf_rule("5 map unsupported result")
+@pytest.mark.parametrize("value", [{1, 2}, len, {"a": {3}}], ids=repr)
+def test_a_result_that_is_no_tensor(value):
+    found = [refused(lib, value) for lib in (theirs(), ours())]
+    assert [name for name, _ in found] == ["TypeError", "TypeError"]
+    assert all(
+        "Unsupported return value from function passed to Dataset.map(): " in text for _, text in found
+    )
+
+
+@tf_rule("5 map unsupported result")
+def test_a_function_that_returns_nothing():
+    found = [refused(lib, None) for lib in (theirs(), ours())]
+    assert [name for name, _ in found] == ["InvalidArgumentError", "InvalidArgumentError"]
+    assert all("of 0 must be at least minimum 1" in text for _, text in found)
+
+
+def refused(lib, value):
+    try:
+        list(lib.Dataset.range(1).map(lambda _: value))
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return None, ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import starmap
 from typing import Any
 
-from tfrkit.data.convert import to_element
+from tfrkit.data.convert import to_result
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["call_each"]
@@ -25,7 +25,7 @@ def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[li
     unpacked = len(elements) > 0 and type(elements[0]) is tuple
     try:
         # The loop runs in C; what came before an error is kept.
-        made.extend(map(to_element, (starmap if unpacked else map)(function, elements)))
+        made.extend(map(to_result, (starmap if unpacked else map)(function, elements)))
     except Exception as error:
         return made, error
     if len(made) < len(elements):

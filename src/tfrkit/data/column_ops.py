@@ -220,6 +220,7 @@ def _one_by_one(op: ColumnOp, chunk: Chunk) -> tuple[list[Any], Exception | None
         try:
             made.append(op.on_element(_as_dict(op, element)))
         except Exception as error:
+            error.add_note(f"It came up in {op.label}.")
             return made, error
     return made, None
 

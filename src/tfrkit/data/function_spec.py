@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tfrkit.data.convert import to_element
+from tfrkit.data.convert import to_result
 from tfrkit.data.node import Context, Node
 from tfrkit.data.structure import flatten, map_structure, pack
 from tfrkit.model.bytes_column import BytesColumn
@@ -44,7 +44,7 @@ def function_spec(node: Node, function: Callable[..., Any]) -> Any:
     """
 
     def spec_for(element: Any) -> Any:
-        return map_structure(spec_of_value, to_element(call_with(function, element)))
+        return map_structure(spec_of_value, to_result(call_with(function, element)))
 
     if node not in _known:
         _known[node] = result_spec(node.inputs[0], spec_for)

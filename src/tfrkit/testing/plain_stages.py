@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tfrkit.data import convert
 from tfrkit.data.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.cache import CacheMemory, CacheNode
 from tfrkit.data.concatenate import ConcatenateNode
@@ -45,7 +46,7 @@ class Map(Stage):
 
     def __next__(self) -> Item:
         item = next(self.input)
-        return item.of(converted(call(self.function, item)))
+        return item.of(convert.to_result(call(self.function, item)))
 
 
 @runs(FilterNode)
