@@ -6,7 +6,7 @@ Nothing runs until somebody iterates.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from tfrkit.data.arguments import function, integer
 from tfrkit.data.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.cache import CacheMemory, CacheNode
-from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
 from tfrkit.data.concatenate import ConcatenateNode, check_concatenate
 from tfrkit.data.explain import explain
+from tfrkit.data.feature_verbs import FeatureVerbs
 from tfrkit.data.filter import FilterNode
 from tfrkit.data.generator import make_generator_node
 from tfrkit.data.ignore_errors import IgnoreErrorsNode
@@ -30,8 +30,6 @@ from tfrkit.data.map import MapNode
 from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.options import Options, OptionsNode
 from tfrkit.data.padded_batch import make_padded_batch_node
-from tfrkit.data.parse import ParseNode
-from tfrkit.data.parse_sequence import ParseSequenceNode
 from tfrkit.data.prefetch import PrefetchNode
 from tfrkit.data.profile import Profile, profile
 from tfrkit.data.ragged_batch import RaggedBatchNode
@@ -42,30 +40,29 @@ from tfrkit.data.shuffle import ShuffleNode
 from tfrkit.data.slices import make_slices_node, make_tensors_node
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.data.unbatch import UnbatchNode, check_unbatch
-from tfrkit.data.with_column import WithColumnNode
-from tfrkit.data.with_source import WithSourceNode
 from tfrkit.data.zip import make_zip_node
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.policy import TFRKIT, ReadPolicy
-from tfrkit.model.specs import Spec
 
 __all__ = ["Dataset"]
 
 
-class Dataset:
+class Dataset(FeatureVerbs):
     """A description of a stream of elements, with TensorFlow's verbs and some more.
 
     Elements are numpy scalars, bytes, arrays, Ragged, Sparse and BytesColumn, or tuples and dicts of them. A dataset
     can be iterated any number of times, and pickles if its functions do.
 
     >>> ds = Dataset.range(10).shuffle(4, seed=1).map(lambda x: x * x).batch(4)
-    >>> [batch.tolist() for batch in ds]  # doctest: +SKIP
-    [[4, 9, 0, 16], [36, 1, 49, 64], [25, 81]]
+    >>> [batch.tolist() for batch in ds]
+    [[0, 16, 25, 1], [4, 49, 81, 64], [36, 9]]
     """
 
     def __init__(self, node: Node) -> None:
         """Use the class methods; this wraps a node."""
         self.node = node
+
+    def _over(self, node: Node) -> Dataset:
+        return Dataset(node)
 
     # ---- sources
 
@@ -99,7 +96,11 @@ class Dataset:
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """A single element: the given arrays themselves."""
+        """A single element: the given arrays themselves.
+
+        >>> list(Dataset.from_tensors((1, "a")))
+        [(np.int32(1), b'a')]
+        """
         return Dataset(make_tensors_node(tensors))
 
     @staticmethod
@@ -146,7 +147,19 @@ class Dataset:
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """Elements of several datasets side by side, until the shortest ends."""
+        """Elements of several datasets side by side, until the shortest ends.
+
+        Args:
+            args: datasets, or one tuple or dict (nested too) of them: elements have that structure.
+            datasets: the same, as TensorFlow once had it.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            TypeError: there is a list, or something that is no Dataset.
+
+        >>> list(Dataset.zip(Dataset.range(2), Dataset.range(5, 9)))
+        [(np.int64(0), np.int64(5)), (np.int64(1), np.int64(6))]
+        """
         return Dataset(make_zip_node(args, datasets))
 
     # ---- one element for another
@@ -174,18 +187,39 @@ class Dataset:
         return Dataset(MapNode(self.node, function(map_func), num_parallel_calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Keep the elements for which a function is true."""
+        """Keep the elements for which a function is true.
+
+        Args:
+            predicate: takes an element (the parts of a tuple as arguments) and gives a bool. Anything else is a
+                ValueError at that element.
+            name: ignored; TensorFlow has it.
+
+        >>> list(Dataset.range(5).filter(lambda x: x > 2))
+        [np.int64(3), np.int64(4)]
+        """
         return Dataset(FilterNode(self.node, function(predicate)))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
-        """Put a number before every element."""
+        """Put a number, from `start` on, before every element.
+
+        >>> list(Dataset.from_tensor_slices(["a", "b"]).enumerate(start=5))
+        [(np.int64(5), b'a'), (np.int64(6), b'b')]
+        """
         numbers = Dataset(RangeNode(integer(start, "start"), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
         return Dataset.zip(numbers, self)
 
     # ---- one element to many, and many to one
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Make a dataset of every element, and give them one after another."""
+        """Make a dataset of every element, and give their elements one after another.
+
+        Args:
+            map_func: takes an element and gives a Dataset. Anything else is a TypeError at that element.
+            name: ignored; TensorFlow has it.
+
+        >>> [int(x) for x in Dataset.range(4).flat_map(Dataset.range)]
+        [0, 0, 1, 0, 1, 2]
+        """
         return Dataset(InterleaveNode(self.node, function(map_func), 1, 1, None, None, "flat_map"))
 
     def interleave(
@@ -197,7 +231,24 @@ class Dataset:
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Make a dataset of every element, and take from several of them in turn."""
+        """Make a dataset of every element, and take from several of them in turn.
+
+        Args:
+            map_func: takes an element and gives a Dataset.
+            cycle_length: of how many at once; by default as many as there are cores.
+            block_length: how many elements of one before the next has its turn; by default 1.
+            num_parallel_calls: how many of them are read ahead at once; at most `cycle_length`.
+            deterministic: False: whichever has an element first.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            InvalidArgumentError: a length is not positive.
+            ValueError: there are more parallel calls than datasets in turn.
+
+        >>> ds = Dataset.range(1, 4).interleave(lambda x: Dataset.from_tensors(x).repeat(3), 2, 2)
+        >>> [int(x) for x in ds]
+        [1, 1, 2, 2, 1, 2, 3, 3, 3]
+        """
         cycle, block = resolve_cycle(cycle_length, block_length, num_parallel_calls)
         return Dataset(
             InterleaveNode(
@@ -213,7 +264,21 @@ class Dataset:
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Put consecutive elements together; the last batch may be smaller."""
+        """Put consecutive elements together; the last batch may be smaller.
+
+        Args:
+            batch_size: how many.
+            drop_remainder: leave out a last batch that is smaller.
+            num_parallel_calls: ignored; TensorFlow has it.
+            deterministic: ignored; TensorFlow has it.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            InvalidArgumentError: the size is not positive. Elements of different shapes are one at their batch.
+
+        >>> [batch.tolist() for batch in Dataset.range(5).batch(2)]
+        [[0, 1], [2, 3], [4]]
+        """
         return Dataset(BatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder)))
 
     def padded_batch(
@@ -224,7 +289,24 @@ class Dataset:
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Put consecutive elements together, padded to the longest or to the given shapes."""
+        """Put consecutive elements together, padded to the longest or to the given shapes.
+
+        Args:
+            batch_size: how many.
+            padded_shapes: a shape for each part of an element, in its structure; None or -1 is the batch's longest.
+            padding_values: a value for each part, or one for all; by default 0, "" or False.
+            drop_remainder: leave out a last batch that is smaller.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            TypeError: a padding value has not the type of its part.
+            ValueError: shapes are needed, or do not go with the elements. A DataLossError comes at a batch with an
+                element that is longer than its shape.
+
+        >>> ds = Dataset.range(1, 4).map(lambda n: np.full(n, n))
+        >>> [batch.tolist() for batch in ds.padded_batch(2, padding_values=np.int64(-1))]
+        [[[1, -1], [2, 2]], [[3, 3, 3]]]
+        """
         return Dataset(
             make_padded_batch_node(
                 self.node, _positive_batch(batch_size), padded_shapes, padding_values, bool(drop_remainder)
@@ -238,12 +320,30 @@ class Dataset:
         row_splits_dtype: Any = "int64",
         name: str | None = None,
     ) -> Dataset:
-        """Put consecutive elements together as Ragged where their lengths are not known."""
+        """Put consecutive elements together, as Ragged where their lengths are not known.
+
+        Args:
+            batch_size: how many.
+            drop_remainder: leave out a last batch that is smaller.
+            row_splits_dtype: what `element_spec` says of the splits, int64 or int32; a Ragged always has int64.
+            name: ignored; TensorFlow has it.
+
+        >>> ds = Dataset.range(3).map(np.arange).ragged_batch(3)
+        >>> ds.get_single_element().to_list()
+        [[], [0], [0, 1]]
+        """
         splits = convert.as_dtype(row_splits_dtype)
         return Dataset(RaggedBatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder), splits))
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """Give the rows of every element one by one."""
+        """Give the rows of every element one by one.
+
+        Raises:
+            ValueError: elements are scalars, or their parts are known to have different numbers of rows.
+
+        >>> [int(x) for x in Dataset.range(5).batch(2).unbatch()]
+        [0, 1, 2, 3, 4]
+        """
         check_unbatch(self.node)
         return Dataset(UnbatchNode(self.node))
 
@@ -256,7 +356,20 @@ class Dataset:
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Mix: give a random one of the next `buffer_size` elements, in TensorFlow's order for a seed."""
+        """Mix: give a random one of the next `buffer_size` elements, in TensorFlow's order for a seed.
+
+        Args:
+            buffer_size: how many elements wait at a time; UNKNOWN_CARDINALITY (-2): all of them.
+            seed: an integer; None draws one, by `set_seed` if that was called.
+            reshuffle_each_iteration: another order in every pass (the default), or the same.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            InvalidArgumentError: the size is not positive.
+
+        >>> [int(x) for x in Dataset.range(6).shuffle(6, seed=1, reshuffle_each_iteration=False)]
+        [3, 5, 0, 4, 1, 2]
+        """
         size = integer(buffer_size, "buffer_size")
         if size <= 0 and size != UNKNOWN_CARDINALITY:
             raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
@@ -289,29 +402,49 @@ class Dataset:
         return Dataset(ShardNode(self.node, shards, number))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """These elements, then those of another dataset."""
+        """These elements, then those of another dataset.
+
+        Raises:
+            TypeError: its elements have another structure or other types.
+        """
         check_concatenate(self.node, dataset.node)
         return Dataset(ConcatenateNode(self.node, dataset.node))
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """Keep the elements of the first complete pass in memory, and give those from then on."""
+        """Keep the elements of the first complete pass in memory, and give those from then on.
+
+        Raises:
+            InvalidArgumentError: there is a file name; TensorFlow would keep them there.
+        """
         if filename:
             raise InvalidArgumentError(f"expected no filename (the cache is in memory) but got {filename!r}")
         return Dataset(CacheNode(self.node, CacheMemory()))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
-        """Make the next elements ready in the background."""
+        """Make the next elements ready in the background.
+
+        Args:
+            buffer_size: how many; AUTOTUNE or None finds out, 0 does nothing.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            InvalidArgumentError: it is below -1.
+        """
         depth = AUTOTUNE if buffer_size is None else integer(buffer_size, "buffer_size")
         if depth < -1:
             raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
         return Dataset(PrefetchNode(self.node, depth))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """Leave out what fails."""
+        """Leave out what fails; `DatasetIterator.ignored` counts it, and `log_warning` logs it.
+
+        >>> [int(x) for x in Dataset.range(3).map(lambda x: 2 // int(x)).ignore_errors()]
+        [2, 1]
+        """
         return Dataset(IgnoreErrorsNode(self.node, bool(log_warning)))
 
     def assert_cardinality(self, expected_cardinality: int) -> Dataset:
-        """Say how many elements there are; another number is an error at the end."""
+        """Say how many elements there are; another number is a FailedPreconditionError where it shows."""
         return Dataset(
             AssertCardinalityNode(self.node, integer(expected_cardinality, "expected_cardinality"))
         )
@@ -334,72 +467,8 @@ class Dataset:
         return OptionsNode.of(self.node)
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """Set options for the whole pipeline."""
+        """Set options for the whole pipeline; what they do not set stays as it is."""
         return Dataset(OptionsNode(self.node, OptionsNode.of(self.node).merge(options)))
-
-    # ---- declarative: what they do is known, so it runs on whole columns
-
-    def parse(self, features: Spec, *, policy: ReadPolicy | None = None) -> Dataset:
-        """Parse serialised Examples: records one by one, or batches of them, to dicts.
-
-        Args:
-            features: the spec; see `parse_example`.
-            policy: how TensorFlow's and protobuf's readings of odd bytes are told apart; by default that of the source.
-        """
-        return Dataset(ParseNode(self.node, features, policy or TFRKIT))
-
-    def parse_sequence(
-        self,
-        context_features: Spec | None = None,
-        sequence_features: Spec | None = None,
-        *,
-        policy: ReadPolicy | None = None,
-    ) -> Dataset:
-        """Parse serialised SequenceExamples to (context, sequences), each a dict; batches also give the lengths."""
-        return Dataset(ParseSequenceNode(self.node, context_features, sequence_features, policy or TFRKIT))
-
-    def decode_raw(self, key: str, dtype: Any, shape: Any = None, *, little_endian: bool = True) -> Dataset:
-        """Turn the bytes of a feature into numbers.
-
-        Args:
-            key: the feature.
-            dtype: type of the numbers.
-            shape: sizes; an entry may be the name of another feature that holds it, and so may the whole shape.
-            little_endian: byte order in the data.
-        """
-        return Dataset(
-            ColumnsNode(self.node, DecodeRawOp(key, convert.as_dtype(dtype), shape, little_endian))
-        )
-
-    def select(self, *keys: str | Sequence[str]) -> Dataset:
-        """Keep only these features, in this order."""
-        flat = [key for each in keys for key in ([each] if isinstance(each, str) else each)]
-        return Dataset(ColumnsNode(self.node, SelectOp(tuple(flat))))
-
-    def rename(self, names: Mapping[str, str] | None = None, /, **more: str) -> Dataset:
-        """Give features other names: `rename({"old": "new"})` or `rename(old="new")`."""
-        return Dataset(ColumnsNode(self.node, RenameOp(dict(names or {}, **more))))
-
-    def cast(self, dtypes: Mapping[str, Any] | None = None, /, **more: Any) -> Dataset:
-        """Change the types of features: `cast({"label": "int32"})` or `cast(label="int32")`."""
-        wanted = {key: convert.as_dtype(dtype) for key, dtype in dict(dtypes or {}, **more).items()}
-        return Dataset(ColumnsNode(self.node, CastOp(wanted)))
-
-    def with_column(self, name: str, function: Callable[..., Any]) -> Dataset:
-        """Add a feature: what a function makes of the element."""
-        return Dataset(WithColumnNode(self.node, name, function))
-
-    def with_source(self, file: str = "file", record: str = "record") -> Dataset:
-        """Add the file name (bytes) and the record number of every element as features.
-
-        A dict gets two more entries, a tuple in its first dict; a raw record becomes the entry "data" of a new dict.
-        It works as long as an element is made of one record: behind `parse`, `map`, `filter`, `shuffle`; not `batch`.
-
-        Args:
-            file: name of the feature for the file.
-            record: name of the feature for the number.
-        """
-        return Dataset(WithSourceNode(self.node, file, record))
 
     # ---- running it
 
@@ -420,7 +489,20 @@ class Dataset:
         return NumpyIterator(iter(self))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """Fold all elements into one value: `reduce_func(state, element)` gives the next state."""
+        """Fold all elements into one value.
+
+        Args:
+            initial_state: a value, or a tuple or dict of them. A Python int is an int32: for sums of int64 give
+                `np.int64(0)`.
+            reduce_func: takes the state and an element (each as one argument) and gives the next state.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            TypeError: it gives a state of another structure or type.
+
+        >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
+        np.int64(10)
+        """
         state = convert.to_tensors(initial_state)
         for element in self:
             made = convert.to_element(reduce_func(state, element))
@@ -476,7 +558,7 @@ class Dataset:
         return explain(self.node)
 
     def profile(self, seconds: float = 5) -> Profile:
-        """Run it for some seconds and say where the time goes."""
+        """Run it for at most some seconds and say where the time goes, and what would help: print it."""
         return profile(self.node, seconds)
 
     def __repr__(self) -> str:
