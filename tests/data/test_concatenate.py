@@ -61,3 +61,8 @@ def test_cardinality_is_the_sum():
     assert numbers.concatenate(numbers).cardinality() == 6
     assert numbers.concatenate(numbers.repeat()).cardinality() == -1
     assert numbers.concatenate(numbers.filter(lambda x: x > 1)).cardinality() == -2
+
+
+def test_something_else_is_refused():
+    with pytest.raises(TypeError, match=r"expected a Dataset to concatenate but got list"):
+        Dataset.range(2).concatenate([1, 2])

@@ -94,3 +94,8 @@ def test_settings_of_tensorflow_are_kept():
         return [kept.experimental_slack, kept.deterministic]
 
     agree_on(case, [True, False])
+
+
+def test_options_of_another_type_are_refused():
+    with pytest.raises(TypeError, match="expected Options but got dict"):
+        tfr.Dataset.range(2).with_options({"deterministic": False})

@@ -405,8 +405,10 @@ class Dataset(FeatureVerbs):
         """These elements, then those of another dataset.
 
         Raises:
-            TypeError: its elements have another structure or other types.
+            TypeError: it is none, or its elements have another structure or other types.
         """
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"expected a Dataset to concatenate but got {type(dataset).__name__}")
         check_concatenate(self.node, dataset.node)
         return Dataset(ConcatenateNode(self.node, dataset.node))
 
@@ -467,7 +469,13 @@ class Dataset(FeatureVerbs):
         return OptionsNode.of(self.node)
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """Set options for the whole pipeline; what they do not set stays as it is."""
+        """Set options for the whole pipeline; what they do not set stays as it is.
+
+        Raises:
+            TypeError: they are no Options.
+        """
+        if not isinstance(options, Options):
+            raise TypeError(f"expected Options but got {type(options).__name__}")
         return Dataset(OptionsNode(self.node, OptionsNode.of(self.node).merge(options)))
 
     # ---- running it
