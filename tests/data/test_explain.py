@@ -17,11 +17,11 @@ def test_says_what_runs_as_one(tmp_path):
         writer.write_example({"label": 1})
     lines = lines_of(tfr.TFRecordDataset(path).shuffle(9, seed=1).parse(SPEC).batch(4))
     assert lines[0] == "as written:"
-    assert lines[1:3] == ["batch(4)", "parse(1 features)"]
+    assert lines[1:3] == ["batch(4)", "parse(1 feature)"]
     assert lines[3].split() == ["shuffle(9)", "seeks"]
     assert lines[4].startswith("TFRecordDataset(")
     assert lines[4].endswith("seeks")
-    assert lines[6:8] == ["as it runs:", "parse(1 features) + batch(4)"]
+    assert lines[6:8] == ["as it runs:", "parse(1 feature) + batch(4)"]
 
 
 def test_says_that_nothing_is_rewritten():

@@ -89,7 +89,8 @@ class ParseNode(Node):
     @property
     def label(self) -> str:
         """As written."""
-        return f"parse({len(self.features)} features)"
+        count = len(self.features)
+        return f"parse({count} feature{'' if count == 1 else 's'})"
 
 
 def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[Chunk, Exception | None]:
