@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -33,3 +34,12 @@ def pytest_configure() -> None:
     newer = [path for path in sources if path.stat().st_mtime > built]
     if newer:
         pytest.exit(f"{newer[0].relative_to(ROOT)} is newer than the installed tfrkit; run `make install`", 4)
+
+
+@pytest.fixture(autouse=True)
+def no_global_seed() -> Iterator[None]:
+    """Take back the global seed that a test or a page of the docs has set."""
+    yield
+    seeds = sys.modules.get("tfrkit.data.seeds")
+    if seeds is not None:
+        seeds.set_seed(None)

@@ -51,10 +51,9 @@ class _Lane:
         return step is not None
 
     def abandon(self) -> None:
-        """Leave the file: what has not begun never will. Later steps first, as they wait for earlier ones."""
+        """Leave the file. Steps under way end by themselves; none is cancelled, as a later one may wait for it."""
         self.chain.stop()
-        while self.pending:
-            self.pending.pop().cancel()
+        self.pending.clear()
 
 
 class BlockReader:
