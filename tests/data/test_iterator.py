@@ -129,3 +129,9 @@ def test_an_iterator_can_be_closed_while_its_generator_is_at_work() -> None:
     thread.join()
     assert found == []
     assert ends == [True]
+
+
+def test_an_iterator_that_was_never_begun_goes_quietly() -> None:
+    # An interruption may come before anything is set.
+    iterator = object.__new__(tfr.DatasetIterator)
+    iterator.__del__()

@@ -244,7 +244,8 @@ class DatasetIterator:
             root.close()
 
     def __del__(self) -> None:
-        self._end()
+        if "_root" in self.__dict__:  # else the beginning was interrupted
+            self._end()
 
 
 @atexit.register
