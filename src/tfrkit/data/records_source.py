@@ -15,16 +15,14 @@ from typing import IO, Any, ClassVar, Final
 import numpy as np
 
 from tfrkit.data.chunk import Objects, Records
-from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
-from tfrkit.errors import FailedPreconditionError, MissingExtraError, OpError
+from tfrkit.data.file_source import FileSourceNode
+from tfrkit.data.node import Context, NodeIterator, Run
+from tfrkit.errors import MissingExtraError, OpError
 from tfrkit.model.block import Block
-from tfrkit.model.element_spec import TensorSpec
-from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES
 from tfrkit.records.fetch import fetch
 from tfrkit.records.position import BEGINNING, Places, Position
 from tfrkit.records.reader import BlockReader
-from tfrkit.storage.source import is_stream
 
 __all__ = ["RecordsNode"]
 
@@ -34,37 +32,20 @@ _counting = threading.Lock()  # sources of one pass may run at once
 
 
 @dataclass(frozen=True, eq=False)
-class RecordsNode(Node):
+class RecordsNode(FileSourceNode):
     """Records of the files, one file after another.
 
     Attributes:
-        files: paths; "-" is standard input if the policy globs.
-        policy: how they are read.
         threads: how many cores reading may use; None is as many as the pipeline may.
         block_bytes: about how much is read at once.
     """
 
-    files: tuple[str, ...] = field(metadata={"unsigned": True})  # told apart by what is in them, see state.py
-    policy: ReadPolicy
     threads: int | None = field(default=None, metadata={"unsigned": True})
     block_bytes: int = field(default=BLOCK_BYTES, metadata={"unsigned": True})
 
+    verb: ClassVar[str] = "TFRecordDataset"
+    elements: ClassVar[str] = "records"
     reads_ahead: ClassVar[bool] = True  # other threads read the next blocks anyway
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The files that a state must find unchanged."""
-        return self.files
-
-    @functools.cached_property
-    def pure(self) -> bool:
-        """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
-        return not any(map(self._flows, self.files))
-
-    @property
-    def seeks(self) -> bool:
-        """Files do, pipes do not."""
-        return self.pure
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at a file, a byte of its uncompressed stream, and the number of the record there.
@@ -73,34 +54,13 @@ class RecordsNode(Node):
             FailedPreconditionError: that would be the middle of a pipe.
         """
         position = BEGINNING if state is None else Position(*state)
-        if position.offset and self._flows(self.files[position.file]):
-            path = self.files[position.file]
-            raise FailedPreconditionError(
-                f"{path}; cannot go on in the middle of a pipe. Begin anew, or keep the records in a file.",
-                path=path,
-            )
+        self.check_start(position.file, position.offset)
         return _RecordsIterator(self, context, position)
-
-    def element_spec(self) -> Any:
-        """A scalar of bytes."""
-        return TensorSpec((), np.dtype(object))
-
-    def cardinality(self) -> int:
-        """Not known without reading."""
-        return UNKNOWN_CARDINALITY
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        shown = [repr(path) for path in self.files[:1]]
-        if len(self.files) > 1:
-            shown.append(f"{len(self.files) - 1} more")
-        return f"TFRecordDataset({', '.join(shown)})"
 
     def number_of(self, path: str | None) -> int:
         """The number of a file, for `fetch`; -1 if it is none of this source's, or cannot be read again."""
         file = self._numbers.get(path, -1)
-        return -1 if file < 0 or self._flows(self.files[file]) else file
+        return -1 if file < 0 or self.flows(self.files[file]) else file
 
     def fetch(self, places: Places, *, threads: int | None = None) -> Records:
         """Read the records at places of this source's files again, in the order of the places.
@@ -114,10 +74,6 @@ class RecordsNode(Node):
     def _numbers(self) -> dict[str | None, int]:
         # A file that is named twice is the same file, so either number will do.
         return {path: number for number, path in enumerate(self.files)}
-
-    def _flows(self, path: str) -> bool:
-        """Whether a file can only be read once, in order."""
-        return (path == "-" and self.policy.globs) or is_stream(path)
 
 
 class _RecordsIterator(NodeIterator):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,22 +18,21 @@ import numpy.typing as npt
 from tfrkit.data.chunk import Chunk, Columns, Objects, concat
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.file_names import check_buffer_size, check_text, make_reading_node
-from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.file_source import FileSourceNode
+from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import (
     DataLossError,
     DataLossWarning,
-    FailedPreconditionError,
     InvalidArgumentError,
     MissingExtraError,
     OpError,
 )
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.inflate import Decoder, open_decoder
-from tfrkit.storage.source import is_stream, open_source
+from tfrkit.storage.source import open_source
 
 __all__ = ["TextLineDataset", "TextLinesNode"]
 
@@ -104,31 +103,11 @@ def _read(policy: ReadPolicy, files: tuple[str, ...]) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class TextLinesNode(Node):
-    """Lines of the files, one file after another.
+class TextLinesNode(FileSourceNode):
+    """Lines of the files, one file after another."""
 
-    Attributes:
-        files: paths; "-" is standard input if the policy globs.
-        policy: how they are read.
-    """
-
-    files: tuple[str, ...] = field(metadata={"unsigned": True})
-    policy: ReadPolicy
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The files that a state must find unchanged."""
-        return self.files
-
-    @functools.cached_property
-    def pure(self) -> bool:
-        """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
-        return not any(map(self._flows, self.files))
-
-    @property
-    def seeks(self) -> bool:
-        """Files do, pipes do not."""
-        return self.pure
+    verb: ClassVar[str] = "TextLineDataset"
+    elements: ClassVar[str] = "lines"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at the number of a file and a byte of its uncompressed stream.
@@ -137,29 +116,8 @@ class TextLinesNode(Node):
             FailedPreconditionError: that would be the middle of a pipe.
         """
         file, offset = (0, 0) if state is None else state
-        if offset and self._flows(self.files[file]):
-            path = self.files[file]
-            raise FailedPreconditionError(
-                f"{path}; cannot go on in the middle of a pipe. Begin anew, or keep the lines in a file.",
-                path=path,
-            )
+        self.check_start(file, offset)
         return _LinesIterator(self, file, offset)
-
-    def element_spec(self) -> Any:
-        """A scalar of bytes."""
-        return TensorSpec((), np.dtype(object))
-
-    def cardinality(self) -> int:
-        """Not known without reading."""
-        return UNKNOWN_CARDINALITY
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        shown = [repr(path) for path in self.files[:1]]
-        if len(self.files) > 1:
-            shown.append(f"{len(self.files) - 1} more")
-        return f"TextLineDataset({', '.join(shown)})"
 
     def open(self, file: int, offset: int) -> _LineFile:
         """Open a file at a byte of its uncompressed stream."""
@@ -176,10 +134,6 @@ class TextLinesNode(Node):
         decoder = open_decoder(source, kind, tensorflow=self.policy.tensorflow_containers)
         # What comes through a pipe is given at once: waiting for a whole piece might be waiting for ever.
         return _LineFile(path, decoder, self.policy, offset, drop, _PIECE_BYTES if source.regular else 1)
-
-    def _flows(self, path: str) -> bool:
-        """Whether a file can only be read once, in order."""
-        return (path == "-" and self.policy.globs) or is_stream(path)
 
 
 class _LineFile:
