@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tfrkit.data.ahead import Ahead, Place
+from tfrkit.data.ahead import Ahead
 from tfrkit.data.chunk import Objects
 from tfrkit.data.feed import Piece, split
 from tfrkit.data.fused_batch import FusedBatchNode, Job, JobMaker
@@ -211,10 +211,6 @@ class _Batches(Ahead):
         with self.lock:
             self._slots.clear()
 
-    def now(self) -> Place:
-        """Not used: several runs may be under way."""
-        raise NotImplementedError
-
     # ---- threads
 
     def _workers(self) -> int:
@@ -245,7 +241,7 @@ class _Batches(Ahead):
                 try:
                     job = self._jobs.take()
                 except kept as error:
-                    job = Job([Piece(place["at"], place["skip"], Objects([]), error)], 1)  # type: ignore[arg-type]
+                    job = Job([Piece(place["at"], place["skip"], Objects([]), error)], 1)  # type: ignore[arg-type]  # raised as it is
                 return self._add_slot(job, kept)
             finally:
                 self._at = None
@@ -268,7 +264,7 @@ class _Batches(Ahead):
         try:
             run, used = self._jobs.make(slot.job)
         except kept as error:
-            run = Run(Objects([]), error)  # type: ignore[arg-type]
+            run = Run(Objects([]), error)  # type: ignore[arg-type]  # raised as it is
         if used is not None:
             with self._taking:  # nobody takes elements meanwhile
                 self._give_back(slot, used)

@@ -49,4 +49,5 @@ def function(value: Any) -> Callable[..., Any]:
         raise ValueError(
             f"Argument `func` must be a callable. Received func={value!r} (of type {type(value)})"
         )
-    return value  # type: ignore[no-any-return]
+    checked: Callable[..., Any] = value
+    return checked

@@ -140,7 +140,8 @@ def concat(columns: Sequence[Any]) -> Column:
     """The rows of columns that are joinable, one after another; a copy if there are several."""
     first = columns[0]
     if len(columns) == 1:
-        return first  # type: ignore[no-any-return]
+        only: Column = first
+        return only
     if not all(alike(first, column) for column in columns):
         return Rows([row for column in columns for row in rows(column)])
     if isinstance(first, Padded):

@@ -97,10 +97,11 @@ class NodeIterator(ABC):
             changes. `Node.start` takes it (as JSON) to go on from here.
         """
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:  # noqa: B027  # most iterators hold nothing
         """Let go of files and background work, here and in the inputs; may be called again and at any time."""
 
 
+@dataclass(frozen=True, eq=False)
 class Node(ABC):
     """One stage of a pipeline, described. Subclasses are frozen dataclasses; inputs are fields of type Node."""
 
@@ -108,7 +109,7 @@ class Node(ABC):
     def inputs(self) -> tuple[Node, ...]:
         """The nodes that this one pulls from."""
         found: list[Node] = []
-        for each in dataclasses.fields(self):  # type: ignore[arg-type]
+        for each in dataclasses.fields(self):
             value = getattr(self, each.name)
             if isinstance(value, Node):
                 found.append(value)
@@ -120,13 +121,13 @@ class Node(ABC):
         """The same stage over other inputs."""
         left = list(inputs)
         changed: dict[str, Any] = {}
-        for each in dataclasses.fields(self):  # type: ignore[arg-type]
+        for each in dataclasses.fields(self):
             value = getattr(self, each.name)
             if isinstance(value, Node):
                 changed[each.name] = left.pop(0)
             elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
                 changed[each.name] = tuple(left.pop(0) for _ in value)
-        return dataclasses.replace(self, **changed) if changed else self  # type: ignore[type-var]
+        return dataclasses.replace(self, **changed) if changed else self
 
     @property
     def pure(self) -> bool:
