@@ -40,6 +40,8 @@ LAYERS: dict[str, float] = {
 DOORS = {
     "tfrkit.optional",
     "tfrkit",
+    "tfrkit.image",
+    "tfrkit.tf.namespace",
 }  # modules that may import by computed name: extras, and parts on first use
 
 

@@ -11,8 +11,10 @@ __all__ = ["require"]
 
 # Import name of each optional package -> (name to install, the extra that brings it).
 _EXTRAS: dict[str, tuple[str, str]] = {
+    "PIL.Image": ("pillow", "images"),
     "ml_dtypes": ("ml_dtypes", "bfloat16"),
     "pyarrow": ("pyarrow", "arrow"),
+    "simplejpeg": ("simplejpeg", "images"),
     "torch": ("torch", "torch"),
     "zstandard": ("zstandard", "zstd"),
 }

@@ -1,0 +1,22 @@
+"""TensorFlow's names: change `import tensorflow as tf` to `from tfrkit import tf`, and a TFRecord program runs.
+
+What a name means is in tables (`tables/`), the operations themselves are in `tfrkit.ops`, `tfrkit.data` and below; here
+are only the wrappers that users see, such as Tensor. No file of this package has a name that TensorFlow uses, since an
+imported file becomes an attribute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfrkit.tf.namespace import install
+
+_root = install(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_root, name)
+
+
+def __dir__() -> list[str]:
+    return dir(_root)

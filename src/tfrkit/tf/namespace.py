@@ -1,0 +1,107 @@
+"""Namespaces: TensorFlow's modules, whose names are looked up in tables and imported when first used."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Final
+
+from tfrkit.tf import tables
+from tfrkit.tf.entry import Absent, Entry, Raw
+
+__all__ = ["Namespace", "all_names", "install"]
+
+_V1: Final = "compat.v1."
+
+
+def all_names() -> dict[str, Entry]:
+    """Every dotted name, with what stands behind it; those of `compat.v1` are there too."""
+    given: dict[str, Entry] = {}
+    for table in sorted(module.name for module in pkgutil.iter_modules(tables.__path__)):
+        names: Mapping[str, Entry] = importlib.import_module(f"tfrkit.tf.tables.{table}").NAMES
+        for aliases, entry in names.items():
+            for alias in aliases.split():
+                if given.setdefault(alias, entry) != entry:
+                    raise ValueError(f"two tables disagree about {alias}: {given[alias]} and {entry}")
+    common = {name: entry for name, entry in given.items() if not name.startswith("compat.")}
+    old = {_V1 + name: entry for name, entry in common.items()}
+    new = {f"compat.v2.{name}": entry for name, entry in common.items()}
+    return new | old | given
+
+
+class Namespace(ModuleType):
+    """One of TensorFlow's modules.
+
+    Attributes:
+        path: its dotted name, "" for the top.
+        entries: what its names mean.
+    """
+
+    def __init__(self, package: str, path: str, entries: dict[str, Entry | Namespace]) -> None:
+        super().__init__(f"{package}.{path}" if path else package)
+        self.path = path
+        self.entries = entries
+        self.__path__: list[str] = []  # so that `import tfrkit.tf.io` looks for it in sys.modules
+
+    def __getattr__(self, name: str) -> Any:
+        """Find what a name means, and remember it."""
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        entry = self.entries.get(name)
+        dotted = f"{self.path}.{name}" if self.path else name
+        if entry is None or isinstance(entry, Absent):
+            raise AttributeError(_missing(self, dotted, entry))
+        value = entry if isinstance(entry, Namespace) else _load(entry, dotted)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for name, entry in self.entries.items() if not isinstance(entry, Absent))
+
+    def __repr__(self) -> str:
+        return f"<namespace {self.__name__}>"
+
+
+def install(package: str) -> Namespace:
+    """Make the tree of namespaces, each importable as a module, and give its top."""
+    root = Namespace(package, "", {})
+    spaces = {"": root}
+    for dotted, entry in all_names().items():
+        path, _, name = dotted.rpartition(".")
+        _space(spaces, package, path).entries[name] = entry
+    return root
+
+
+def _space(spaces: dict[str, Namespace], package: str, path: str) -> Namespace:
+    found = spaces.get(path)
+    if found is None:
+        parent, _, name = path.rpartition(".")
+        found = spaces[path] = Namespace(package, path, {})
+        _space(spaces, package, parent).entries[name] = found
+        sys.modules[found.__name__] = found
+    return found
+
+
+def _load(entry: str | Raw, dotted: str) -> Any:
+    target = entry.target if isinstance(entry, Raw) else entry
+    module, _, attribute = target.partition(":")
+    value = getattr(importlib.import_module(f"tfrkit.{module}"), attribute)
+    if isinstance(entry, Raw):
+        return value
+    from tfrkit.tf.lift import lift
+
+    return lift(value, dotted)
+
+
+def _missing(space: Namespace, dotted: str, entry: Absent | None) -> str:
+    """What to say about a name that is not there."""
+    if entry is not None:
+        return f"tf.{dotted} does not exist in tfrkit. {entry.advice}"
+    near = difflib.get_close_matches(dotted.rpartition(".")[2], dir(space), n=1, cutoff=0.5)
+    shown = f"{space.path}.{near[0]}" if near and space.path else "".join(near)
+    advice = f"The nearest that exists is tf.{shown}." if near else "See docs/names.md for what exists."
+    return f"tf.{dotted} does not exist in tfrkit. {advice}"

@@ -1,0 +1,1 @@
+"""Tables from TensorFlow's names to what stands behind them; data only."""

@@ -1,0 +1,14 @@
+"""The classes that everything else gives and takes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfrkit.tf.entry import Entry, Raw
+
+NAMES: Final[dict[str, Entry]] = {
+    "Tensor": Raw("tf.tensor:Tensor"),
+    "RaggedTensor": Raw("tf.ragged_tensor:RaggedTensor"),
+    "SparseTensor sparse.SparseTensor": Raw("tf.sparse_tensor:SparseTensor"),
+    "random.set_seed": Raw("data.seeds:set_seed"),
+}
