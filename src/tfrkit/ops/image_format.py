@@ -1,0 +1,94 @@
+"""Which image format some bytes are in, by their first bytes, and the checks that all decoders begin with.
+
+TensorFlow's decoders look at the bytes, not at their own name: decode_jpeg decodes PNG and so on. Decodes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.strings import as_strings
+
+__all__ = ["ImageFormat", "check_channels", "image_bytes", "image_format"]
+
+ImageFormat = Literal["JPEG", "PNG", "GIF", "BMP", "WebP", "JPEG XL"]
+Buffer = bytes | memoryview
+
+_MAX_BYTES = 2**31 - 1  # TensorFlow's decoders count in int
+_JXL_CODESTREAM = b"\xff\x0a"
+_JXL_CONTAINER = b"\x00\x00\x00\x0cJXL \x0d\x0a\x87\x0a"
+
+
+def image_bytes(contents: Any) -> Buffer:
+    """Give the one byte string that an image is; views of buffers without copying.
+
+    Raises:
+        InvalidArgumentError: it is an array of strings, or empty, or larger than an int can say.
+    """
+    data = _one_string(contents)
+    if not len(data):
+        raise InvalidArgumentError("Input is empty.")
+    if len(data) > _MAX_BYTES:
+        raise InvalidArgumentError(f"Input contents are too large for int: {len(data)}")
+    return data
+
+
+def image_format(data: Buffer) -> ImageFormat:
+    r"""Name the format that bytes begin like.
+
+    Raises:
+        InvalidArgumentError: they begin like none that TensorFlow knows.
+
+    >>> image_format(b"\xff\xd8\xff\xe0"), image_format(b"BM")
+    ('JPEG', 'BMP')
+    """
+    head = bytes(data[:20])
+    if head.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "PNG"
+    if head.startswith(b"GIF8"):
+        return "GIF"
+    if head.startswith(b"BM"):
+        return "BMP"
+    if head.startswith(b"RIFF") and len(data) > 12:
+        head = head[8:]  # TensorFlow looks for JPEG XL here too if it is not WebP
+        if head.startswith(b"WEBP"):
+            return "WebP"
+    if head.startswith((_JXL_CODESTREAM, _JXL_CONTAINER)):
+        return "JPEG XL"
+    raise InvalidArgumentError(
+        "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
+        f" The bytes begin with {bytes(data[:8]).hex()}."
+    )
+
+
+def check_channels(channels: Any) -> int:
+    """Give the number of channels that was asked for, where None means 0: as stored.
+
+    Raises:
+        InvalidArgumentError: it is none of 0, 1, 3 and 4, whatever the format.
+        TypeError: it is no number.
+    """
+    if channels is None:
+        return 0
+    if isinstance(channels, (str, bytes, list, tuple)):
+        raise TypeError(f"Expected int for argument 'channels' not {channels!r}.")
+    wanted = int(channels)  # fractions are cut off, as TensorFlow does
+    if wanted not in (0, 1, 3, 4):
+        raise InvalidArgumentError(f"`channels` must be 0, 1, 3 or 4 but got {wanted}")
+    return wanted
+
+
+def _one_string(contents: Any) -> Buffer:
+    if isinstance(contents, bytes):
+        return contents
+    if isinstance(contents, (bytearray, memoryview)):
+        return memoryview(contents).cast("B")
+    column = as_strings(contents)
+    if column.shape != ():
+        raise InvalidArgumentError(
+            f"`contents` must be scalar but got shape[{','.join(map(str, column.shape))}]"
+        )
+    return bytes(column.reshape((1,))[0])
