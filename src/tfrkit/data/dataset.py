@@ -61,13 +61,20 @@ class Dataset(FeatureVerbs):
         """Use the class methods; this wraps a node."""
         self.node = node
 
-    def _over(self, node: Node) -> Dataset:
+    @classmethod
+    def _over(cls, node: Node) -> Dataset:
+        """Wrap a node: what every verb gives."""
         return Dataset(node)
+
+    @classmethod
+    def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
+        """What a stage calls in the place of a user's function."""
+        return function(given)
 
     # ---- sources
 
-    @staticmethod
-    def range(*args: int, output_type: Any = None, name: str | None = None) -> Dataset:
+    @classmethod
+    def range(cls, *args: int, output_type: Any = None, name: str | None = None) -> Dataset:
         """Count, as Python's range does; int64 unless another type is asked for.
 
         >>> list(Dataset.range(5, 1, -2)) == [5, 3]
@@ -83,28 +90,29 @@ class Dataset(FeatureVerbs):
             raise InvalidArgumentError("step must be a non-zero integer.")
         count = max(0, -((first - stop) // step))
         dtype = np.dtype(np.int64) if output_type is None else convert.as_dtype(output_type)
-        return Dataset(RangeNode(first, step, count, dtype))
+        return cls._over(RangeNode(first, step, count, dtype))
 
-    @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    @classmethod
+    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Dataset:
         """One element for each row of the given arrays.
 
         >>> [int(x) for x in Dataset.from_tensor_slices([1, 2, 3])]
         [1, 2, 3]
         """
-        return Dataset(make_slices_node(tensors))
+        return cls._over(make_slices_node(tensors))
 
-    @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    @classmethod
+    def from_tensors(cls, tensors: Any, name: str | None = None) -> Dataset:
         """A single element: the given arrays themselves.
 
         >>> list(Dataset.from_tensors((1, "a")))
         [(np.int32(1), b'a')]
         """
-        return Dataset(make_tensors_node(tensors))
+        return cls._over(make_tensors_node(tensors))
 
-    @staticmethod
+    @classmethod
     def from_generator(
+        cls,
         generator: Callable[..., Any],
         output_types: Any = None,
         output_shapes: Any = None,
@@ -122,10 +130,11 @@ class Dataset(FeatureVerbs):
             output_signature: a structure of TensorSpec and the like, instead of types and shapes.
             name: ignored; TensorFlow has it.
         """
-        return Dataset(make_generator_node(generator, output_types, output_shapes, args, output_signature))
+        return cls._over(make_generator_node(generator, output_types, output_shapes, args, output_signature))
 
-    @staticmethod
+    @classmethod
     def list_files(
+        cls,
         file_pattern: Any,
         shuffle: bool | None = None,
         seed: int | None = None,
@@ -143,10 +152,10 @@ class Dataset(FeatureVerbs):
         Raises:
             InvalidArgumentError: nothing matches.
         """
-        return Dataset(make_list_files_node(file_pattern, shuffle, seed))
+        return cls._over(make_list_files_node(file_pattern, shuffle, seed))
 
-    @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    @classmethod
+    def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets side by side, until the shortest ends.
 
         Args:
@@ -160,7 +169,7 @@ class Dataset(FeatureVerbs):
         >>> list(Dataset.zip(Dataset.range(2), Dataset.range(5, 9)))
         [(np.int64(0), np.int64(5)), (np.int64(1), np.int64(6))]
         """
-        return Dataset(make_zip_node(args, datasets))
+        return cls._over(make_zip_node(args, datasets))
 
     # ---- one element for another
 
@@ -184,7 +193,7 @@ class Dataset(FeatureVerbs):
             use_unbounded_threadpool: ignored; TensorFlow has it.
             name: ignored; TensorFlow has it.
         """
-        return Dataset(MapNode(self.node, function(map_func), num_parallel_calls, deterministic))
+        return self._over(MapNode(self.node, self._function(map_func), num_parallel_calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Keep the elements for which a function is true.
@@ -197,7 +206,7 @@ class Dataset(FeatureVerbs):
         >>> list(Dataset.range(5).filter(lambda x: x > 2))
         [np.int64(3), np.int64(4)]
         """
-        return Dataset(FilterNode(self.node, function(predicate)))
+        return self._over(FilterNode(self.node, self._function(predicate)))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Put a number, from `start` on, before every element.
@@ -205,8 +214,8 @@ class Dataset(FeatureVerbs):
         >>> list(Dataset.from_tensor_slices(["a", "b"]).enumerate(start=5))
         [(np.int64(5), b'a'), (np.int64(6), b'b')]
         """
-        numbers = Dataset(RangeNode(integer(start, "start"), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
-        return Dataset.zip(numbers, self)
+        numbers = self._over(RangeNode(integer(start, "start"), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
+        return self.zip(numbers, self)
 
     # ---- one element to many, and many to one
 
@@ -220,7 +229,7 @@ class Dataset(FeatureVerbs):
         >>> [int(x) for x in Dataset.range(4).flat_map(Dataset.range)]
         [0, 0, 1, 0, 1, 2]
         """
-        return Dataset(InterleaveNode(self.node, function(map_func), 1, 1, None, None, "flat_map"))
+        return self._over(InterleaveNode(self.node, self._function(map_func), 1, 1, None, None, "flat_map"))
 
     def interleave(
         self,
@@ -250,9 +259,15 @@ class Dataset(FeatureVerbs):
         [1, 1, 2, 2, 1, 2, 3, 3, 3]
         """
         cycle, block = resolve_cycle(cycle_length, block_length, num_parallel_calls)
-        return Dataset(
+        return self._over(
             InterleaveNode(
-                self.node, function(map_func), cycle, block, num_parallel_calls, deterministic, "interleave"
+                self.node,
+                self._function(map_func),
+                cycle,
+                block,
+                num_parallel_calls,
+                deterministic,
+                "interleave",
             )
         )
 
@@ -279,7 +294,7 @@ class Dataset(FeatureVerbs):
         >>> [batch.tolist() for batch in Dataset.range(5).batch(2)]
         [[0, 1], [2, 3], [4]]
         """
-        return Dataset(BatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder)))
+        return self._over(BatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -307,7 +322,7 @@ class Dataset(FeatureVerbs):
         >>> [batch.tolist() for batch in ds.padded_batch(2, padding_values=np.int64(-1))]
         [[[1, -1], [2, 2]], [[3, 3, 3]]]
         """
-        return Dataset(
+        return self._over(
             make_padded_batch_node(
                 self.node, _positive_batch(batch_size), padded_shapes, padding_values, bool(drop_remainder)
             )
@@ -333,7 +348,9 @@ class Dataset(FeatureVerbs):
         [[], [0], [0, 1]]
         """
         splits = convert.as_dtype(row_splits_dtype)
-        return Dataset(RaggedBatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder), splits))
+        return self._over(
+            RaggedBatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder), splits)
+        )
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """Give the rows of every element one by one.
@@ -345,7 +362,7 @@ class Dataset(FeatureVerbs):
         [0, 1, 2, 3, 4]
         """
         check_unbatch(self.node)
-        return Dataset(UnbatchNode(self.node))
+        return self._over(UnbatchNode(self.node))
 
     # ---- which elements, and in what order
 
@@ -374,19 +391,21 @@ class Dataset(FeatureVerbs):
         if size <= 0 and size != UNKNOWN_CARDINALITY:
             raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
         reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
-        return Dataset(ShuffleNode(self.node, size, SeedGenerator.of(seed, reshuffle)))
+        return self._over(ShuffleNode(self.node, size, SeedGenerator.of(seed, reshuffle)))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Begin again at the end: `count` times in all, or for ever."""
-        return Dataset(make_repeat_node(self.node, -1 if count is None else max(-1, integer(count, "count"))))
+        return self._over(
+            make_repeat_node(self.node, -1 if count is None else max(-1, integer(count, "count")))
+        )
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first elements; all if the count is negative."""
-        return Dataset(TakeNode(self.node, max(-1, integer(count, "count"))))
+        return self._over(TakeNode(self.node, max(-1, integer(count, "count"))))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first elements; none if the count is negative."""
-        return Dataset(SkipNode(self.node, max(-1, integer(count, "count"))))
+        return self._over(SkipNode(self.node, max(-1, integer(count, "count"))))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from the `index`-th on."""
@@ -399,7 +418,7 @@ class Dataset(FeatureVerbs):
             raise InvalidArgumentError(
                 f"Index must be between 0 and {shards - 1} (currently index = {number})."
             )
-        return Dataset(ShardNode(self.node, shards, number))
+        return self._over(ShardNode(self.node, shards, number))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of another dataset.
@@ -410,7 +429,7 @@ class Dataset(FeatureVerbs):
         if not isinstance(dataset, Dataset):
             raise TypeError(f"expected a Dataset to concatenate but got {type(dataset).__name__}")
         check_concatenate(self.node, dataset.node)
-        return Dataset(ConcatenateNode(self.node, dataset.node))
+        return self._over(ConcatenateNode(self.node, dataset.node))
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
         """Keep the elements of the first complete pass in memory, and give those from then on.
@@ -420,7 +439,7 @@ class Dataset(FeatureVerbs):
         """
         if filename:
             raise InvalidArgumentError(f"expected no filename (the cache is in memory) but got {filename!r}")
-        return Dataset(CacheNode(self.node, CacheMemory()))
+        return self._over(CacheNode(self.node, CacheMemory()))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """Make the next elements ready in the background.
@@ -435,7 +454,7 @@ class Dataset(FeatureVerbs):
         depth = AUTOTUNE if buffer_size is None else integer(buffer_size, "buffer_size")
         if depth < -1:
             raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
-        return Dataset(PrefetchNode(self.node, depth))
+        return self._over(PrefetchNode(self.node, depth))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Leave out what fails; `DatasetIterator.ignored` counts it, and `log_warning` logs it.
@@ -443,11 +462,11 @@ class Dataset(FeatureVerbs):
         >>> [int(x) for x in Dataset.range(3).map(lambda x: 2 // int(x)).ignore_errors()]
         [2, 1]
         """
-        return Dataset(IgnoreErrorsNode(self.node, bool(log_warning)))
+        return self._over(IgnoreErrorsNode(self.node, bool(log_warning)))
 
     def assert_cardinality(self, expected_cardinality: int) -> Dataset:
         """Say how many elements there are; another number is a FailedPreconditionError where it shows."""
-        return Dataset(
+        return self._over(
             AssertCardinalityNode(self.node, integer(expected_cardinality, "expected_cardinality"))
         )
 
@@ -476,7 +495,7 @@ class Dataset(FeatureVerbs):
         """
         if not isinstance(options, Options):
             raise TypeError(f"expected Options but got {type(options).__name__}")
-        return Dataset(OptionsNode(self.node, OptionsNode.of(self.node).merge(options)))
+        return self._over(OptionsNode(self.node, OptionsNode.of(self.node).merge(options)))
 
     # ---- running it
 
@@ -512,7 +531,7 @@ class Dataset(FeatureVerbs):
         np.int64(10)
         """
         state = convert.to_tensors(initial_state)
-        for element in self:
+        for element in DatasetIterator(self.node):
             made = convert.to_element(reduce_func(state, element))
             specs.check_same_state(state, made)
             state = made
@@ -524,7 +543,7 @@ class Dataset(FeatureVerbs):
         Raises:
             InvalidArgumentError: there is none, or more than one.
         """
-        iterator = iter(self)
+        iterator = DatasetIterator(self.node)
         try:
             for element in iterator:
                 for _ in iterator:
@@ -544,7 +563,7 @@ class Dataset(FeatureVerbs):
         Raises:
             TypeError: it is infinite, or not known without running.
         """
-        size = self.cardinality()
+        size = self.node.cardinality()
         if size == INFINITE_CARDINALITY:
             raise TypeError("The dataset is infinite.")
         if size == UNKNOWN_CARDINALITY:

@@ -27,8 +27,9 @@ class FeatureVerbs(ABC):
 
     node: Node
 
+    @classmethod
     @abstractmethod
-    def _over(self, node: Node) -> Dataset:
+    def _over(cls, node: Node) -> Dataset:
         """Wrap a node."""
 
     def parse(self, features: Spec, *, policy: ReadPolicy | None = None) -> Dataset:
