@@ -1,0 +1,84 @@
+"""The attributes of TensorFlow's operations: what it takes for an int, a float, a bool or a string, and its refusals.
+
+An attribute is an argument that is no tensor. None stands for the default.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tfrkit.errors import InvalidArgumentError
+
+__all__ = ["bool_attribute", "float_attribute", "int_attribute", "str_attribute"]
+
+_INT32: Final = range(-(2**31), 2**31)
+
+
+def int_attribute(value: Any, name: str, default: int) -> int:
+    """Give an int: fractions are cut off, and text that reads as a number is one, as in TensorFlow.
+
+    Raises:
+        TypeError: it is none.
+        OverflowError: it is infinite.
+        InvalidArgumentError: it does not fit an int32.
+
+    >>> int_attribute(2.7, "ratio", 1), int_attribute("2", "ratio", 1), int_attribute(None, "ratio", 1)
+    (2, 2, 1)
+    """
+    if type(value) is int and value in _INT32:
+        return value
+    if value is None:
+        return default
+    try:
+        number = int(value)
+    except OverflowError:
+        raise
+    except (TypeError, ValueError):
+        raise TypeError(f"Expected int for argument '{name}' not {value!r:.100}.") from None
+    if number not in _INT32:
+        raise InvalidArgumentError(f"Attr {name} has value {number} out of range for an int32")
+    return number
+
+
+def float_attribute(value: Any, name: str, default: float) -> float:
+    """Give a float; text is none.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if value is None:
+        return default
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"Expected float for argument '{name}' not {value!r:.100}.")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"Expected float for argument '{name}' not {value!r:.100}.") from None
+
+
+def bool_attribute(value: Any, name: str, default: bool) -> bool:
+    """Give a bool; numbers are none.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise TypeError(f"Expected bool for argument '{name}' not {value!r:.100}.")
+    return value
+
+
+def str_attribute(value: Any, name: str, default: str) -> str:
+    """Give a string; bytes are taken for UTF-8.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if value is None:
+        return default
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if not isinstance(value, str):
+        raise TypeError(f"Expected string for argument '{name}' not {value!r:.100}.")
+    return value

@@ -1,0 +1,132 @@
+"""JPEG files as pixels, bit for bit as TensorFlow decodes them.
+
+The codec is libjpeg-turbo, as TensorFlow's is; here is what TensorFlow asks of it, and what it makes of damage. Takes
+JPEG data and checked options: the operations with TensorFlow's arguments are in `jpeg`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.ops.jpeg_header import Frame, ends, read_frame
+from tfrkit.ops.jpeg_ratio import enlarged, reduced
+from tfrkit.optional import require
+
+__all__ = ["JpegOptions", "Pixels", "decode_jpeg_data", "invalid_jpeg"]
+
+Pixels = npt.NDArray[np.uint8]
+
+_MAX_SAMPLES: Final = 2**29  # TensorFlow's limit, pixels times components
+_PRINT: Final = 4  # components of images for print: cyan, magenta, yellow, black
+_SPACES: Final = {1: "Gray", 3: "RGB"}
+
+
+class JpegOptions(NamedTuple):
+    """TensorFlow's options of decode_jpeg, checked.
+
+    Attributes:
+        channels: 0 as stored, 1 gray, 3 colour.
+        ratio: 1, 2, 4 or 8.
+        fancy_upscaling: smooth colours between samples.
+        try_recover_truncated: take what is missing for empty.
+        acceptable_fraction: of the rows that must be there.
+        accurate: the slow inverse transform.
+    """
+
+    channels: int = 0
+    ratio: int = 1
+    fancy_upscaling: bool = True
+    try_recover_truncated: bool = False
+    acceptable_fraction: float = 1.0
+    accurate: bool = False
+
+
+def invalid_jpeg(reason: str) -> InvalidArgumentError:
+    """Make TensorFlow's error for data that cannot be decoded, with the reason."""
+    return InvalidArgumentError(f"jpeg::Uncompress failed. Invalid JPEG data or crop window. {reason}")
+
+
+def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
+    """Decode a JPEG file.
+
+    Args:
+        data: the file, beginning with its magic number.
+        options: what TensorFlow's arguments say.
+
+    Returns:
+        Pixels of shape (height, width, channels).
+
+    Raises:
+        InvalidArgumentError: the data is no JPEG that TensorFlow decodes.
+        UnimplementedError: TensorFlow decodes it, and the codec cannot.
+    """
+    frame = read_frame(data)
+    if frame is None:
+        raise invalid_jpeg("The file ends before it says the size of the image.")
+    channels = options.channels or min(frame.channels, 3)
+    _check_frame(frame, channels, options)
+    source, height, width = (
+        (data, frame.height, frame.width) if options.ratio == 1 else enlarged(frame, options.ratio)
+    )
+    space = "CMYK" if frame.channels == _PRINT else _SPACES[channels]
+    pixels = _run_codec(source, space, options, (height, width))
+    if source is not data:
+        pixels = pixels[: reduced(frame.height, options.ratio), : reduced(frame.width, options.ratio)]
+    return _as_rgb(pixels, frame) if space == "CMYK" else pixels
+
+
+def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
+    """Refuse what TensorFlow refuses after a look at the frame."""
+    if not frame.decodable:
+        raise invalid_jpeg(
+            f"The coding (marker 0xff{frame.marker:02x}, {frame.precision} bits) is none that TensorFlow decodes: "
+            "8 bits, sequential or progressive."
+        )
+    stored = frame.channels
+    if channels not in _SPACES or stored not in (1, 3, _PRINT) or (channels == 1 and stored == _PRINT):
+        raise invalid_jpeg(f"An image of {stored} components cannot be decoded to {channels} channels.")
+    samples = reduced(frame.height, options.ratio) * reduced(frame.width, options.ratio) * stored
+    if samples >= _MAX_SAMPLES:
+        raise invalid_jpeg(
+            f"The image says that it has {frame.height} x {frame.width} pixels of {stored} components; "
+            f"the limit is {_MAX_SAMPLES - 1} samples. Decode it with a larger ratio."
+        )
+
+
+def _run_codec(source: bytes, space: str, options: JpegOptions, size: tuple[int, int]) -> Pixels:
+    """Decode with warnings as errors; where there are any, find out what TensorFlow would make of them."""
+    codec = require("simplejpeg", "decode_jpeg")
+    least = (0, 0)
+    if options.ratio != 1:
+        least = reduced(size[0], options.ratio), reduced(size[1], options.ratio)
+    settings: tuple[Any, ...] = (not options.accurate, not options.fancy_upscaling, *least, 1, None)
+    try:
+        pixels: Pixels = codec.decode_jpeg(source, space, *settings, True)
+    except ValueError:
+        pass
+    else:
+        return pixels
+    try:
+        damaged: Pixels = codec.decode_jpeg(source, space, *settings, False)
+    except ValueError as error:
+        raise invalid_jpeg(f"The codec says: {error}.") from None
+    if options.try_recover_truncated:
+        return damaged
+    if not ends(source):
+        raise invalid_jpeg(
+            "The data ends before the image does. Pass try_recover_truncated=True to get the rest."
+        )
+    return damaged
+
+
+def _as_rgb(ink: Pixels, frame: Frame) -> Pixels:
+    """Colours of cyan, magenta, yellow and black, as TensorFlow computes them."""
+    levels = ink.astype(np.uint16)
+    if not frame.adobe:  # Adobe's programs store the light that is left instead of the ink
+        levels = 255 - levels
+    light = levels[..., :3] * levels[..., 3:] // 255
+    return light.astype(np.uint8)

@@ -1,0 +1,182 @@
+"""The markers of a JPEG file, read by hand: size, components and coding, before any pixel is decoded.
+
+Reads what the file says and nothing else; it allocates nothing and trusts no number. Whether the rest of the file is
+sound is for the decoder (`jpeg_decode`) to find out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+__all__ = ["MAGIC", "Component", "Frame", "ends", "read_frame"]
+
+MAGIC: Final = b"\xff\xd8\xff"  # start of image, and the first byte of the next marker
+
+_SOF: Final = frozenset(
+    {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+)  # starts of frames, of every kind of coding
+_BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
+_SOI, _EOI, _SOS, _DRI, _APP14 = 0xD8, 0xD9, 0xDA, 0xDD, 0xEE
+_PROGRESSIVE: Final = frozenset({0xC2, 0xCA})
+_ARITHMETIC: Final = frozenset({0xC9, 0xCA})
+_CODINGS: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})  # those that TensorFlow's library decodes
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One plane of the image.
+
+    Attributes:
+        id: its name in the scans.
+        across: samples of a row for each `max(across)` pixels; 1 to 4 in a sound file.
+        down: the same for rows.
+    """
+
+    id: int
+    across: int
+    down: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the start of frame says.
+
+    Attributes:
+        data: the file.
+        offset: of the marker in the file.
+    """
+
+    data: bytes
+    offset: int
+
+    @property
+    def marker(self) -> int:
+        """Second byte of the marker: the kind of coding."""
+        return self.data[self.offset + 1]
+
+    @property
+    def precision(self) -> int:
+        """Bits of a sample."""
+        return self.data[self.offset + 4]
+
+    @property
+    def height(self) -> int:
+        """Rows of pixels."""
+        return self.data[self.offset + 5] << 8 | self.data[self.offset + 6]
+
+    @property
+    def width(self) -> int:
+        """Columns of pixels."""
+        return self.data[self.offset + 7] << 8 | self.data[self.offset + 8]
+
+    @property
+    def channels(self) -> int:
+        """Number of components: 1 is gray, 3 colour, 4 for print."""
+        return self.data[self.offset + 9]
+
+    @property
+    def decodable(self) -> bool:
+        """Say whether TensorFlow's library has this coding: 8 bits, sequential or progressive, not lossless."""
+        return self.precision == 8 and self.marker in _CODINGS
+
+    @property
+    def progressive(self) -> bool:
+        """Say whether the image comes in scans of growing precision."""
+        return self.marker in _PROGRESSIVE
+
+    @property
+    def arithmetic(self) -> bool:
+        """Say whether the coding is arithmetic instead of Huffman's."""
+        return self.marker in _ARITHMETIC
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """The planes; fewer than `channels` where the file is cut or the marker too short."""
+        start, end = self.offset + 10, self.offset + 10 + 3 * self.channels
+        parts = self.data[start:end]
+        return tuple(
+            Component(parts[at], parts[at + 1] >> 4, parts[at + 1] & 15) for at in range(0, len(parts) - 2, 3)
+        )
+
+    @cached_property
+    def adobe(self) -> bool:
+        """Say whether an Adobe marker stands before the first scan: four components are then stored inverted."""
+        return any(
+            marker == _APP14 and size >= 14 and self.data[at + 4 : at + 9] == b"Adobe"
+            for marker, at, size in _markers(self.data)
+        )
+
+    @cached_property
+    def restart_interval(self) -> int:
+        """Units between restart markers, as last set before the first scan; 0 for none."""
+        interval = 0
+        for marker, at, _ in _markers(self.data):
+            if marker == _DRI and at + 6 <= len(self.data):
+                interval = self.data[at + 4] << 8 | self.data[at + 5]
+        return interval
+
+    @cached_property
+    def scan(self) -> int:
+        """Offset of the first scan's marker, -1 if there is none."""
+        return next((at for marker, at, _ in _markers(self.data) if marker == _SOS), -1)
+
+
+def read_frame(data: bytes) -> Frame | None:
+    """Find the start of frame.
+
+    Args:
+        data: a JPEG file; only its markers up to the start of frame are looked at.
+
+    Returns:
+        The frame, or None if there is none before the first scan or the end of the data. Pure: no I/O.
+
+    >>> frame = read_frame(bytes.fromhex("ffd8 ffc0 000b 08 0010 0020 01 01 11 00"))
+    >>> frame.height, frame.width, frame.channels, frame.components
+    (16, 32, 1, (Component(id=1, across=1, down=1),))
+    """
+    at, size = 2, len(data)
+    while at + 10 <= size:
+        if data[at] != 0xFF or data[at + 1] in (0x00, 0xFF):  # between markers anything is skipped
+            at += 1
+            continue
+        marker = data[at + 1]
+        if marker in _SOF:
+            return Frame(data, at)
+        if marker in (_SOI, _EOI, _SOS):
+            return None
+        at += 2 if marker in _BARE else 2 + (data[at + 2] << 8 | data[at + 3])
+    return None
+
+
+def _markers(data: bytes) -> list[tuple[int, int, int]]:
+    """Markers up to the first scan: second byte, offset, and length of what follows them."""
+    found, at, size = [], 2, len(data)
+    while at + 4 <= size:
+        if data[at] != 0xFF or data[at + 1] in (0x00, 0xFF):
+            at += 1
+            continue
+        marker = data[at + 1]
+        length = 0 if marker in _BARE else data[at + 2] << 8 | data[at + 3]
+        found.append((marker, at, length))
+        if marker in (_SOI, _EOI, _SOS):
+            break
+        at += 2 + length
+    return found
+
+
+def ends(data: bytes) -> bool:
+    """Say whether an end of image comes, as a decoder finds it, that skips what lies between segments. Pure: no I/O."""
+    at, size = 2, len(data)
+    while (at := data.find(b"\xff", at)) >= 0 and at + 1 < size:
+        marker = data[at + 1]
+        if marker == _EOI:
+            return True
+        if marker == 0xFF:
+            at += 1
+        elif marker == 0 or marker in _BARE or at + 4 > size:
+            at += 2
+        else:
+            at += 2 + (data[at + 2] << 8 | data[at + 3])
+    return False
