@@ -1,0 +1,85 @@
+"""What image functions take: an array of three or four dimensions, checked as TensorFlow checks it.
+
+Images are arrays [height, width, channels], batches of them [batch, height, width, channels]. Python's lists become
+arrays by TensorFlow's rules. What is done with the pixels is a matter of the other `image_` modules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.to_array import to_array
+
+__all__ = ["Image", "as_float", "as_image", "check_at_least_3d", "finish", "is_batch", "scalar_float"]
+
+Image = npt.NDArray[Any]
+
+
+def as_image(value: Any) -> Image:
+    """Make an array of a value, in the byte order of this machine; it is not copied if it is one.
+
+    >>> as_image([[[1]]]).dtype
+    dtype('int32')
+    """
+    array = to_array(value)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def check_at_least_3d(image: Image) -> None:
+    """See that there are a height, a width and channels, and something in them.
+
+    Raises:
+        ValueError: not so; the text is TensorFlow's.
+    """
+    if image.ndim < 3:
+        raise ValueError(f"'image' (shape {image.shape}) must be at least three-dimensional.")
+    if 0 in image.shape[-3:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {image.shape}")
+
+
+def is_batch(image: Image, gap: str = " ") -> bool:
+    """Whether an array is a batch of images rather than one.
+
+    Args:
+        image: an array.
+        gap: between the words of TensorFlow's message.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if image.ndim not in {3, 4}:
+        raise ValueError(f"'image' (shape {image.shape}){gap}must have either 3 or 4 dimensions.")
+    return image.ndim == 4
+
+
+def finish(image: Image) -> Image:
+    """Make an array of its own of a view with gaps or turned round, as tensors are."""
+    return np.ascontiguousarray(image)
+
+
+def scalar_float(value: Any, what: str) -> np.float32:
+    """Make a float32 of a number, or of an array without dimensions.
+
+    Args:
+        value: a number.
+        what: its name in the message.
+
+    Raises:
+        TypeError: it is no number.
+        InvalidArgumentError: it is several.
+    """
+    array = to_array(value)
+    if array.dtype.kind not in "iufb":
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype float")
+    if array.ndim:
+        raise InvalidArgumentError(f"{what} must be scalar: [{','.join(map(str, array.shape))}]")
+    return np.float32(array[()])
+
+
+def as_float(image: Image) -> Image:
+    """The same numbers as float32."""
+    return image if image.dtype == np.float32 else image.astype(np.float32)
