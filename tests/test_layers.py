@@ -26,6 +26,7 @@ LAYERS: dict[str, float] = {
     "examples": 3,
     "records": 4,
     "ops": 4,
+    "image": 4.1,  # names of ops, as users see them
     "data": 5,
     "engines": 5,
     "trace": 6,

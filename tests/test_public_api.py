@@ -63,7 +63,8 @@ def test_type_checkers_see_what_is_imported_on_first_use():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert seen == {(name, f"tfrkit.{module}") for name, module in tfrkit._MODULE_OF.items()}
+    submodules = {(name, "tfrkit") for name in tfrkit._SUBMODULES}
+    assert seen == {(name, f"tfrkit.{module}") for name, module in tfrkit._MODULE_OF.items()} | submodules
     assert {name for name, _ in seen} | {"errors"} == set(tfrkit.__all__)
 
 

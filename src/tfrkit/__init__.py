@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tfrkit import errors
 
-if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
+if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type checkers and editors
+    from tfrkit import image
     from tfrkit.data.dataset import Dataset
     from tfrkit.data.iterator import DatasetIterator
     from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -139,6 +140,7 @@ __all__ = [
     "feature",
     "float_feature",
     "float_list_feature",
+    "image",
     "infer_spec",
     "inspect",
     "int64_feature",
@@ -211,10 +213,13 @@ _EXPORTS = {
     "records.verify": "FileReport VerifyReport verify",
     "records.writer": "TFRecordWriter",
 }
+_SUBMODULES = ("image",)
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"tfrkit.{name}")
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'tfrkit' has no attribute {name!r}")

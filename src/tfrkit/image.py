@@ -1,0 +1,89 @@
+"""Images: decoding and encoding, resizing, cropping, colours, and random changes, as in `tf.image`.
+
+Every function takes and gives numpy's arrays, and does what TensorFlow's of the same name does. A function is imported
+when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
+    from tfrkit.ops.image_adjust import (
+        adjust_brightness,
+        adjust_contrast,
+        adjust_gamma,
+        adjust_hue,
+        adjust_saturation,
+        total_variation,
+    )
+    from tfrkit.ops.image_color import (
+        grayscale_to_rgb,
+        hsv_to_rgb,
+        rgb_to_grayscale,
+        rgb_to_hsv,
+        rgb_to_yiq,
+        rgb_to_yuv,
+        yiq_to_rgb,
+        yuv_to_rgb,
+    )
+    from tfrkit.ops.image_crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
+    from tfrkit.ops.image_dtype import convert_image_dtype, per_image_standardization
+    from tfrkit.ops.image_flip import flip_left_right, flip_up_down, rot90, transpose
+    from tfrkit.ops.jpeg import decode_jpeg
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_gamma",
+    "adjust_hue",
+    "adjust_saturation",
+    "central_crop",
+    "convert_image_dtype",
+    "crop_to_bounding_box",
+    "decode_jpeg",
+    "flip_left_right",
+    "flip_up_down",
+    "grayscale_to_rgb",
+    "hsv_to_rgb",
+    "pad_to_bounding_box",
+    "per_image_standardization",
+    "rgb_to_grayscale",
+    "rgb_to_hsv",
+    "rgb_to_yiq",
+    "rgb_to_yuv",
+    "rot90",
+    "total_variation",
+    "transpose",
+    "yiq_to_rgb",
+    "yuv_to_rgb",
+]
+
+# Each module of `tfrkit.ops` with what it gives to this one.
+_EXPORTS = {
+    "image_adjust": (
+        "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation total_variation"
+    ),
+    "image_color": (
+        "grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb"
+    ),
+    "image_crop": "central_crop crop_to_bounding_box pad_to_bounding_box",
+    "image_dtype": "convert_image_dtype per_image_standardization",
+    "image_flip": "flip_left_right flip_up_down rot90 transpose",
+    "jpeg": "decode_jpeg",
+}
+_MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'tfrkit.image' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f"tfrkit.ops.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
