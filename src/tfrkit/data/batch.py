@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.chunk import Chunk, Columns, Objects, concat
-from tfrkit.data.feed import Feed
+from tfrkit.data.feed import Feed, Piece
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.specs import batched
 from tfrkit.data.structure import flatten, map_structure
@@ -37,15 +37,21 @@ def batch_count(elements: int, size: int, drop: bool) -> int:
 
 @dataclass(frozen=True, eq=False)
 class BatchNode(Node):
-    """Batches of `size`; a last one with fewer elements is dropped or not."""
+    """Batches of `size`; a last one with fewer elements is dropped or not.
+
+    `fused`: an error takes a place in its batch, and the whole batch is lost with it, as where TensorFlow runs a map
+    and the batch behind it as one.
+    """
 
     input: Node
     size: int
     drop: bool
+    fused: bool = False
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin where the input begins."""
-        return _PlainBatchIterator(Inbox(self.input, context, state), self.size, self.drop)
+        inbox = Inbox(self.input, context, state)
+        return _PlainBatchIterator(inbox, self.size, self.drop, fused=self.fused and context.fuses)
 
     def maker(self) -> Callable[[Chunk], Any]:
         """What makes a batch of elements."""
@@ -68,11 +74,13 @@ class BatchNode(Node):
 class BatchIterator(NodeIterator):
     """Collects the elements of one batch at a time; what is made of them is said by `make`.
 
-    An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it.
+    An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it, or,
+    `fused`, where it would have begun without the error.
     """
 
-    def __init__(self, inbox: Inbox, size: int, drop: bool) -> None:
+    def __init__(self, inbox: Inbox, size: int, drop: bool, *, fused: bool = False) -> None:
         self._inbox = inbox
+        self._fused = fused
         self._feed = Feed(inbox)
         self._size = size
         self._drop = drop
@@ -82,8 +90,11 @@ class BatchIterator(NodeIterator):
         pieces = self._feed.take(self._size)
         if not pieces:
             return None
-        if pieces[-1].error is not None:
-            return Run(Objects([]), pieces[-1].error)
+        error = pieces[-1].error
+        if error is not None:
+            if self._fused:
+                self._drop_rest(pieces)
+            return Run(Objects([]), error)
         chunk = concat([piece.chunk for piece in pieces])
         if self._drop and len(chunk) < self._size:
             return None
@@ -91,6 +102,17 @@ class BatchIterator(NodeIterator):
             return Run(Objects([self.make(chunk)]))
         except Exception as error:
             return Run(Objects([]), error)
+
+    def _drop_rest(self, pieces: list[Piece]) -> None:
+        """Take what is left of a batch that has an error; each further error has a place in it, too."""
+        taken = list(pieces)
+        try:
+            while pieces and (missing := self._size - _places(taken)) > 0:
+                pieces = self._feed.take(missing)
+                taken += pieces
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self._feed.put_back(taken)
+            raise
 
     @abstractmethod
     def make(self, chunk: Chunk) -> Any:
@@ -125,6 +147,10 @@ class _PlainBatchIterator(BatchIterator):
     def make(self, chunk: Chunk) -> Any:
         """Stack them."""
         return _stacked(chunk)
+
+
+def _places(pieces: list[Piece]) -> int:
+    return sum(len(piece.chunk) + (piece.error is not None) for piece in pieces)
 
 
 def _stacked(chunk: Chunk) -> Any:

@@ -32,6 +32,11 @@ class FeatureVerbs(ABC):
     def _over(cls, node: Node) -> Dataset:
         """Wrap a node."""
 
+    @classmethod
+    @abstractmethod
+    def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
+        """What a stage calls in the place of a user's function."""
+
     def parse(self, features: Spec, *, policy: ReadPolicy | None = None) -> Dataset:
         """Parse serialised Examples: records one by one, or batches of them, to dicts.
 
@@ -111,7 +116,7 @@ class FeatureVerbs(ABC):
         >>> list(tfr.Dataset.from_tensors({"a": 2}).with_column("b", lambda e: e["a"] + 1))
         [{'a': np.int32(2), 'b': np.int32(3)}]
         """
-        return self._over(WithColumnNode(self.node, name, function))
+        return self._over(WithColumnNode(self.node, name, self._function(function)))
 
     def with_source(self, file: str = "file", record: str = "record") -> Dataset:
         """Add the file name (bytes) and the record number of every element as features.

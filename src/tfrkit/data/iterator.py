@@ -35,6 +35,7 @@ def new_context(node: Node) -> Context:
     options = OptionsNode.of(node)
     context = Context(origin=_wants_origin(node))
     context.threads = options.thread_count() or context.threads
+    context.fuses = options.fuses()
     if options.deterministic is not None:
         context.deterministic = options.deterministic
     return context

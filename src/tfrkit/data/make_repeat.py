@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from tfrkit.data.idle import last_active
 from tfrkit.data.node import Node
 from tfrkit.data.repeat import RepeatNode
-from tfrkit.data.shard import ShardNode
 from tfrkit.data.shuffle import ShuffleNode, repeated
-from tfrkit.data.take import SkipNode, TakeNode
 
 __all__ = ["make_repeat_node"]
 
@@ -17,17 +16,7 @@ def make_repeat_node(input: Node, count: int) -> Node:
     The next pass through a shuffle before it therefore has the order of the epoch after the next. Not so if it repeats
     a shuffle directly, which is one stage, or only once, which TensorFlow leaves out.
     """
-    shuffled = input
-    while _does_nothing(shuffled):
-        (shuffled,) = shuffled.inputs
+    shuffled = last_active(input)
     if isinstance(shuffled, ShuffleNode):
         return repeated(shuffled, count)
     return RepeatNode(input, count, count > 1)
-
-
-def _does_nothing(node: Node) -> bool:
-    """Whether TensorFlow leaves a stage out."""
-    match node:
-        case TakeNode(count=-1) | SkipNode(count=0) | RepeatNode(count=1) | ShardNode(shards=1):
-            return True
-    return False

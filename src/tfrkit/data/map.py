@@ -19,7 +19,7 @@ from tfrkit.data.node import AUTOTUNE, Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["MapNode", "check_parallel"]
+__all__ = ["AutoMapNode", "MapNode", "check_parallel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +70,20 @@ class MapNode(Node):
         """As written."""
         calls = {None: "", AUTOTUNE: ", num_parallel_calls=AUTOTUNE"}
         return f"map({name_of(self.function)}{calls.get(self.parallel, f', num_parallel_calls={self.parallel}')})"
+
+
+@dataclass(frozen=True, eq=False)
+class AutoMapNode(MapNode):
+    """A map of which nobody said how many calls may run at once: as many as are worth it, if they need no order.
+
+    Results keep their order. TensorFlow does so with every function that has no stateful operation in it.
+    """
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at an element of the input."""
+        return ParallelMapIterator(
+            self.input, context, state, self.function, AUTOTUNE, ordered=True, watched=True
+        )
 
 
 def check_parallel(parallel: int | None) -> None:

@@ -64,6 +64,7 @@ class Context:
         skipped: number of damages passed over.
         damages: the first of them, as (path, Damage).
         ignored: number of errors that `ignore_errors` left out.
+        fuses: batches that are marked so are fused with the map before them; see `BatchNode`.
         wrap: put round every iterator that is started, to measure it.
         closed: nobody wants elements any more; background work that waits looks at it.
     """
@@ -74,6 +75,7 @@ class Context:
     skipped: int = 0
     damages: list[tuple[str, Damage]] = field(default_factory=list)
     ignored: int = 0
+    fuses: bool = True
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
     closed: bool = False
 

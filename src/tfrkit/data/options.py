@@ -176,6 +176,14 @@ class Options:
         size = self.threads if self.threads is not None else self.threading.private_threadpool_size
         return int(size) if size else None
 
+    def fuses(self) -> bool:
+        """Whether a map and the batch behind it may be one; what is said of this alone counts first."""
+        optimization = self.experimental_optimization
+        for wanted in (optimization.map_and_batch_fusion, optimization.apply_default_optimizations):
+            if wanted is not None:
+                return bool(wanted)
+        return True
+
 
 @dataclass(frozen=True, eq=False)
 class OptionsNode(Node):

@@ -23,6 +23,7 @@ from tfrkit.data.given import Given
 from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.data.origin import Origin
 from tfrkit.data.settling import Settling
+from tfrkit.ops.stateful import watch
 
 __all__ = ["ParallelMapIterator"]
 
@@ -115,10 +116,14 @@ class ParallelMapIterator(NodeIterator):
         parallel: int,
         *,
         ordered: bool,
+        watched: bool = False,
     ) -> None:
-        """Over the elements of a node, so many calls at once (AUTOTUNE finds out)."""
+        """Over the elements of a node, so many calls at once (AUTOTUNE finds out).
+
+        `watched`: calls run one after another as soon as one of them notes that its order counts; see `ops.stateful`.
+        """
         self._interrupted = False
-        self._calls = _Calls(node, context, state, function, parallel, ordered=ordered)
+        self._calls = _Calls(node, context, state, function, parallel, ordered=ordered, watched=watched)
 
     def pull(self, n: int) -> Run | None:
         """Give what is ready; wait if nothing is."""
@@ -160,6 +165,7 @@ class _Calls(Ahead):
         "_settling",
         "_under_way",
         "_wanted",
+        "_watched",
     )
 
     def __init__(
@@ -171,11 +177,13 @@ class _Calls(Ahead):
         parallel: int,
         *,
         ordered: bool,
+        watched: bool,
     ) -> None:
         super().__init__(node, context, state)
         fixed = parallel > 0
         self._function = function
         self._ordered = ordered
+        self._watched = watched
         self._origin = context.origin
         self._settling = Settling(parallel if fixed else context.threads, fixed=fixed)
         self._given = Given(state["given"] if state else None)  # of what the input gives next
@@ -313,8 +321,11 @@ class _Calls(Ahead):
         if self._settling.settled:
             return call_each(self._function, elements)
         start, busy = time.perf_counter(), time.thread_time()
-        result = call_each(self._function, elements)
+        result: tuple[list[Any], Exception | None]
+        result, noted = watch(call_each, self._function, elements)
         with self.lock:
+            if noted and self._watched:
+                self._settling.stay_inline()
             self._settling.timed(time.perf_counter() - start, time.thread_time() - busy)
         return result
 

@@ -29,17 +29,19 @@ __all__ = ["RaggedBatchNode", "stack_ragged"]
 
 @dataclass(frozen=True, eq=False)
 class RaggedBatchNode(Node):
-    """Batches of `size`, with row splits of type `splits`."""
+    """Batches of `size`, with row splits of type `splits`; `fused` as of a BatchNode."""
 
     input: Node
     size: int
     drop: bool
     splits: np.dtype[Any]
+    fused: bool = False
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin where the input begins."""
         spec = None if self.input.opaque else self.row_spec()
-        return _RaggedBatchIterator(self, Inbox(self.input, context, state), spec)
+        inbox = Inbox(self.input, context, state)
+        return _RaggedBatchIterator(self, inbox, spec, fused=self.fused and context.fuses)
 
     def row_spec(self) -> Any:
         """That of the elements, as rows of a Ragged where a size is not known."""
@@ -69,8 +71,8 @@ def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> Element
 
 
 class _RaggedBatchIterator(BatchIterator):
-    def __init__(self, node: RaggedBatchNode, inbox: Inbox, spec: Any) -> None:
-        super().__init__(inbox, node.size, node.drop)
+    def __init__(self, node: RaggedBatchNode, inbox: Inbox, spec: Any, *, fused: bool) -> None:
+        super().__init__(inbox, node.size, node.drop, fused=fused)
         self._splits = node.splits
         self._spec = spec
 

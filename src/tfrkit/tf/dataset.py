@@ -1,0 +1,159 @@
+"""tf.data.Dataset: the pipelines of `tfrkit.data` under TensorFlow's interface.
+
+Every verb is that of `tfrkit.data.Dataset`; arguments may be Tensors, and functions and users see Tensors. Different is
+what TensorFlow does by default when it runs a pipeline: it calls a function for several elements at once, and a map and
+the batch behind it are one stage.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from tfrkit.data import dataset as engine
+from tfrkit.data.arguments import function
+from tfrkit.data.batch import BatchNode
+from tfrkit.data.idle import last_active
+from tfrkit.data.iterator import DatasetIterator
+from tfrkit.data.map import AutoMapNode, MapNode
+from tfrkit.data.node import Node
+from tfrkit.data.ragged_batch import RaggedBatchNode
+from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
+from tfrkit.tf.lift import unwrap, wrap
+from tfrkit.tf.on_tensors import OnTensors, Yielding
+from tfrkit.tf.tensor import Tensor
+
+__all__ = ["Dataset"]
+
+_NAMES: Final = {  # of TensorFlow's classes, where they are not those of the nodes
+    "AutoMap": "_Map",
+    "Cache": "Cache",
+    "Generator": "_FlatMap",
+    "RaggedBatch": "_Batch",
+    "Slices": "_TensorSlice",
+    "Tensors": "_Tensor",
+}
+
+
+class Dataset(engine.Dataset):
+    """A description of a stream of elements: Tensors, or tuples and dicts of them.
+
+    Attributes:
+        shown: TensorFlow's name of the class; None: it is found by the last stage.
+    """
+
+    shown: ClassVar[str | None] = None
+
+    @classmethod
+    def _over(cls, node: Node) -> Dataset:
+        """Wrap a node: what every verb gives."""
+        return Dataset(node)
+
+    @classmethod
+    def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
+        """What a stage calls in the place of a user's function."""
+        return OnTensors(function(given))
+
+    # ---- verbs that run otherwise
+
+    @classmethod
+    def from_generator(cls, generator: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """What a generator yields, Tensors too; see `tfrkit.Dataset.from_generator`."""
+        made = Yielding(generator) if callable(generator) else generator
+        return super().from_generator(made, *args, **options)
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        *args: Any,
+        **options: Any,
+    ) -> Any:
+        """Apply a function to every element, several at once if it has no stateful operation; the order is kept."""
+        if num_parallel_calls is None:
+            return self._over(AutoMapNode(self.node, self._function(map_func), None, None))
+        return super().map(map_func, num_parallel_calls, deterministic, *args, **options)
+
+    def batch(self, batch_size: int, *args: Any, **options: Any) -> Any:
+        """Put consecutive elements together; behind a map an error loses the whole batch."""
+        made = super().batch(batch_size, *args, **options)
+        parallel = options.get("num_parallel_calls", args[1] if len(args) > 1 else None)
+        if parallel is None and isinstance(last_active(self.node), MapNode):
+            return self._over(_fused(made.node))
+        return made
+
+    def ragged_batch(self, batch_size: int, *args: Any, **options: Any) -> Any:
+        """Put consecutive elements together, as RaggedTensors; an error loses the whole batch."""
+        return self._over(_fused(super().ragged_batch(batch_size, *args, **options).node))
+
+    # ---- running it
+
+    def __iter__(self) -> OwnedIterator:
+        """Run it from the beginning."""
+        return OwnedIterator(self.node)
+
+    def iter_from(self, state: Mapping[str, Any]) -> OwnedIterator:
+        """Run it from where another iterator stood; see `tfrkit.DatasetIterator.state`."""
+        return OwnedIterator(self.node, state)
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """Run it; every part of an element is what numpy has for it."""
+        return NumpyIterator(DatasetIterator(self.node))
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """Fold all elements into one value; see `tfrkit.Dataset.reduce`."""
+        return wrap(super().reduce(initial_state, self._function(reduce_func)))
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element."""
+        return wrap(super().get_single_element())
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """The number of elements, INFINITE_CARDINALITY (-1) or UNKNOWN_CARDINALITY (-2), as a Tensor."""
+        return Tensor(np.int64(self.node.cardinality()))
+
+    def __repr__(self) -> str:
+        return f"<{self.shown or _name_of(self.node)} element_spec={self.element_spec!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._over, (self.node,)
+
+
+def _name_of(node: Node) -> str:
+    """TensorFlow's name of the class of a dataset whose last stage this is."""
+    name = type(node).__name__.removesuffix("Node")
+    parallel = "Parallel" if getattr(node, "parallel", None) is not None else ""
+    return f"{_NAMES.get(name, f'_{parallel}{name}')}Dataset"
+
+
+def _fused(node: Node) -> Node:
+    return replace(node, fused=True) if isinstance(node, (BatchNode, RaggedBatchNode)) else node
+
+
+def _on_values(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """A verb that takes Tensors as arguments."""
+
+    @functools.wraps(verb)
+    def call(dataset: Any, *args: Any, **options: Any) -> Any:
+        options = {name: unwrap(value) for name, value in options.items()}
+        return verb(dataset, *[unwrap(value) for value in args], **options)
+
+    return call
+
+
+def _take_tensors(cls: type[Dataset]) -> None:
+    """Let every verb take Tensors."""
+    for name in dir(cls):
+        verb: Any = None if name.startswith("_") else getattr(cls, name)
+        if isinstance(getattr(verb, "__self__", None), type):
+            setattr(cls, name, classmethod(_on_values(verb.__func__)))
+        elif callable(verb):
+            setattr(cls, name, _on_values(verb))
+
+
+_take_tensors(Dataset)

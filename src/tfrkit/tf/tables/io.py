@@ -1,0 +1,35 @@
+"""tf.io, except for images, strings and files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfrkit.tf.entry import Entry, Raw
+
+NAMES: Final[dict[str, Entry]] = {
+    "io.TFRecordWriter python_io.TFRecordWriter": Raw("tf.record_files:TFRecordWriter"),
+    "io.TFRecordOptions python_io.TFRecordOptions": Raw("records.options:TFRecordOptions"),
+    "compat.v1.io.TFRecordCompressionType python_io.TFRecordCompressionType": Raw(
+        "records.options:TFRecordCompressionType"
+    ),
+    "io.FixedLenFeature FixedLenFeature": Raw("model.specs:FixedLenFeature"),
+    "io.VarLenFeature VarLenFeature": Raw("model.specs:VarLenFeature"),
+    "io.SparseFeature SparseFeature": Raw("model.specs:SparseFeature"),
+    "io.FixedLenSequenceFeature FixedLenSequenceFeature": Raw("model.specs:FixedLenSequenceFeature"),
+    "io.RaggedFeature": Raw("model.specs:RaggedFeature"),
+    "io.parse_example parse_example": Raw("tf.parsing:parse_example"),
+    "io.parse_single_example parse_single_example": Raw("tf.parsing:parse_single_example"),
+    "io.parse_sequence_example": Raw("tf.parsing:parse_sequence_example"),
+    "io.parse_single_sequence_example parse_single_sequence_example": Raw(
+        "tf.parsing:parse_single_sequence_example"
+    ),
+    "io.decode_raw decode_raw": "examples.decode_raw:decode_raw",
+    "io.parse_tensor parse_tensor": "examples.tensor_proto:parse_tensor",
+    "io.serialize_tensor serialize_tensor": "examples.tensor_proto:serialize_tensor",
+    "io.decode_json_example decode_json_example": "examples.json_example:decode_json_example",
+    "io.decode_proto": "examples.decode_proto:decode_proto",
+    "io.decode_compressed decode_compressed": "examples.decode_compressed:decode_compressed",
+    "io.decode_base64 decode_base64": "examples.decode_base64:decode_base64",
+    "io.encode_base64 encode_base64": "examples.decode_base64:encode_base64",
+    "compat.v1.io.tf_record_iterator python_io.tf_record_iterator": Raw("records.polling:tf_record_iterator"),
+}
