@@ -47,6 +47,10 @@ class Space(ABC):
         """A vector of so many equal values."""
 
     @abstractmethod
+    def length(self, value: Any) -> Any:
+        """The first size of an array."""
+
+    @abstractmethod
     def cast(self, value: Any, dtype: str) -> Any:
         """A number in another type."""
 
@@ -99,6 +103,10 @@ class PythonSpace(Space):
     def full(self, count: Any, value: Any) -> Any:
         """An array; of strings an object array."""
         return np.array([value] * int(count), object if isinstance(value, bytes) else np.asarray(value).dtype)
+
+    def length(self, value: Any) -> Any:
+        """As Python counts."""
+        return len(value)
 
     def cast(self, value: Any, dtype: str) -> Any:
         """A numpy scalar."""

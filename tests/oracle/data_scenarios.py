@@ -54,6 +54,10 @@ class TensorFlowSpace(Space):
         """A tensor of rank 1."""
         return self.tf.fill([self.tf.cast(count, self.tf.int32)], value)
 
+    def length(self, value: Any) -> Any:
+        """As a tensor."""
+        return self.tf.shape(value)[0]
+
     def cast(self, value: Any, dtype: str) -> Any:
         """A scalar of that type."""
         return self.tf.cast(value, dtype)

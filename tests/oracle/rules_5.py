@@ -161,4 +161,17 @@ SECTION_5: dict[str, str] = {
     # options
     "5 options default": "Options are None until they are set: deterministic, threading.private_threadpool_size, autotune.enabled; the policy of sharding is AUTO, 0.",
     "5 options merge": "with_options adds to what was set before; the later one wins. It holds for what is made of the dataset.",
+    # one element at a time
+    "5 take_while": "take_while ends before the first element for which its function is false.",
+    "5 scan": "scan gives what a function makes of a running state and each element.",
+    "5 unique": "unique gives every int32, int64 or string element once, where it comes first; other types are a TypeError.",
+    "5 rebatch": "rebatch re-slices batches without regard to their ends, by one size or several in turn.",
+    "5 window": "window k has the elements k * shift + j * stride, as one dataset for each component; windows at the end shrink to at least one element, or are dropped.",
+    "5 group_by_window": "group_by_window gives a group when it is full, and what is left at the end by ascending keys.",
+    "5 bucket_by_sequence_length": "bucket_by_sequence_length groups by the number of boundaries that a length has reached, and pads.",
+    "5 choose_from_datasets": "choose_from_datasets ends where the chosen dataset is empty, or passes over such choices.",
+    "5 sample_from_datasets": "sample_from_datasets draws in a fixed order for a seed, the same in every pass; datasets of weight 0 are left out, and ended ones drawn again.",
+    "5 random": "Dataset.random gives the 32-bit numbers of its seeds as int64, in every pass the same unless it is told otherwise.",
+    "5 counter": "Dataset.counter counts without end.",
+    "5 sparse_batch": "sparse_batch puts arrays into a SparseTensor; one that is larger than a row is a DataLossError.",
 }

@@ -160,7 +160,7 @@ def to_value(value: Any) -> Any:
         return read_only(value)
     if isinstance(value, BytesColumn) and not value.shape:
         return value.to_numpy().item()
-    if isinstance(value, COLUMN_TYPES):
+    if isinstance(value, COLUMN_TYPES) or hasattr(value, "element_spec"):  # the last is a Dataset
         return value
     array = to_array(np.stack(value) if _are_arrays(value) else value)
     if array.dtype == object:

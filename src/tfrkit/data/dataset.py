@@ -38,6 +38,7 @@ from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.shard import ShardNode
 from tfrkit.data.shuffle import ShuffleNode
 from tfrkit.data.slices import make_slices_node, make_tensors_node
+from tfrkit.data.step_verbs import StepVerbs
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.data.unbatch import UnbatchNode, check_unbatch
 from tfrkit.data.zip import make_zip_node
@@ -46,7 +47,7 @@ from tfrkit.errors import InvalidArgumentError
 __all__ = ["Dataset"]
 
 
-class Dataset(FeatureVerbs):
+class Dataset(FeatureVerbs, StepVerbs):
     """A description of a stream of elements, with TensorFlow's verbs and some more.
 
     Elements are numpy scalars, bytes, arrays, Ragged, Sparse and BytesColumn, or tuples and dicts of them. A dataset

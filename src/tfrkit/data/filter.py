@@ -20,7 +20,7 @@ from tfrkit.data.node import (
 from tfrkit.data.structure import map_structure
 from tfrkit.model.element_spec import spec_of_value
 
-__all__ = ["FilterNode"]
+__all__ = ["FilterNode", "accepts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class _FilterIterator(NodeIterator):
             kept: list[int] = []
             for row, element in enumerate(run.chunk.objects()):
                 try:
-                    if self._accepts(element):
+                    if accepts(self._predicate, element):
                         kept.append(row)
                 except Exception as error:
                     self._inbox.unread(run, row + 1)
@@ -80,17 +80,6 @@ class _FilterIterator(NodeIterator):
             if kept or run.error is not None:
                 return Run(run.chunk.take(np.array(kept, np.int64)), run.error)
 
-    def _accepts(self, element: Any) -> bool:
-        answer = self._predicate(*element) if isinstance(element, tuple) else self._predicate(element)
-        if isinstance(answer, (bool, np.bool_)):
-            return bool(answer)
-        if isinstance(answer, np.ndarray) and answer.dtype == bool and answer.ndim == 0:
-            return bool(answer)
-        raise ValueError(
-            "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
-            f"{map_structure(spec_of_value, to_element(answer))}."
-        )
-
     def save(self) -> Any:
         """Where the input stands."""
         return self._inbox.save()
@@ -98,3 +87,20 @@ class _FilterIterator(NodeIterator):
     def close(self) -> None:
         """Close the input."""
         self._inbox.close()
+
+
+def accepts(predicate: Callable[..., Any], element: Any) -> bool:
+    """Ask a predicate about an element; the parts of a tuple are its arguments.
+
+    Raises:
+        ValueError: its answer is neither true nor false.
+    """
+    answer = predicate(*element) if isinstance(element, tuple) else predicate(element)
+    if isinstance(answer, (bool, np.bool_)):
+        return bool(answer)
+    if isinstance(answer, np.ndarray) and answer.dtype == bool and answer.ndim == 0:
+        return bool(answer)
+    raise ValueError(
+        "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
+        f"{map_structure(spec_of_value, to_element(answer))}."
+    )

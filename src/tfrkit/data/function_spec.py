@@ -15,9 +15,10 @@ import numpy as np
 
 from tfrkit.data.convert import to_result
 from tfrkit.data.node import Context, Node
+from tfrkit.data.slices import ElementsNode
 from tfrkit.data.structure import flatten, map_structure, pack
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import ElementSpec, TensorSpec, spec_of_value
+from tfrkit.model.element_spec import DatasetSpec, ElementSpec, TensorSpec, spec_of_value
 
 __all__ = ["call_with", "function_spec", "made_up", "name_of", "result_spec"]
 
@@ -64,6 +65,9 @@ def made_up(spec: Any, variant: int) -> Any:
 
 
 def _made_up_value(spec: Any, variant: int) -> Any:
+    if isinstance(spec, DatasetSpec) and spec.make is not None:
+        elements = (made_up(spec.element_spec, variant),) * (2 + variant)
+        return spec.make(ElementsNode(elements, spec.element_spec))
     if not isinstance(spec, TensorSpec) or spec.shape is None:
         raise TypeError(f"nothing can be made up for {spec}")
     shape = [2 + variant if size is None else size for size in spec.shape]

@@ -16,7 +16,7 @@ from tfrkit.data.structure import flatten, map_structure
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["SlicesNode", "TensorsNode", "make_slices_node", "make_tensors_node"]
+__all__ = ["ElementsNode", "SlicesNode", "TensorsNode", "make_slices_node", "make_tensors_node"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,26 @@ class TensorsNode(Node):
     def label(self) -> str:
         """As written."""
         return "from_tensors"
+
+
+@dataclass(frozen=True, eq=False)
+class ElementsNode(Node):
+    """Elements that a stage has kept, such as those of a window."""
+
+    elements: tuple[Any, ...]
+    spec: Any
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin after so many."""
+        return _RowsIterator(Objects(list(self.elements)), 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """As it was where they came from."""
+        return self.spec
+
+    def cardinality(self) -> int:
+        """Number of elements."""
+        return len(self.elements)
 
 
 class _RowsIterator(NodeIterator):

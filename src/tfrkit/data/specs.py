@@ -12,7 +12,16 @@ from tfrkit.data.structure import flatten, is_nested, map_structure, require_sam
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import ElementSpec, TensorSpec, dtype_name, spec_of_value
 
-__all__ = ["batched", "check_same_state", "merged", "spec_of", "spec_of_columns", "types_of", "unbatched"]
+__all__ = [
+    "batched",
+    "check_same_state",
+    "merged",
+    "shown_types",
+    "spec_of",
+    "spec_of_columns",
+    "types_of",
+    "unbatched",
+]
 
 
 def spec_of(element: Any) -> Any:
@@ -91,11 +100,12 @@ def check_same_state(initial: Any, made: Any) -> None:
     if any(first.dtype != second.dtype for first, second in zip(flatten(one), flatten(other), strict=True)):
         raise TypeError(
             "The element types for the new state must match the initial state. "
-            f"Expected {_shown_types(one)} but got {_shown_types(other)}."
+            f"Expected {shown_types(one)} but got {shown_types(other)}."
         )
 
 
-def _shown_types(spec: Any) -> str:
+def shown_types(spec: Any) -> str:
+    """The types in a spec, as TensorFlow's errors name them."""
     return str(types_of(spec)) if is_nested(spec) else f"<dtype: '{dtype_name(spec.dtype)}'>"
 
 

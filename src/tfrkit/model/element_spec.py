@@ -7,7 +7,7 @@ with `object` for bytes; shapes are tuples in which None stands for a size that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from tfrkit.model.sparse import Sparse
 from tfrkit.model.tensor_types import tensor_type, tensor_type_of
 
 __all__ = [
+    "DatasetSpec",
     "ElementSpec",
     "NoneTensorSpec",
     "RaggedTensorSpec",
@@ -307,6 +308,29 @@ class NoneTensorSpec(ElementSpec):
         return self
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class DatasetSpec(ElementSpec):
+    """A dataset, as the windows of a dataset are.
+
+    >>> DatasetSpec(TensorSpec([], "int64"))
+    DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))
+    """
+
+    element_spec: Any
+    make: Any = field(default=None, compare=False)  # makes such a dataset of a node, where that is known
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether it is a dataset of such elements."""
+        return bool(getattr(other, "element_spec", None) == self.element_spec)
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> DatasetSpec | None:
+        """Itself, if all others are the same."""
+        return self if all(other == self for other in others) else None
+
+
 def spec_of_value(value: Any) -> ElementSpec:
     """The spec of one value, with all sizes known.
 
@@ -329,6 +353,8 @@ def spec_of_value(value: Any) -> ElementSpec:
         return TensorSpec(value.shape, value.dtype)
     if value is None:
         return NoneTensorSpec()
+    if hasattr(value, "element_spec"):
+        return DatasetSpec(value.element_spec)
     raise TypeError(f"expected a value of an element but got {type(value).__name__}")
 
 
