@@ -1,4 +1,4 @@
-"""Seeds: the global one, what operations make of it, and those of one epoch of a shuffle after another.
+"""Seeds of one epoch of a shuffle after another; the global seed is in `ops.seeds`.
 
 As in TensorFlow, number for number, so that a program with seeds sees its elements in the order that it knows.
 """
@@ -6,76 +6,14 @@ As in TensorFlow, number for number, so that a program with seeds sees its eleme
 from __future__ import annotations
 
 import dataclasses
-import random
-import secrets
 import threading
-from typing import Any, Final
+from typing import Any
 
 from tfrkit.data.arguments import integer
 from tfrkit.ops.philox import make_philox
+from tfrkit.ops.seeds import get_seeds, set_seed
 
 __all__ = ["SeedGenerator", "find_seeds", "get_seeds", "restore_seeds", "save_seeds", "set_seed"]
-
-_LIMIT: Final = 2**31 - 1  # seeds count modulo this
-_DEFAULT_GLOBAL: Final = 87654321  # TensorFlow's, for operations with a seed of their own only
-
-
-class _GlobalSeed:
-    """The seed of the whole process, and the stream of seeds that it gives to operations without one."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._seed: int | None = None
-        self._stream = random.Random(0)  # noqa: S311 - not for secrets
-
-    def set(self, seed: int | None) -> None:
-        with self._lock:
-            self._seed = seed
-            self._stream = random.Random(seed)  # noqa: S311
-
-    def seeds(self, op_seed: int | None) -> tuple[int, int] | None:
-        with self._lock:
-            if self._seed is None:
-                return None if op_seed is None else (_DEFAULT_GLOBAL, op_seed % _LIMIT)
-            if op_seed is None:
-                op_seed = self._stream.randint(0, _LIMIT)
-            found = self._seed % _LIMIT, op_seed % _LIMIT
-            return (0, _LIMIT) if found == (0, 0) else found  # two zeros would mean random seeds
-
-
-_global = _GlobalSeed()
-
-
-def set_seed(seed: int | None) -> None:
-    """Set the global seed: what shuffles without a seed of their own do from now on is the same in every run.
-
-    Like `tf.random.set_seed`. Datasets that exist already keep their seeds. Thread-safe.
-
-    Args:
-        seed: any integer; None for random seeds again.
-
-    >>> set_seed(1)
-    >>> first = get_seeds(None), get_seeds(None)
-    >>> set_seed(1)
-    >>> first == (get_seeds(None), get_seeds(None))
-    True
-    >>> set_seed(None)
-    """
-    _global.set(None if seed is None else int(seed))
-
-
-def get_seeds(op_seed: int | None) -> tuple[int, int]:
-    """Give the two seeds of an operation, as TensorFlow's `get_seed` does.
-
-    Args:
-        op_seed: the operation's own; None for the next one of the global seed's stream, or random ones if there is
-            no global seed.
-
-    >>> get_seeds(42)
-    (87654321, 42)
-    """
-    found = _global.seeds(None if op_seed is None else int(op_seed))
-    return (secrets.randbits(63), secrets.randbits(63)) if found is None else found
 
 
 class SeedGenerator:

@@ -10,7 +10,7 @@ from typing import Final
 
 from tfrkit._core import Philox
 
-__all__ = ["Philox", "make_philox", "scrambled_philox"]
+__all__ = ["Philox", "make_philox", "scramble", "scrambled_philox"]
 
 _MASK: Final = 2**64 - 1
 _SCRAMBLE_KEY: Final = 0x02461E29_3EC8F720  # TensorFlow's constant for making keys of seeds
@@ -39,5 +39,15 @@ def scrambled_philox(seed: int, seed2: int) -> Philox:
     >>> [int(number) & 0xFFFF for number in scrambled_philox(1, 2).uint32(3)]
     [2604, 38129, 33854]
     """
+    return Philox(*scramble(seed, seed2))
+
+
+def scramble(seed: int, seed2: int) -> tuple[int, int]:
+    """Make the key and the high half of the counter of two seeds, as TensorFlow's stateless operations do.
+
+    Args:
+        seed: any integer; its low 64 bits count.
+        seed2: the same.
+    """
     mixed = Philox(_SCRAMBLE_KEY, seed2 & _MASK, seed & _MASK).uint32(4).tolist()
-    return Philox(mixed[0] | mixed[1] << 32, mixed[2] | mixed[3] << 32)
+    return mixed[0] | mixed[1] << 32, mixed[2] | mixed[3] << 32
