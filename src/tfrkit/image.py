@@ -31,6 +31,22 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.ops.image_crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
     from tfrkit.ops.image_dtype import convert_image_dtype, per_image_standardization
     from tfrkit.ops.image_flip import flip_left_right, flip_up_down, rot90, transpose
+    from tfrkit.ops.image_random import (
+        random_brightness,
+        random_contrast,
+        random_crop,
+        random_flip_left_right,
+        random_flip_up_down,
+        random_hue,
+        random_saturation,
+        stateless_random_brightness,
+        stateless_random_contrast,
+        stateless_random_crop,
+        stateless_random_flip_left_right,
+        stateless_random_flip_up_down,
+        stateless_random_hue,
+        stateless_random_saturation,
+    )
     from tfrkit.ops.jpeg import decode_jpeg
 
 __all__ = [
@@ -49,11 +65,25 @@ __all__ = [
     "hsv_to_rgb",
     "pad_to_bounding_box",
     "per_image_standardization",
+    "random_brightness",
+    "random_contrast",
+    "random_crop",
+    "random_flip_left_right",
+    "random_flip_up_down",
+    "random_hue",
+    "random_saturation",
     "rgb_to_grayscale",
     "rgb_to_hsv",
     "rgb_to_yiq",
     "rgb_to_yuv",
     "rot90",
+    "stateless_random_brightness",
+    "stateless_random_contrast",
+    "stateless_random_crop",
+    "stateless_random_flip_left_right",
+    "stateless_random_flip_up_down",
+    "stateless_random_hue",
+    "stateless_random_saturation",
     "total_variation",
     "transpose",
     "yiq_to_rgb",
@@ -70,6 +100,12 @@ _EXPORTS = {
     ),
     "image_crop": "central_crop crop_to_bounding_box pad_to_bounding_box",
     "image_dtype": "convert_image_dtype per_image_standardization",
+    "image_random": (
+        "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down random_hue "
+        "random_saturation stateless_random_brightness stateless_random_contrast stateless_random_crop "
+        "stateless_random_flip_left_right stateless_random_flip_up_down stateless_random_hue "
+        "stateless_random_saturation"
+    ),
     "image_flip": "flip_left_right flip_up_down rot90 transpose",
     "jpeg": "decode_jpeg",
 }

@@ -1,0 +1,21 @@
+"""Random numbers: TensorFlow's names in tf.random."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfrkit.tf.entry import Entry, Raw
+
+NAMES: Final[dict[str, Entry]] = {
+    "random.fold_in random.experimental.stateless_fold_in": "ops.random:fold_in",
+    "random.normal compat.v1.random_normal": "ops.random:normal",
+    "random.shuffle compat.v1.random_shuffle": "ops.random:shuffle",
+    "random.split random.experimental.stateless_split": "ops.random:split",
+    "random.experimental.stateless_shuffle": "ops.random:stateless_shuffle",
+    "random.stateless_normal": "ops.random:stateless_normal",
+    "random.stateless_truncated_normal": "ops.random:stateless_truncated_normal",
+    "random.stateless_uniform": "ops.random:stateless_uniform",
+    "random.truncated_normal compat.v1.truncated_normal": "ops.random:truncated_normal",
+    "random.uniform compat.v1.random_uniform": "ops.random:uniform",
+    "compat.v1.random.set_random_seed compat.v1.set_random_seed": Raw("ops.seeds:set_seed"),
+}
