@@ -143,8 +143,8 @@ bench: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-bench
 
 fuzz: FUZZ_SECONDS ?= 20
 fuzz: fuzz-build
-	@for target in $(NATIVE_FUZZERS) $(PYTHON_FUZZERS); do \
-	    $(MAKE) --no-print-directory fuzz-run-$$target FUZZ_SECONDS=$(FUZZ_SECONDS) || exit 1; done
+	@$(MAKE) --no-print-directory --jobs $(JOBS) --output-sync=target FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    $(NATIVE_FUZZERS:%=fuzz-run-%) $(PYTHON_FUZZERS:%=fuzz-run-%)
 	@$(MAKE) --no-print-directory fuzz-differential
 
 soak: FUZZ_SECONDS ?= 600
