@@ -97,6 +97,12 @@ def test_window_sizes_are_positive(sizes):
     agree(lambda lib: lib.Dataset.range(7).window(*sizes))
 
 
+@tf_rule("5 window")
+@pytest.mark.parametrize("sizes", [(2, 1), (2, 2, 2), (3, 3)], ids=str)
+def test_an_error_counts_for_the_windows_that_have_it(sizes):
+    agree(lambda lib: numbers(lib).window(*sizes).flat_map(lambda window: window.batch(9)))
+
+
 @tf_rule("5 group_by_window")
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_group_by_window(size):
@@ -193,6 +199,8 @@ def test_sample_with_changing_weights():
         )
 
     agree(sampled)
+    agree(lambda lib: lib.Dataset.sample_from_datasets([lib.Dataset.range(9)] * 2, [1, 1], seed=3))
+    agree(lambda lib: lib.Dataset.sample_from_datasets([lib.Dataset.range(9).repeat()] * 2, seed=3), limit=40)
     agree(lambda lib: lib.Dataset.sample_from_datasets([lib.Dataset.range(9)], [0.5, 0.5], seed=3))
 
 

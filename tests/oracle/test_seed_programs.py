@@ -154,7 +154,9 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return folder
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the program leaves files open
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # the program leaves files open
 def test_batches_of_photos(photos):
     batches = []
     for imports in (TF2, OURS):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.data.map import MapNode
-from tfrkit.data.node import UNKNOWN_CARDINALITY, Node
+from tfrkit.data.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.random import RandomNode
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.specs import merged
@@ -19,6 +19,7 @@ from tfrkit.data.structure import is_nested
 from tfrkit.data.take import TakeNode
 from tfrkit.data.zip import ZipNode
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.to_array import to_array
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.ops.philox import scrambled_philox
 
@@ -48,8 +49,9 @@ class ChooseNode(StepsNode):
         return _common_spec(self.parts)
 
     def cardinality(self) -> int:
-        """Nobody knows."""
-        return UNKNOWN_CARDINALITY
+        """Infinite if one of them is, as TensorFlow has it."""
+        endless = any(part.cardinality() == INFINITE_CARDINALITY for part in self.parts)
+        return INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY
 
 
 class _Steps:
@@ -107,14 +109,19 @@ def make_sample_node(parts: Sequence[Node], weights: Any, seed: int | None, stop
 
     Raises:
         ValueError: there is no dataset, or another number of weights.
-        TypeError: the datasets do not go together.
+        TypeError: the datasets do not go together, or the weights are no floats.
     """
     _check(parts)
     if isinstance(weights, Node):
         return ChooseNode(
             _draws(ZipNode((_pairs(seed, again), weights), (0, 1)), Draw(None)), tuple(parts), stop
         )
-    shares = np.full(len(parts), 1.0 / len(parts)) if weights is None else np.asarray(weights, np.float64)
+    shares = np.ones(len(parts), np.float32) if weights is None else to_array(weights)
+    if shares.dtype not in {np.dtype(np.float32), np.dtype(np.float64)}:
+        raise TypeError(
+            "Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is "
+            f"<dtype: '{shares.dtype.name}'>."
+        )
     if shares.shape != (len(parts),):
         raise ValueError(
             "Invalid `weights`. `weights` should have the same length as `datasets` but got "

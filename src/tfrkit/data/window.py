@@ -67,6 +67,13 @@ def make_window_node(node: Node, sizes: tuple[int, int, int], drop: bool, make: 
     return WindowNode(node, *sizes, drop, make)
 
 
+class _Failed:
+    """An error in the place of an element."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 class _Steps:
     def __init__(self, node: WindowNode, elements: Elements) -> None:
         self._node = node
@@ -88,6 +95,8 @@ class _Steps:
             except StopIteration:
                 self._ended = True
                 break
+            except Exception as error:  # it counts only for windows that have it
+                element = _Failed(error)
             if self._skip:
                 self._skip -= 1
             else:
@@ -98,6 +107,9 @@ class _Steps:
         for _ in range(min(node.shift, len(self._kept))):
             self._kept.popleft()
         self._skip = max(0, node.shift - span) if not self._kept else 0
+        for element in chosen:
+            if isinstance(element, _Failed):
+                raise element.error
         return self._datasets(chosen)
 
     def _datasets(self, elements: list[Any]) -> Any:
