@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_map(module);
   tfrkit::bind_read(module);
   tfrkit::bind_records(module);
+  tfrkit::bind_resize(module);
   tfrkit::bind_resync(module);
   tfrkit::bind_index(module);
   tfrkit::bind_gather(module);
