@@ -75,8 +75,7 @@ ResizeSizes measure(const ResizeTask& task, Bytes input) {
   if (code == Code::kOutOfRange) throw nb::value_error("expected sides and channels above 0");
   const std::size_t limit = physical_memory();
   if (code != Code::kOk || sizes.output_bytes > limit || sizes.indices > limit / 4 ||
-      sizes.floats > limit / 4 ||
-      sizes.output_bytes + 4 * (sizes.indices + sizes.floats) > limit) {
+      sizes.floats > limit / 4 || sizes.output_bytes + 4 * (sizes.indices + sizes.floats) > limit) {
     throw std::bad_alloc();
   }
   check_same_size("images", input.size(), "shape", sizes.input_bytes);
@@ -132,13 +131,14 @@ void bind_resize(nb::module_& module) {
              "Resize images of (count, height, width, channels) to (height, width).\n\n"
              "`how` has the numbers of type, method and placement of core/resize.h, and whether\n"
              "filters are spread. Raises MemoryError for sizes that memory cannot hold.");
-  module.def("resize_into", resize_into, nb::arg("images"), nb::arg("shape"), nb::arg("size"),
-             nb::arg("how"), nb::arg("last"), nb::arg("target"),
-             nb::sig("def resize_into(images: typing_extensions.Buffer, shape: tuple[int, int, int, "
-                     "int], size: tuple[int, int], how: tuple[int, int, int, bool], last: "
-                     "tuple[int, float], target: typing_extensions.Buffer) -> None"),
-             "Do the same into writable memory, and at last nothing (0), or multiply (1) or\n"
-             "divide (2) every number by a factor.");
+  module.def(
+      "resize_into", resize_into, nb::arg("images"), nb::arg("shape"), nb::arg("size"),
+      nb::arg("how"), nb::arg("last"), nb::arg("target"),
+      nb::sig("def resize_into(images: typing_extensions.Buffer, shape: tuple[int, int, int, "
+              "int], size: tuple[int, int], how: tuple[int, int, int, bool], last: "
+              "tuple[int, float], target: typing_extensions.Buffer) -> None"),
+      "Do the same into writable memory, and at last nothing (0), or multiply (1) or\n"
+      "divide (2) every number by a factor.");
 }
 
 }  // namespace tfrkit

@@ -32,9 +32,9 @@ constexpr long long widen(int a, int b) noexcept {
 }
 
 __m256i lanes(const std::array<int, 4>& low, const std::array<int, 4>& high, int move) noexcept {
-  return _mm256_setr_epi64x(widen(low[0] + move, low[1] + move), widen(low[2] + move, low[3] + move),
-                            widen(high[0] + move, high[1] + move),
-                            widen(high[2] + move, high[3] + move));
+  return _mm256_setr_epi64x(
+      widen(low[0] + move, low[1] + move), widen(low[2] + move, low[3] + move),
+      widen(high[0] + move, high[1] + move), widen(high[2] + move, high[3] + move));
 }
 
 // Makes eight pixels of three channels. The eight bytes at `lower` hold the pixel and, from byte 3
@@ -77,11 +77,10 @@ void lerp_1(const std::byte* row, const std::uint32_t* lower, const float* lerp,
             float* target) noexcept {
   std::array<std::uint16_t, kGroup> pairs;
   for (std::size_t i = 0; i < kGroup; ++i) pairs[i] = load_le<std::uint16_t>(row + lower[i]);
-  const __m256i both =
-      _mm256_cvtepu16_epi32(_mm_setr_epi16(static_cast<short>(pairs[0]), static_cast<short>(pairs[1]),
-                                           static_cast<short>(pairs[2]), static_cast<short>(pairs[3]),
-                                           static_cast<short>(pairs[4]), static_cast<short>(pairs[5]),
-                                           static_cast<short>(pairs[6]), static_cast<short>(pairs[7])));
+  const __m256i both = _mm256_cvtepu16_epi32(_mm_setr_epi16(
+      static_cast<short>(pairs[0]), static_cast<short>(pairs[1]), static_cast<short>(pairs[2]),
+      static_cast<short>(pairs[3]), static_cast<short>(pairs[4]), static_cast<short>(pairs[5]),
+      static_cast<short>(pairs[6]), static_cast<short>(pairs[7])));
   const __m256i from = _mm256_and_si256(both, _mm256_set1_epi32(0xff));
   _mm256_storeu_ps(target, mixed(from, _mm256_srli_epi32(both, 8), lerp));
 }
@@ -140,7 +139,8 @@ void lerp_floats(Bytes row, const LerpColumns& columns, std::span<float> target)
   for (std::size_t x = 0; x < last; ++x) _mm_storeu_ps(target.data() + x * channels, make(x));
   std::array<float, 4> rest;
   _mm_storeu_ps(rest.data(), make(last));
-  std::copy_n(rest.begin(), channels, target.begin() + static_cast<std::ptrdiff_t>(last * channels));
+  std::copy_n(rest.begin(), channels,
+              target.begin() + static_cast<std::ptrdiff_t>(last * channels));
 }
 
 constexpr ResizeVariant make_variant() noexcept {

@@ -52,7 +52,8 @@ const CubicCoefficients kKeys = make_coefficients(-0.5);
 const CubicCoefficients kLegacy = make_coefficients(-0.75);
 
 // Zeroes the weights of what lies outside the image, and makes the others sum up to 1 again.
-void drop_outside(const ResizeAxis& axis, std::int64_t start, std::span<float, 4> weights) noexcept {
+void drop_outside(const ResizeAxis& axis, std::int64_t start,
+                  std::span<float, 4> weights) noexcept {
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const std::int64_t index = start + static_cast<std::int64_t>(k);
     if (index < 0 || index >= static_cast<std::int64_t>(axis.in)) weights[k] = 0.0F;

@@ -32,17 +32,17 @@ struct CubicTable {
   std::span<float> weights;
 };
 
-// Entry i is made of the inputs from first[i] to before first[i] + count[i], which are not multiplied
-// by `step`. The first has the weight ends[2 * i], the last, if it is another, ends[2 * i + 1], and
-// those between them 1. Inputs behind the last of the image stand for that.
+// Entry i is made of the inputs from first[i] to before first[i] + count[i], which are not
+// multiplied by `step`. The first has the weight ends[2 * i], the last, if it is another, ends[2 *
+// i + 1], and those between them 1. Inputs behind the last of the image stand for that.
 struct AreaTable {
   std::span<std::uint32_t> first;
   std::span<std::uint32_t> count;
   std::span<float> ends;
 };
 
-// Entry i is made of the inputs from first[i] to before first[i] + count[i], which are not multiplied
-// by `step`, with the weights from i * width on. There may be none.
+// Entry i is made of the inputs from first[i] to before first[i] + count[i], which are not
+// multiplied by `step`, with the weights from i * width on. There may be none.
 struct SpanTable {
   std::span<std::uint32_t> first;
   std::span<std::uint32_t> count;
@@ -66,8 +66,8 @@ void fill_area(const ResizeAxis& axis, const AreaTable& table) noexcept;
 [[nodiscard]] std::size_t filter_width(const ResizeAxis& axis, ResizeMethod method,
                                        bool antialias) noexcept;
 
-// With `padded` every entry gets all the weights that it can have inside the image, zeros at the end:
-// TensorFlow multiplies by them too, which shows where a pixel is not finite.
+// With `padded` every entry gets all the weights that it can have inside the image, zeros at the
+// end: TensorFlow multiplies by them too, which shows where a pixel is not finite.
 void fill_filter(const ResizeAxis& axis, ResizeMethod method, bool antialias, bool padded,
                  const SpanTable& table) noexcept;
 

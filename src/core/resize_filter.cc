@@ -99,8 +99,8 @@ std::size_t filter_width(const ResizeAxis& axis, ResizeMethod method, bool antia
   return std::min(2 * side + 1, axis.in);
 }
 
-void fill_filter(const ResizeAxis& axis, ResizeMethod method, bool antialias,
-                 bool padded, const SpanTable& table) noexcept {
+void fill_filter(const ResizeAxis& axis, ResizeMethod method, bool antialias, bool padded,
+                 const SpanTable& table) noexcept {
   const FilterScale scale = filter_scale(axis, antialias);
   const float radius = radius_of(method) * scale.spread;
   const float narrow = 1.0F / scale.spread;

@@ -184,17 +184,17 @@ struct Loops {
   }
 
   static constexpr ResizeVariant variant(const char* name) noexcept {
-    return {name,
-            {pixel_loops<std::uint8_t>(), pixel_loops<std::int8_t>(), pixel_loops<std::uint16_t>(),
-             pixel_loops<std::int16_t>(), pixel_loops<std::int32_t>(), pixel_loops<std::int64_t>(),
-             pixel_loops<Half>(), pixel_loops<Bfloat16>(), pixel_loops<float>(),
-             pixel_loops<double>()},
-            lerp_rows,
-            cubic_columns,
-            span_columns,
-            add_row,
-            multiply,
-            divide};
+    return {
+        name,
+        {pixel_loops<std::uint8_t>(), pixel_loops<std::int8_t>(), pixel_loops<std::uint16_t>(),
+         pixel_loops<std::int16_t>(), pixel_loops<std::int32_t>(), pixel_loops<std::int64_t>(),
+         pixel_loops<Half>(), pixel_loops<Bfloat16>(), pixel_loops<float>(), pixel_loops<double>()},
+        lerp_rows,
+        cubic_columns,
+        span_columns,
+        add_row,
+        multiply,
+        divide};
   }
 };
 

@@ -7,7 +7,6 @@ struct Portable {};
 
 }  // namespace
 
-constinit const ResizeVariant kResizePortable =
-    resize_loops::Loops<Portable>::variant("portable");
+constinit const ResizeVariant kResizePortable = resize_loops::Loops<Portable>::variant("portable");
 
 }  // namespace tfrkit

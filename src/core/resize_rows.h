@@ -16,8 +16,8 @@ namespace tfrkit {
 
 // Tells of a row of columns how to mix it.
 struct LerpColumns {
-  LerpTable table;           // steps of `channels`
-  std::span<float> spread;   // lerp, once for every channel, and 0 where lower == upper
+  LerpTable table;          // steps of `channels`
+  std::span<float> spread;  // lerp, once for every channel, and 0 where lower == upper
   std::size_t channels = 0;
 };
 

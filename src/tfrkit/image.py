@@ -48,8 +48,10 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         stateless_random_saturation,
     )
     from tfrkit.ops.jpeg import decode_jpeg
+    from tfrkit.ops.resize import ResizeMethod, resize
 
 __all__ = [
+    "ResizeMethod",
     "adjust_brightness",
     "adjust_contrast",
     "adjust_gamma",
@@ -72,6 +74,7 @@ __all__ = [
     "random_flip_up_down",
     "random_hue",
     "random_saturation",
+    "resize",
     "rgb_to_grayscale",
     "rgb_to_hsv",
     "rgb_to_yiq",
@@ -108,6 +111,7 @@ _EXPORTS = {
     ),
     "image_flip": "flip_left_right flip_up_down rot90 transpose",
     "jpeg": "decode_jpeg",
+    "resize": "ResizeMethod resize",
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
