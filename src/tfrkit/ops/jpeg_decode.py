@@ -6,13 +6,14 @@ JPEG data and checked options: the operations with TensorFlow's arguments are in
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.ops.jpeg_header import Frame, ends, read_frame
+from tfrkit.ops.jpeg_damage import mend, tidy_header
+from tfrkit.ops.jpeg_header import Frame, read_frame
 from tfrkit.ops.jpeg_ratio import enlarged, reduced
 from tfrkit.optional import require
 
@@ -69,13 +70,11 @@ def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
         raise invalid_jpeg("The file ends before it says the size of the image.")
     channels = options.channels or min(frame.channels, 3)
     _check_frame(frame, channels, options)
-    source, height, width = (
-        (data, frame.height, frame.width) if options.ratio == 1 else enlarged(frame, options.ratio)
-    )
     space = "CMYK" if frame.channels == _PRINT else _SPACES[channels]
-    pixels = _run_codec(source, space, options, (height, width))
-    if source is not data:
-        pixels = pixels[: reduced(frame.height, options.ratio), : reduced(frame.width, options.ratio)]
+    try:
+        pixels = _run_codec(frame, space, options, strict=True)
+    except ValueError as error:
+        return _decode_damaged(frame, space, options, channels, str(error))
     return _as_rgb(pixels, frame) if space == "CMYK" else pixels
 
 
@@ -97,30 +96,43 @@ def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
         )
 
 
-def _run_codec(source: bytes, space: str, options: JpegOptions, size: tuple[int, int]) -> Pixels:
-    """Decode with warnings as errors; where there are any, find out what TensorFlow would make of them."""
+def _run_codec(frame: Frame, space: str, options: JpegOptions, *, strict: bool) -> Pixels:
+    """Decode with the codec; if strict, its warnings are errors too."""
     codec = require("simplejpeg", "decode_jpeg")
-    least = (0, 0)
-    if options.ratio != 1:
-        least = reduced(size[0], options.ratio), reduced(size[1], options.ratio)
-    settings: tuple[Any, ...] = (not options.accurate, not options.fancy_upscaling, *least, 1, None)
-    try:
-        pixels: Pixels = codec.decode_jpeg(source, space, *settings, True)
-    except ValueError:
-        pass
-    else:
+    fast, plain = not options.accurate, not options.fancy_upscaling
+    if options.ratio == 1:
+        pixels: Pixels = codec.decode_jpeg(frame.data, space, fast, plain, 0, 0, 1, None, strict)
         return pixels
+    data, height, width = enlarged(frame, options.ratio)
+    least = reduced(height, options.ratio), reduced(width, options.ratio)
+    pixels = codec.decode_jpeg(data, space, fast, plain, *least, 1, None, strict)
+    return pixels[: reduced(frame.height, options.ratio), : reduced(frame.width, options.ratio)]
+
+
+def _decode_damaged(frame: Frame, space: str, options: JpegOptions, channels: int, reason: str) -> Pixels:
+    """Decode what the codec warns of: TensorFlow goes on through most damage."""
+    tidied = read_frame(tidy_header(frame.data)) or frame
+    mended = mend(
+        tidied,
+        options.ratio,
+        channels,
+        options.fancy_upscaling,
+        options.try_recover_truncated,
+        options.acceptable_fraction,
+    )
+    if mended is None:
+        raise invalid_jpeg(
+            f"The codec says: {reason}. try_recover_truncated=True decodes files that are cut."
+        )
     try:
-        damaged: Pixels = codec.decode_jpeg(source, space, *settings, False)
+        pixels = _run_codec(read_frame(mended.data) or frame, space, options, strict=False)
     except ValueError as error:
         raise invalid_jpeg(f"The codec says: {error}.") from None
-    if options.try_recover_truncated:
-        return damaged
-    if not ends(source):
-        raise invalid_jpeg(
-            "The data ends before the image does. Pass try_recover_truncated=True to get the rest."
-        )
-    return damaged
+    if space == "CMYK":
+        pixels = _as_rgb(pixels, tidied)
+    if mended.rows is not None:
+        pixels[mended.rows :] = 0
+    return pixels
 
 
 def _as_rgb(ink: Pixels, frame: Frame) -> Pixels:

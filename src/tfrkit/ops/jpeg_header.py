@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-__all__ = ["MAGIC", "Component", "Frame", "ends", "read_frame"]
+__all__ = ["MAGIC", "Component", "Frame", "header_segments", "read_frame"]
 
 MAGIC: Final = b"\xff\xd8\xff"  # start of image, and the first byte of the next marker
 
@@ -18,7 +18,7 @@ _SOF: Final = frozenset(
     {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 )  # starts of frames, of every kind of coding
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
-_SOI, _EOI, _SOS, _DRI, _APP14 = 0xD8, 0xD9, 0xDA, 0xDD, 0xEE
+_DHT, _SOI, _EOI, _SOS, _DRI, _APP14 = 0xC4, 0xD8, 0xD9, 0xDA, 0xDD, 0xEE
 _PROGRESSIVE: Final = frozenset({0xC2, 0xCA})
 _ARITHMETIC: Final = frozenset({0xC9, 0xCA})
 _CODINGS: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})  # those that TensorFlow's library decodes
@@ -105,22 +105,71 @@ class Frame:
         """Say whether an Adobe marker stands before the first scan: four components are then stored inverted."""
         return any(
             marker == _APP14 and size >= 14 and self.data[at + 4 : at + 9] == b"Adobe"
-            for marker, at, size in _markers(self.data)
+            for marker, at, size in header_segments(self.data)
         )
 
     @cached_property
     def restart_interval(self) -> int:
         """Units between restart markers, as last set before the first scan; 0 for none."""
         interval = 0
-        for marker, at, _ in _markers(self.data):
+        for marker, at, _ in header_segments(self.data):
             if marker == _DRI and at + 6 <= len(self.data):
                 interval = self.data[at + 4] << 8 | self.data[at + 5]
         return interval
 
     @cached_property
-    def scan(self) -> int:
-        """Offset of the first scan's marker, -1 if there is none."""
-        return next((at for marker, at, _ in _markers(self.data) if marker == _SOS), -1)
+    def scan(self) -> tuple[int, bytes]:
+        """The first scan: the offset behind its header, and the header's body; (-1, b"") if it is not there."""
+        for marker, at, size in header_segments(self.data):
+            if marker == _SOS and at + 2 + size <= len(self.data):
+                return at + 2 + size, self.data[at + 4 : at + 2 + size]
+        return -1, b""
+
+    @cached_property
+    def huffman_segments(self) -> list[bytes]:
+        """Bodies of the segments with Huffman tables before the first scan."""
+        return [
+            self.data[at + 4 : at + 2 + size]
+            for marker, at, size in header_segments(self.data)
+            if marker == _DHT
+        ]
+
+    @property
+    def sole_scan(self) -> bool:
+        """Say whether the first scan has all of the image."""
+        return not self.progressive and self.scan[1][:1] == bytes([self.channels])
+
+    @cached_property
+    def largest(self) -> tuple[int, int]:
+        """The largest sampling across and down of any component; at least 1."""
+        return (
+            max((part.across for part in self.components), default=1) or 1,
+            max((part.down for part in self.components), default=1) or 1,
+        )
+
+    @cached_property
+    def unit_blocks(self) -> list[tuple[int, int]]:
+        """Numbers of the Huffman tables of each block of a unit, the second with 16 added; for a sole scan."""
+        body = self.scan[1]
+        selected = {
+            body[at]: (body[at + 1] >> 4, 16 | body[at + 1] & 15) for at in range(1, len(body) - 4, 2)
+        }
+        order = [part for name in selected for part in self.components if part.id == name]
+        if len(order) != self.channels:
+            return []
+        if len(order) == 1:
+            return [selected[order[0].id]]
+        return [selected[part.id] for part in order for _ in range(part.across * part.down)]
+
+    @property
+    def unit_columns(self) -> int:
+        """Units side by side, in a sole scan."""
+        return -(-self.width // (8 * (self.largest[0] if self.channels > 1 else 1)))
+
+    @property
+    def units(self) -> int:
+        """Units of a sole scan."""
+        return self.unit_columns * -(-self.height // (8 * (self.largest[1] if self.channels > 1 else 1)))
 
 
 def read_frame(data: bytes) -> Frame | None:
@@ -150,7 +199,7 @@ def read_frame(data: bytes) -> Frame | None:
     return None
 
 
-def _markers(data: bytes) -> list[tuple[int, int, int]]:
+def header_segments(data: bytes) -> list[tuple[int, int, int]]:
     """Markers up to the first scan: second byte, offset, and length of what follows them."""
     found, at, size = [], 2, len(data)
     while at + 4 <= size:
@@ -164,19 +213,3 @@ def _markers(data: bytes) -> list[tuple[int, int, int]]:
             break
         at += 2 + length
     return found
-
-
-def ends(data: bytes) -> bool:
-    """Say whether an end of image comes, as a decoder finds it, that skips what lies between segments. Pure: no I/O."""
-    at, size = 2, len(data)
-    while (at := data.find(b"\xff", at)) >= 0 and at + 1 < size:
-        marker = data[at + 1]
-        if marker == _EOI:
-            return True
-        if marker == 0xFF:
-            at += 1
-        elif marker == 0 or marker in _BARE or at + 4 > size:
-            at += 2
-        else:
-            at += 2 + (data[at + 2] << 8 | data[at + 3])
-    return False

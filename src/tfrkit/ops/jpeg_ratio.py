@@ -12,7 +12,7 @@ from typing import Final
 from tfrkit.errors import UnimplementedError
 from tfrkit.ops.jpeg_header import Frame
 
-__all__ = ["enlarged", "reduced"]
+__all__ = ["enlarged", "reduced", "spread"]
 
 _BLOCK: Final = 8  # pixels of a block in each direction
 _EIGHTHS: Final = range(1, 17)  # the codec's ratios
@@ -39,14 +39,14 @@ def enlarged(frame: Frame, ratio: int) -> tuple[bytes, int, int]:
     height, width = frame.height, frame.width
     if not _ambiguous(height, width, ratio):
         return frame.data, height, width
-    spread = _spread(frame, ratio)
-    if all(down == 1 for _, down in spread):
+    spreads = spread(frame, ratio)
+    if all(down == 1 for _, down in spreads):
         height = _BLOCK
-    elif all(across == 1 for across, _ in spread):
+    elif all(across == 1 for across, _ in spreads):
         width = _BLOCK
     else:
         raise UnimplementedError(
-            f"decode_jpeg of {height} x {width} pixels with ratio={ratio} and samples spread over {spread} pixels "
+            f"decode_jpeg of {height} x {width} pixels with ratio={ratio} and samples spread over {spreads} pixels "
             "(width, height): the codec cannot be told this ratio. Decode it with ratio=1."
         )
     at = frame.offset + 5
@@ -66,28 +66,17 @@ def _ambiguous(height: int, width: int, ratio: int) -> bool:
     )
 
 
-def _spread(frame: Frame, ratio: int) -> list[tuple[int, int]]:
-    """Pixels across and down that each sample of each component makes, at a ratio.
+def spread(frame: Frame, ratio: int) -> list[tuple[int, int]]:
+    """Give the pixels across and down that each sample of each component makes, at a ratio.
 
-    Samples that are fewer are decoded at a larger scale, as long as that can be doubled in both directions.
+    Components with fewer samples are decoded at a larger scale, as long as that can be doubled in both directions.
     """
-    largest_across = max((part.across for part in frame.components), default=1)
-    largest_down = max((part.down for part in frame.components), default=1)
-    unit = _BLOCK // ratio
-    spread = []
+    across, down = (size * _BLOCK // ratio for size in frame.largest)
+    spreads = []
     for part in frame.components:
-        scale = unit
-        while (
-            scale < _BLOCK
-            and part.across * part.down > 0
-            and largest_across * unit % (part.across * scale * 2) == 0
-            and largest_down * unit % (part.down * scale * 2) == 0
-        ):
+        scale = _BLOCK // ratio
+        wide, high = max(1, part.across), max(1, part.down)
+        while scale < _BLOCK and across % (wide * scale * 2) == 0 and down % (high * scale * 2) == 0:
             scale *= 2
-        spread.append(
-            (
-                largest_across * unit // max(part.across * scale, 1),
-                largest_down * unit // max(part.down * scale, 1),
-            )
-        )
-    return spread
+        spreads.append((across // (wide * scale), down // (high * scale)))
+    return spreads
