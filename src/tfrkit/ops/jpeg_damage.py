@@ -23,10 +23,11 @@ _END: Final = b"\xff\xd9"
 _RESTARTS: Final = range(0xD0, 0xD8)
 _BARE: Final = frozenset({0x01, *_RESTARTS})
 _ADOBE: Final = 0xEE
-# Segments that the decoder reads byte by byte: cut within them it waits for more, within others it fails.
-_WAITED_FOR: Final = frozenset({*range(0xC0, 0xD0)} - {0xC8}) | {0xDA, 0xDB, 0xDD}
 _ENDLESS: Final = 64  # times that bytes are read again before giving up
-_APPS: Final = {0xE0: 14, 0xEE: 14}  # the same for so many bytes of these
+_APPS: Final = {0xE0: 14, 0xEE: 14}  # bytes of these segments that the decoder reads one by one
+_FRAMES: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})
+_TABLES: Final = frozenset({0xC4, 0xCC, 0xDB, 0xDD})
+_SKIPPED: Final = frozenset({0xDC, 0xFE, *range(0xE0, 0xF0)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,8 @@ def mend(
     if stop >= 0:
         end = _find_end(data, stop)
         if end is None:
-            return Mended(data[:stop] + _END) if recover else None
-        return Mended(data[:end] + _END)
+            return Mended(data) if recover else None
+        return Mended(data if data[end : end + 2] == _END else data[:end] + _END)
     first = restarts * frame.restart_interval
     if recover:
         found = replay(frame, run, first, recover=True)
@@ -144,8 +145,7 @@ def _waits(frame: Frame, ratio: int, channels: int) -> bool:
     """Say whether rows are smoothed with their neighbours, so that the last ones wait for the next."""
     if ratio == 8:
         return False
-    wanted = frame.components[:1] if channels == 1 else frame.components
-    for part, (across, down) in zip(wanted, spread(frame, ratio), strict=False):
+    for part, (across, down) in zip(frame.shown(channels), spread(frame, ratio), strict=False):
         columns = -(-frame.width * part.across // (frame.largest[0] * ratio))
         if down == 2 and (across == 1 or (across == 2 and columns > 2)):
             return True
@@ -166,7 +166,9 @@ def _find_stop(data: bytes, start: int, interval: int) -> tuple[int, int, int]:
             continue
         if marker in _RESTARTS and interval:
             run, restarts = at + 2, restarts + 1
-        elif marker:
+        elif marker >= (
+            0xC0 if interval else 1
+        ):  # between restart markers, others that mean nothing are skipped
             return at, run, restarts
         at += 2
     return -1, run, restarts
@@ -192,14 +194,46 @@ def _find_end(data: bytes, at: int) -> int | None:
             return begin
         if marker == 0 or marker in _BARE:
             continue
-        left = len(data) - at
-        if left < 2:
-            return begin if left else None
-        size = data[at] << 8 | data[at + 1]
-        if left < size:
-            waits = marker in _WAITED_FOR or left < 2 + _APPS.get(marker, 0)
-            return begin if waits else None
+        size = int.from_bytes(data[at : at + 2], "big")
+        if len(data) - at < max(size, 2):
+            return begin if _waits_within(data, marker, at) else None
         at += size
+
+
+def _waits_within(data: bytes, marker: int, at: int) -> bool:
+    """Say whether the decoder waits for the rest of a segment that is cut, instead of failing.
+
+    It does in segments that it reads byte by byte, if it has read nothing wrong.
+    """
+    left, size = len(data) - at, int.from_bytes(data[at : at + 2], "big")
+    if not left or marker not in _FRAMES | _TABLES | _SKIPPED | {0xDA}:
+        return False
+    if left == 1:
+        return True
+    if marker in _SKIPPED:
+        return left < 2 + _APPS.get(marker, 0)
+    if marker in _FRAMES:
+        return left < 8  # then a second frame is one too many
+    if marker == 0xDA:
+        return left == 2 or (1 <= data[at + 2] <= 4 and size == 6 + 2 * data[at + 2])
+    if marker == 0xDD:
+        return size == 4
+    if marker == 0xDB:
+        return all(data[table] & 15 < 4 for table in range(at + 2, len(data), 65))
+    if marker == 0xCC:
+        return all(index < 32 for index in data[at + 2 : len(data) - 1 : 2])
+    return _sound_tables(data[at + 2 :], size - 2)
+
+
+def _sound_tables(body: bytes, size: int) -> bool:
+    """Say whether what is there of a segment of Huffman tables is right so far."""
+    at = 0
+    while at + 17 <= len(body):
+        symbols = sum(body[at + 1 : at + 17])
+        if symbols > min(256, size - at - 17) or (at + 17 + symbols <= len(body) and body[at] & 0xEF > 3):
+            return False
+        at += 17 + symbols
+    return True
 
 
 def _has_end(data: bytes, at: int) -> bool:
@@ -210,10 +244,10 @@ def _has_end(data: bytes, at: int) -> bool:
             return True
         if marker == 0xFF:
             at += 1
-        elif marker == 0 or marker in _BARE or at + 4 > len(data):
+        elif marker < 0xC0 or marker in _BARE or at + 4 > len(data):
             at += 2
         else:
-            at += 2 + (data[at + 2] << 8 | data[at + 3])
+            at += 2 + max(2, data[at + 2] << 8 | data[at + 3])
     return False
 
 
@@ -228,7 +262,8 @@ def tidy_header(data: bytes) -> bytes:
         body = data[at:end]
         if marker == 0xE0 and body[4:9] == b"JFIF\0" and size >= 16:
             body = body[:9] + b"\1" + body[10:]
-        parts.append(body)
+        if marker not in _SKIPPED or body[4:9] in (b"JFIF\0", b"Adobe"):
+            parts.append(body)
     header = b"".join(parts)
     return _settle_adobe(header) + data[end:]
 

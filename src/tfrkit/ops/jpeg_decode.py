@@ -11,10 +11,12 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import InvalidArgumentError, UnimplementedError
 from tfrkit.ops.jpeg_damage import mend, tidy_header
 from tfrkit.ops.jpeg_header import Frame, read_frame
+from tfrkit.ops.jpeg_progress import is_smoothed
 from tfrkit.ops.jpeg_ratio import enlarged, reduced
+from tfrkit.ops.jpeg_sampling import decode_unusual_sampling
 from tfrkit.optional import require
 
 __all__ = ["JpegOptions", "Pixels", "decode_jpeg_data", "invalid_jpeg"]
@@ -23,6 +25,16 @@ Pixels = npt.NDArray[np.uint8]
 
 _MAX_SAMPLES: Final = 2**29  # TensorFlow's limit, pixels times components
 _PRINT: Final = 4  # components of images for print: cyan, magenta, yellow, black
+_WARNINGS: Final = (  # how the codec's warnings begin; what begins otherwise is an error
+    "Application transferred",
+    "Corrupt JPEG data",
+    "Inconsistent progression",
+    "Invalid SOS parameters",
+    "Premature end",
+    "Unknown Adobe",
+    "Warning",
+)
+_UNKNOWN_SAMPLING: Final = "Could not determine subsampling"
 _SPACES: Final = {1: "Gray", 3: "RGB"}
 
 
@@ -73,9 +85,16 @@ def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
     space = "CMYK" if frame.channels == _PRINT else _SPACES[channels]
     try:
         pixels = _run_codec(frame, space, options, strict=True)
+        if space == "CMYK":
+            pixels = _as_rgb(pixels, frame)
     except ValueError as error:
-        return _decode_damaged(frame, space, options, channels, str(error))
-    return _as_rgb(pixels, frame) if space == "CMYK" else pixels
+        pixels = _decode_damaged(frame, space, options, channels, str(error))
+    if frame.progressive and is_smoothed(frame):
+        raise UnimplementedError(
+            "decode_jpeg of a progressive file in which scans are missing: TensorFlow's version of the codec smooths "
+            "the blocks in another way. Decode it with Pillow if the difference does not matter."
+        )
+    return pixels
 
 
 def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
@@ -124,10 +143,7 @@ def _decode_damaged(frame: Frame, space: str, options: JpegOptions, channels: in
         raise invalid_jpeg(
             f"The codec says: {reason}. try_recover_truncated=True decodes files that are cut."
         )
-    try:
-        pixels = _run_codec(read_frame(mended.data) or frame, space, options, strict=False)
-    except ValueError as error:
-        raise invalid_jpeg(f"The codec says: {error}.") from None
+    pixels = _run_leniently(read_frame(mended.data) or frame, space, options)
     if space == "CMYK":
         pixels = _as_rgb(pixels, tidied)
     if mended.rows is not None:
@@ -135,10 +151,35 @@ def _decode_damaged(frame: Frame, space: str, options: JpegOptions, channels: in
     return pixels
 
 
+def _run_leniently(frame: Frame, space: str, options: JpegOptions) -> Pixels:
+    """Decode in spite of warnings. The codec would give memory as it was where an error follows a warning.
+
+    Its text is that of the error if there was one, and else of the first warning.
+    """
+    try:
+        return _run_codec(frame, space, options, strict=True)
+    except ValueError as error:
+        if _UNKNOWN_SAMPLING in str(error):
+            return _run_pillow(frame, space, options)
+        if not str(error).startswith(_WARNINGS):
+            raise invalid_jpeg(f"The codec says: {error}.") from None
+    return _run_codec(frame, space, options, strict=False)
+
+
+def _run_pillow(frame: Frame, space: str, options: JpegOptions) -> Pixels:
+    """Decode what the codec refuses because of its sampling."""
+    try:
+        return decode_unusual_sampling(
+            frame, 1 if space == "Gray" else 3, options.ratio, options.fancy_upscaling, options.accurate
+        )
+    except OSError as error:
+        raise invalid_jpeg(f"Pillow says: {error}.") from None
+
+
 def _as_rgb(ink: Pixels, frame: Frame) -> Pixels:
     """Colours of cyan, magenta, yellow and black, as TensorFlow computes them."""
     levels = ink.astype(np.uint16)
-    if not frame.adobe:  # Adobe's programs store the light that is left instead of the ink
+    if frame.adobe_transform is None:  # Adobe's programs store the light that is left instead of the ink
         levels = 255 - levels
     light = levels[..., :3] * levels[..., 3:] // 255
     return light.astype(np.uint8)

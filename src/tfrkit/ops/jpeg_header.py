@@ -18,7 +18,7 @@ _SOF: Final = frozenset(
     {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 )  # starts of frames, of every kind of coding
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
-_DHT, _SOI, _EOI, _SOS, _DRI, _APP14 = 0xC4, 0xD8, 0xD9, 0xDA, 0xDD, 0xEE
+_DHT, _SOI, _EOI, _SOS, _DRI, _APP0, _APP14 = 0xC4, 0xD8, 0xD9, 0xDA, 0xDD, 0xE0, 0xEE
 _PROGRESSIVE: Final = frozenset({0xC2, 0xCA})
 _ARITHMETIC: Final = frozenset({0xC9, 0xCA})
 _CODINGS: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})  # those that TensorFlow's library decodes
@@ -101,12 +101,29 @@ class Frame:
         )
 
     @cached_property
-    def adobe(self) -> bool:
-        """Say whether an Adobe marker stands before the first scan: four components are then stored inverted."""
-        return any(
-            marker == _APP14 and size >= 14 and self.data[at + 4 : at + 9] == b"Adobe"
+    def adobe_transform(self) -> int | None:
+        """The colour transform that an Adobe marker before the first scan names; None without such a marker."""
+        transform = None
+        for marker, at, size in header_segments(self.data):
+            if marker == _APP14 and size >= 14 and self.data[at + 4 : at + 9] == b"Adobe":
+                transform = self.data[at + 15]
+        return transform
+
+    @cached_property
+    def stored_rgb(self) -> bool:
+        """Say whether the components are red, green and blue; usually they are brightness and two colours."""
+        if self.channels != 3 or any(
+            marker == _APP0 and size >= 16 and self.data[at + 4 : at + 9] == b"JFIF\0"
             for marker, at, size in header_segments(self.data)
-        )
+        ):
+            return False
+        if self.adobe_transform is not None:
+            return self.adobe_transform == 0
+        return tuple(part.id for part in self.components) == tuple(b"RGB")
+
+    def shown(self, channels: int) -> tuple[Component, ...]:
+        """Give the components that count when decoding to so many channels."""
+        return self.components[:1] if channels == 1 and not self.stored_rgb else self.components
 
     @cached_property
     def restart_interval(self) -> int:
@@ -195,7 +212,7 @@ def read_frame(data: bytes) -> Frame | None:
             return Frame(data, at)
         if marker in (_SOI, _EOI, _SOS):
             return None
-        at += 2 if marker in _BARE else 2 + (data[at + 2] << 8 | data[at + 3])
+        at += 2 if marker in _BARE else 2 + max(2, data[at + 2] << 8 | data[at + 3])
     return None
 
 
@@ -207,7 +224,7 @@ def header_segments(data: bytes) -> list[tuple[int, int, int]]:
             at += 1
             continue
         marker = data[at + 1]
-        length = 0 if marker in _BARE else data[at + 2] << 8 | data[at + 3]
+        length = 0 if marker in _BARE else max(2, data[at + 2] << 8 | data[at + 3])
         found.append((marker, at, length))
         if marker in (_SOI, _EOI, _SOS):
             break
