@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tfrkit.model.bytes_column import BytesColumn
 
-__all__ = ["to_array"]
+__all__ = ["leaves_of", "to_array"]
 
 _MIXED: Final = "Can't convert Python sequence with mixed types to Tensor."
 _UNEVEN: Final = "Can't convert non-rectangular Python sequence to Tensor."
@@ -41,7 +41,7 @@ def to_array(value: Any) -> npt.NDArray[Any]:
         return value.to_numpy()
     if hasattr(value, "__array__"):
         return _of_numpy(np.asarray(value))
-    shape, leaves = _flatten(value)
+    shape, leaves = leaves_of(value)
     return _of_leaves(leaves).reshape(shape)
 
 
@@ -78,8 +78,15 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence)
 
 
-def _flatten(value: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """The shape as the first items of each level have it, and all values."""
+def leaves_of(value: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape of nested sequences, as the first items of each level have it, and all values.
+
+    Raises:
+        ValueError: sequences have different lengths, or stand beside values. The text is TensorFlow's.
+
+    >>> leaves_of([[1, 2.5], [3, "x"]])
+    ((2, 2), [1, 2.5, 3, 'x'])
+    """
     shape: list[int] = []
     items = [value]
     while items and _is_sequence(items[0]):

@@ -7,6 +7,8 @@ back by Tensors. Nothing is copied. TensorFlow's argument `name` is dropped.
 from __future__ import annotations
 
 import functools
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -16,12 +18,14 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
+from tfrkit.ops.convert import Alike, Pack, convert, convert_hinted, dtype_of
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
 
-__all__ = ["lift", "unwrap", "wrap"]
+__all__ = ["lift", "unwrap", "unwrap_argument", "wrap"]
 
+_POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _PLAIN: Final = frozenset({int, float, bool, str, bytes, type(None), np.ndarray})
 
 
@@ -44,6 +48,20 @@ def unwrap(value: Any) -> Any:
     if kind is dict:
         return {key: unwrap(part) for key, part in value.items()}
     return value
+
+
+def unwrap_argument(value: Any) -> Any:
+    """The same for an argument of an operation: a sequence that has Tensors in it becomes a Pack."""
+    kind = type(value)
+    if kind is Tensor:
+        return value.value
+    if kind in _PLAIN:
+        return value
+    if kind is list or kind is tuple or kind is Pack:
+        parts = [unwrap_argument(part) for part in value]
+        tensors = any(type(one) is Tensor or type(two) is Pack for one, two in zip(value, parts, strict=True))
+        return Pack(parts) if tensors or kind is Pack else kind(parts)
+    return unwrap(value)
 
 
 def wrap(value: Any) -> Any:
@@ -74,13 +92,82 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
         function: the operation.
         path: TensorFlow's dotted name of it, under which it pickles.
     """
+    signature = inspect.signature(function)
+    names = [found.name for found in signature.parameters.values() if found.kind in _POSITIONAL]
+    rest = any(found.kind is found.VAR_POSITIONAL for found in signature.parameters.values())
+    most = sys.maxsize if rest else len(names)
+    group: Alike | None = getattr(function, "alike", None)
 
     @functools.wraps(function)
     def lifted(*args: Any, name: str | None = None, **options: Any) -> Any:  # noqa: ARG001
+        if len(args) == most + 1:
+            args = args[:-1]  # TensorFlow's argument `name`, by position
+        if group is not None:
+            args, options = _matched(group, names, args, options)
+        given = [unwrap_argument(arg) for arg in args]
         if options:
-            options = {key: unwrap(value) for key, value in options.items()}
-        return wrap(function(*[unwrap(arg) for arg in args], **options))
+            options = {key: unwrap_argument(value) for key, value in options.items()}
+        found = wrap(function(*given, **options))
+        return _own(found, args) if np.ndarray in map(type, args) else found
 
     lifted.__module__ = "tfrkit.tf"
     lifted.__qualname__ = path
+    lifted.__dict__["__signature__"] = _with_name(signature)
     return lifted
+
+
+def _with_name(signature: inspect.Signature) -> inspect.Signature:
+    """The signature with TensorFlow's last argument."""
+    parameters = list(signature.parameters.values())
+    if "name" in signature.parameters:
+        return signature
+    kind = inspect.Parameter.KEYWORD_ONLY
+    where = len(parameters) - (bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD)
+    parameters.insert(where, inspect.Parameter("name", kind, default=None))
+    return signature.replace(parameters=parameters)
+
+
+def _own(found: Any, args: tuple[Any, ...]) -> Any:
+    """A result that does not change when the user's arrays do."""
+    if type(found) is Tensor and type(found.value) is np.ndarray:
+        arrays = [arg for arg in args if type(arg) is np.ndarray and arg.flags.writeable]
+        if any(np.may_share_memory(found.value, array) for array in arrays):
+            return Tensor(found.value.copy())
+    return found
+
+
+def _matched(
+    group: Alike, names: list[str], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Convert numpy's values among arguments that have one type: only Tensors decide about it."""
+    places = [names.index(name) for name in group.names]
+    given = [args[place] if place < len(args) else options.get(names[place]) for place in places]
+    items = list(given[0]) if group.listed and isinstance(given[0], (list, tuple)) else given
+    if not any(_is_numpy(item) for item in items):
+        return args, options
+    made = _alike(items, group.by_first)
+    if group.listed:
+        made = [Pack(made)]
+    new = list(args)
+    for place, value in zip(places, made, strict=True):
+        if place < len(new):
+            new[place] = value
+        elif names[place] in options:
+            options = options | {names[place]: value}
+    return tuple(new), options
+
+
+def _alike(items: list[Any], by_first: bool) -> list[Any]:
+    tensors = [item for item in items if type(item) is Tensor]
+    first = items[0] if by_first or not tensors else tensors[0]
+    dtype = dtype_of(convert(unwrap_argument(first)))
+    if by_first:
+        return [
+            convert_hinted(item, dtype) if number and _is_numpy(item) else item
+            for number, item in enumerate(items)
+        ]
+    return [convert(item, dtype) if _is_numpy(item) else item for item in items]
+
+
+def _is_numpy(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))

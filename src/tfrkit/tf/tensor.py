@@ -1,44 +1,366 @@
-"""Tensor: a value of a pipeline under TensorFlow's interface."""
+"""Tensor: a value of a pipeline under TensorFlow's interface.
+
+Operators are the operations of `ops`, with TensorFlow's rules: no types are mixed, a Python number or a numpy array
+takes the type of the tensor beside it. Nothing here computes by itself, and wrapping costs no copy.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.dlpack import dlpack_capsule
+from tfrkit.ops import arithmetic, compare, elementary, linear
+from tfrkit.ops.convert import Alike, Pack, as_array, convert, convert_hinted, number_of
+from tfrkit.tf.dtype import DType, as_dtype, dtype_of_numpy
+from tfrkit.tf.slicing import index_value
+from tfrkit.tf.tensor_shape import TensorShape, as_shape
 
-__all__ = ["Tensor"]
+__all__ = ["Reference", "Tensor"]
+
+_STRING: Final = as_dtype("string")
+_BOOL: Final = np.dtype(bool)
+_DEVICE: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
+_NUMPY_NAMES: Final = {
+    "T",
+    "astype",
+    "ravel",
+    "transpose",
+    "reshape",
+    "clip",
+    "size",
+    "tolist",
+    "data",
+    "item",
+}
+_Binary = Callable[[Any, Any], Any]
+
+
+class Reference:
+    """A tensor that can be the key of a dict: it equals another only if both are of the same object."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Any:
+        """The tensor."""
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._tensor!r}>"
 
 
 class Tensor:
     """A value that does not change: a number, a string, or an array of them.
 
     Attributes:
-        value: a numpy scalar or array, `bytes`, or a BytesColumn.
+        value: a numpy scalar or array, `bytes`, or a BytesColumn. Do not write to it.
     """
 
     __slots__ = ("__weakref__", "value")
+    __array_priority__ = 100  # so that numpy leaves `array + tensor` to the tensor
 
     def __init__(self, value: Any) -> None:
         """Use `tf.constant`; this wraps a value as it is."""
         self.value = value
 
     def numpy(self) -> Any:
-        """The value as numpy knows it: an array, a numpy scalar, or bytes."""
+        """The value as numpy knows it: an array, which is a copy, a numpy scalar, or bytes."""
         value = self.value
+        if type(value) is np.ndarray:
+            return value.copy()
         return value.to_numpy() if isinstance(value, BytesColumn) else value
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """The type of its elements."""
-        return np.dtype(object) if isinstance(self.value, bytes) else np.dtype(self.value.dtype)
+        if type(self.value) is bytes:
+            return _STRING
+        found = dtype_of_numpy(self.value.dtype)
+        assert found is not None
+        return found
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> TensorShape:
         """Its sizes."""
-        return () if isinstance(self.value, bytes) else tuple(self.value.shape)
+        return TensorShape.of(() if type(self.value) is bytes else self.value.shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of its dimensions."""
+        return 0 if type(self.value) is bytes else len(self.value.shape)
+
+    @property
+    def device(self) -> str:
+        """Where it lies: always in the memory of this process."""
+        return _DEVICE
+
+    def get_shape(self) -> TensorShape:
+        """Its sizes."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Check its sizes.
+
+        Raises:
+            ValueError: it has others.
+        """
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {as_shape(shape)}."
+            )
+
+    def ref(self) -> Reference:
+        """What can be the key of a dict in its place."""
+        return Reference(self)
+
+    def cpu(self) -> Tensor:
+        """Itself."""
+        return self
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
+        """Not there, as in TensorFlow's eager mode."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
+
+    # --- as a Python value
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.numpy(), dtype, copy=copy)
+        array = as_array(self.value)
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        if array.flags.writeable:
+            array = array.view()
+            array.flags.writeable = False
+        return array
+
+    def __dlpack__(self, **options: Any) -> object:
+        return dlpack_capsule(np.ascontiguousarray(self.value), options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(self.value.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return map(Tensor, self.value)
+
+    def __bool__(self) -> bool:
+        view = self._view()
+        return bool(view) if type(view) is not np.ndarray or view.size else False
+
+    def __int__(self) -> int:
+        return int(self._view())
+
+    def __float__(self) -> float:
+        return float(self._view())
+
+    def __complex__(self) -> complex:
+        return complex(self._view())
+
+    def __index__(self) -> int:
+        return self._view().__index__()  # type: ignore[no-any-return]
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def __repr__(self) -> str:
+        value = self._view()
+        text = repr(value if isinstance(value, (np.ndarray, bytes)) else value.item())
+        shown = f"\n{text}" if "\n" in text else text
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={shown}>"
+
+    def __str__(self) -> str:
+        text = str(self._view())
+        shown = f"\n{text}" if "\n" in text else text
+        return f"tf.Tensor({shown}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __format__(self, format_spec: str) -> str:
+        return format(self._view(), format_spec)
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tensor, (self.value,)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("name", "op", "graph"):
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+        advice = f" Use tensor.numpy().{name}, or the function of tf." if name in _NUMPY_NAMES else ""
+        raise AttributeError(f"'Tensor' object has no attribute {name!r}.{advice}")
+
+    def __getitem__(self, key: Any) -> Tensor:
+        value = self.value
+        if type(key) is int and type(value) is np.ndarray and -len(value) <= key < len(value):
+            return Tensor(value[key])
+        return Tensor(index_value(value, key))
+
+    # --- operators
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(arithmetic.add, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._after(arithmetic.add, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(arithmetic.subtract, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._after(arithmetic.subtract, other)
+
+    def __mul__(self, other: Any) -> Any:
+        truths = self._dtype() is _BOOL or (type(other) is Tensor and other._dtype() is _BOOL)
+        return self._with(arithmetic.multiply_truths if truths else arithmetic.multiply, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        truths = self._dtype() is _BOOL
+        return self._after(arithmetic.multiply_truths if truths else arithmetic.multiply, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(arithmetic.truediv, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._after(arithmetic.truediv, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._with(arithmetic.floordiv, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._after(arithmetic.floordiv, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._with(arithmetic.floormod, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._after(arithmetic.floormod, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._with(arithmetic.power, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._after(arithmetic.power, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self._with(linear.matmul, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self._after(linear.matmul, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._with(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._after(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._after(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._after(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
+
+    def __invert__(self) -> Tensor:
+        function: Callable[[Any], Any] = self._bits(compare.logical_not, elementary.invert)
+        return Tensor(function(self.value))
+
+    def __neg__(self) -> Tensor:
+        return Tensor(elementary.negative(self.value))
+
+    def __abs__(self) -> Tensor:
+        return Tensor(elementary.absolute(self.value))
+
+    def __lt__(self, other: Any) -> Any:
+        return self._with(compare.less, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._with(compare.less_equal, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._with(compare.greater, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._with(compare.greater_equal, other)
+
+    def __eq__(self, other: object) -> Any:
+        return False if other is None else self._compared(compare.equal, other, otherwise=False)
+
+    def __ne__(self, other: object) -> Any:
+        return True if other is None else self._compared(compare.not_equal, other, otherwise=True)
+
+    # --- how they are made
+
+    def _view(self) -> Any:
+        """The value as numpy knows it, not copied."""
+        return self.value.to_numpy() if isinstance(self.value, BytesColumn) else self.value
+
+    def _dtype(self) -> np.dtype[Any]:
+        return np.dtype(object) if type(self.value) is bytes else self.value.dtype
+
+    def _with(self, function: _Binary, other: Any) -> Any:
+        """Apply to it and another, which takes its type."""
+        kind = type(other)
+        if kind is Tensor:
+            return Tensor(function(self.value, other.value))
+        if kind is int or kind is float:
+            number = number_of(other, self._dtype())
+            return Tensor(function(self.value, other if number is None else number))
+        if hasattr(kind, "__tensor_operand__"):
+            return NotImplemented  # a SparseTensor or RaggedTensor knows what to do
+        group: Alike | None = getattr(function, "alike", None)
+        if group is not None and group.by_first:
+            return Tensor(function(self.value, convert_hinted(_plain(other), self._dtype())))
+        return Tensor(function(self.value, convert(_plain(other), self._dtype())))
+
+    def _after(self, function: _Binary, other: Any) -> Any:
+        """Apply to another, which takes its type, and it."""
+        return Tensor(function(convert(_plain(other), self._dtype()), self.value))
+
+    def _bits(self, of_truths: Any, of_integers: Any) -> Any:
+        return of_truths if self._dtype() == _BOOL else of_integers
+
+    def _compared(self, function: _Binary, other: Any, *, otherwise: bool) -> Any:
+        try:
+            return self._with(function, other)
+        except InvalidArgumentError as error:
+            if error.message.startswith("Incompatible shapes"):
+                return Tensor(np.bool_(otherwise))
+            raise
+
+
+def _plain(value: Any) -> Any:
+    """A sequence with the values of Tensors in it."""
+    if isinstance(value, (list, tuple)):
+        kind = Pack if any(type(part) is Tensor for part in value) else list
+        return kind(_plain(part) for part in value)
+    return value.value if type(value) is Tensor else value

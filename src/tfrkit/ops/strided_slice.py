@@ -1,0 +1,77 @@
+"""Indexing of values, as `tensor[...]` does it: integers, slices, an ellipsis, new axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+
+__all__ = ["rearranged", "strided_slice"]
+
+
+def rearranged(value: Any, arrange: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Any:
+    """Apply a function that only moves elements, also to strings.
+
+    >>> rearranged(b"x", lambda array: array.reshape(1, 1))
+    BytesColumn(shape=(1, 1), [[b'x']])
+    """
+    if isinstance(value, (bytes, BytesColumn)):
+        column = BytesColumn.from_list([value]) if isinstance(value, bytes) else value
+        shape = () if isinstance(value, bytes) else value.shape
+        places = np.asarray(arrange(np.arange(column.size).reshape(shape)))
+        flat = column.reshape((column.size,))
+        if not places.ndim:
+            return flat[int(places)]
+        chosen: BytesColumn = flat.take(places.ravel())
+        return chosen.reshape(places.shape)
+    made = arrange(np.asarray(value))
+    return made if isinstance(made, np.ndarray) and made.ndim else np.asarray(made)[()]
+
+
+def strided_slice(value: Any, key: tuple[Any, ...]) -> Any:
+    """Index a value.
+
+    Args:
+        value: any.
+        key: ints, slices of ints, at most one Ellipsis, and None for a new axis.
+
+    Raises:
+        InvalidArgumentError: it cannot be indexed so; the text is TensorFlow's.
+
+    >>> strided_slice(np.arange(6).reshape(2, 3), (Ellipsis, -1)).tolist()
+    [2, 5]
+    """
+    shape = () if isinstance(value, bytes) else value.shape
+    _check(key, shape)
+    return rearranged(value, lambda array: array[key])
+
+
+def _check(key: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+    if key.count(Ellipsis) > 1:
+        raise InvalidArgumentError("Multiple ellipses in slice spec not allowed")
+    used = [item for item in key if item is not None]
+    dense = [item for item in used if item is not Ellipsis]
+    if dense and not shape:
+        raise InvalidArgumentError("Attempting to slice scalar input.")
+    if len(dense) > len(shape):
+        raise InvalidArgumentError(
+            f"Index out of range using input dim {len(shape)}; input has only {len(shape)} dims"
+        )
+    after = len(used) - 1 - used.index(Ellipsis) if Ellipsis in used else 0
+    for place, item in enumerate(dense):
+        dim = place if place < len(dense) - after else len(shape) - len(dense) + place
+        _check_item(item, dim, shape[dim])
+
+
+def _check_item(item: Any, dim: int, size: int) -> None:
+    if isinstance(item, slice):
+        if item.step == 0:
+            raise InvalidArgumentError(f"strides[{dim}] must be non-zero")
+    elif not -size <= item < size:
+        shown = item + size if item < 0 else item
+        raise InvalidArgumentError(f"slice index {shown} of dimension {dim} out of bounds.")

@@ -1,0 +1,286 @@
+"""TensorShape: the sizes of a tensor, known or not, under TensorFlow's interface."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tfrkit.model.element_spec import common_shape, compatible_shapes
+from tfrkit.model.shapes import Dims, as_dims
+
+__all__ = ["Dimension", "TensorShape", "as_shape", "dimension_at_index", "dimension_value"]
+
+
+class Dimension:
+    """One size, which may be unknown; what TensorFlow 1 gave for the sizes of a shape.
+
+    Attributes:
+        value: an int or None.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        dims = as_dims([value])
+        assert dims is not None
+        self.value = dims[0]
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        given = other.value if isinstance(other, Dimension) else other
+        return self.value == given
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __int__(self) -> Any:
+        return self.value
+
+    def __index__(self) -> Any:
+        return self.value
+
+    def __add__(self, other: Any) -> Dimension:
+        return self._made(other, lambda one, two: one + two)
+
+    def __sub__(self, other: Any) -> Dimension:
+        return self._made(other, lambda one, two: one - two)
+
+    def __mul__(self, other: Any) -> Dimension:
+        return self._made(other, lambda one, two: one * two)
+
+    def __floordiv__(self, other: Any) -> Dimension:
+        return self._made(other, lambda one, two: one // two)
+
+    def __mod__(self, other: Any) -> Dimension:
+        return self._made(other, lambda one, two: one % two)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def _made(self, other: Any, function: Any) -> Dimension:
+        value = other.value if isinstance(other, Dimension) else other
+        return Dimension(None if self.value is None or value is None else function(self.value, value))
+
+
+class TensorShape:
+    """Sizes, None for one that is not known; or, made of None, a shape of which not even the rank is known.
+
+    Attributes:
+        known: the sizes as a tuple.
+
+    It equals tuples and lists, and can be indexed, iterated over and joined as they can.
+
+    >>> TensorShape([2, None]), str(TensorShape([2, None])), TensorShape([2, 3]) == (2, 3)
+    (TensorShape([2, None]), '(2, None)', True)
+    """
+
+    __slots__ = ("known",)
+
+    known: Dims | None
+
+    def __init__(self, dims: Any) -> None:
+        self.known = dims.known if isinstance(dims, TensorShape) else as_dims(dims)
+
+    @classmethod
+    def of(cls, dims: Dims | None) -> TensorShape:
+        """Wrap sizes that are right."""
+        made = cls.__new__(cls)
+        made.known = dims
+        return made
+
+    @property
+    def rank(self) -> int | None:
+        """Number of sizes, None if that is not known."""
+        return None if self.known is None else len(self.known)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The sizes as TensorFlow 1 knows them."""
+        return None if self.known is None else [Dimension(size) for size in self.known]
+
+    def as_list(self) -> list[int | None]:
+        """The sizes.
+
+        Raises:
+            ValueError: the rank is not known.
+        """
+        if self.known is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self.known)
+
+    def num_elements(self) -> int | None:
+        """The product of all sizes, None if one is not known."""
+        if self.known is None or None in self.known:
+            return None
+        return math.prod(size for size in self.known if size is not None)
+
+    def is_fully_defined(self) -> bool:
+        """Whether all sizes are known."""
+        return self.known is not None and None not in self.known
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether a tensor can have both shapes."""
+        return compatible_shapes(self.known, as_shape(other).known)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every tensor of this shape has the other."""
+        if not isinstance(other, TensorShape):
+            return False
+        return other.known is None or common_shape(self.known, other.known) == other.known
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorShape | None:
+        """The most exact shape that this and all others have."""
+        found = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            found = found.most_specific_compatible_shape(other)
+        return found
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The most exact shape that both have."""
+        return TensorShape.of(common_shape(self.known, as_shape(other).known))
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What is known of either.
+
+        Raises:
+            ValueError: they contradict each other.
+        """
+        theirs = as_shape(other)
+        if not compatible_shapes(self.known, theirs.known):
+            raise ValueError(f"Shapes {self} and {theirs} are not compatible")
+        if self.known is None or theirs.known is None:
+            return theirs if self.known is None else self
+        pairs = zip(self.known, theirs.known, strict=True)
+        return TensorShape.of(tuple(two if one is None else one for one, two in pairs))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """These sizes, then the others."""
+        theirs = as_shape(other)
+        if self.known is None or theirs.known is None:
+            return TensorShape.of(None)
+        return TensorShape.of(self.known + theirs.known)
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """The same with a rank that may not have been known.
+
+        Raises:
+            ValueError: it has another.
+        """
+        if self.known is None:
+            return TensorShape.of((None,) * rank)
+        self.assert_has_rank(rank)
+        return self
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """Itself.
+
+        Raises:
+            ValueError: the rank is smaller.
+        """
+        if self.known is not None and len(self.known) < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """Itself.
+
+        Raises:
+            ValueError: the rank is larger.
+        """
+        if self.known is not None and len(self.known) > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Check the rank."""
+        if self.known is not None and len(self.known) != rank:
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Check that both ranks are equal, if they are known."""
+        theirs = as_shape(other)
+        if None not in (self.rank, theirs.rank) and self.rank != theirs.rank:
+            raise ValueError(f"Shapes {self} and {theirs} must have the same rank")
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Check that a tensor can have both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def assert_is_fully_defined(self) -> None:
+        """Check that all sizes are known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def __len__(self) -> int:
+        if self.known is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self.known)
+
+    def __iter__(self) -> Iterator[int | None]:
+        if self.known is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self.known)
+
+    def __bool__(self) -> bool:
+        return self.known is not None
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.known is not None:
+            found = self.known[key]
+            return TensorShape.of(found) if isinstance(key, slice) else found
+        if not isinstance(key, slice):
+            return None
+        if key.stop is None or key.stop < 0 or (key.start or 0) < 0 or key.step is not None:
+            return TensorShape.of(None)
+        return TensorShape.of((None,) * max(key.stop - (key.start or 0), 0))
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self.known == as_shape(other).known
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.known)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({None if self.known is None else list(self.known)})"
+
+    def __str__(self) -> str:
+        return "<unknown>" if self.known is None else str(self.known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self.known,)
+
+
+def as_shape(shape: Any) -> TensorShape:
+    """A TensorShape of whatever says one."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def dimension_value(dimension: Any) -> int | None:
+    """The value of a size, whether it is an int or a Dimension."""
+    found: int | None = dimension.value if isinstance(dimension, Dimension) else dimension
+    return found
+
+
+def dimension_at_index(shape: Any, index: int) -> Dimension:
+    """One size of a shape, as a Dimension."""
+    return Dimension(as_shape(shape)[index])

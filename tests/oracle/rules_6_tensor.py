@@ -1,0 +1,14 @@
+"""What TensorFlow does with tensors, their types and shapes, and the functions on arrays."""
+
+from __future__ import annotations
+
+SECTION_6_TENSOR = {
+    "6 tensor constants": "tf.constant makes int32 (int64 if a value does not fit), float32, bool, complex128 or string of Python values and keeps numpy's types; with a type given, integers wrap round, floats become no integers, and truth values become int32, int64, uint64 and floats only.",
+    "6 tensor operands": "Beside a tensor, a Python value takes its type or is an error (`Cannot convert 1.5 to EagerTensor of dtype int32`), a numpy value is cast to it, and another tensor must have it (`cannot compute AddV2 as input #1(zero-based) was expected to be a int32 tensor but is a float tensor`); `+`, `/` and `@` fall back to the value's own type first.",
+    "6 tensor operators": "Operators on numbers, truth values and strings give these values and types, or refuse the type with the list of those allowed.",
+    "6 tensor equality": "`==` compares element by element, is False for None, and False for shapes that do not fit.",
+    "6 tensor broadcasting": "Shapes that do not fit: `Incompatible shapes: [2] vs. [3]`.",
+    "6 tensor indexing": "Integers, slices, an ellipsis, new axes, scalar tensors and masks index; what is out of range and what is no index raise these errors.",
+    "6 tensor text": "repr() and str() of tensors of every type and rank, and format().",
+    "6 tensor as a value": "len, iteration, bool, int, float, index, hash and numpy's functions on tensors, and the attributes that eager tensors have not.",
+}
