@@ -26,6 +26,8 @@ __all__ = [
     "total_variation",
 ]
 
+_SIGNED: Final = "bfloat16, half, float, double, int8, int16, int32, int64"
+_NUMBERS: Final = "bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, uint64"
 _SIX: Final = np.float32(6)
 # Where the largest, middle and smallest channel stand, for each sixth of the colour circle.
 _LARGEST: Final = np.array([0, 1, 1, 2, 2, 0])
@@ -253,9 +255,11 @@ def total_variation(images: Any) -> Any:
     if images.ndim not in {3, 4}:
         raise ValueError("'images' must be either 3 or 4-dimensional.")
     if images.dtype.kind in "ubO":
+        allowed = (
+            _SIGNED if images.dtype.kind == "u" else _NUMBERS
+        )  # absolute values, and differences before them
         raise InvalidArgumentError(
-            f"Value for attr 'T' of {op_name(dtype_name(images.dtype))} is not in the list of allowed values: "
-            "bfloat16, half, float, double, int8, int16, int32, int64"
+            f"Value for attr 'T' of {op_name(dtype_name(images.dtype))} is not in the list of allowed values: {allowed}"
         )
     rows = np.abs(images[..., 1:, :, :] - images[..., :-1, :, :])
     columns = np.abs(images[..., :, 1:, :] - images[..., :, :-1, :])

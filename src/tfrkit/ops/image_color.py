@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -61,11 +62,7 @@ def rgb_to_grayscale(images: Any) -> Image:
     """
     images = as_image(images)
     floats = convert_image_dtype(images, np.float32)
-    if not floats.ndim or floats.shape[-1] != 3:
-        size = floats.shape[-1] if floats.ndim else 0
-        raise InvalidArgumentError(
-            f"Matrix size-incompatible: In[0]: [{floats.size // max(size, 1)},{size}], In[1]: [3,1]"
-        )
+    _check_three(floats, 1)
     weighted = floats * _GRAY
     gray = weighted[..., 0] + weighted[..., 1] + weighted[..., 2]
     return convert_image_dtype(gray[..., np.newaxis], images.dtype)
@@ -168,6 +165,15 @@ def _floats(images: Any) -> Image:
     return array
 
 
+def _check_three(images: Image, columns: int) -> None:
+    """See that colours can be multiplied with a matrix of three rows."""
+    *outer, size = images.shape or (0,)
+    if size != 3:
+        raise InvalidArgumentError(
+            f"Matrix size-incompatible: In[0]: [{math.prod(outer)},{size}], In[1]: [3,{columns}]"
+        )
+
+
 def _channels(images: Image) -> tuple[Image, Image, Image]:
     return images[..., 0], images[..., 1], images[..., 2]
 
@@ -243,11 +249,7 @@ def _times(images: Any, rows: list[list[float]]) -> Image:
     if name not in _FLOATS and images.dtype.kind != "c":
         raise TypeError(f"Cannot convert {rows} to EagerTensor of dtype {name}")
     matrix = np.array(rows).astype(images.dtype)
-    if images.shape[-1:] != (3,):
-        size = images.shape[-1] if images.ndim else 0
-        raise InvalidArgumentError(
-            f"Matrix size-incompatible: In[0]: [{images.size // max(size, 1)},{size}], In[1]: [3,3]"
-        )
+    _check_three(images, 3)
     if name != "float32":
         return _times_wide(images, matrix)
     wide = matrix.astype(np.float64)

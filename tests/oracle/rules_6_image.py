@@ -1,0 +1,29 @@
+"""The statements about TensorFlow's image functions that are neither codecs nor resizing, and about its random numbers.
+
+Data only; each is checked live by the tests marked with its id.
+"""
+
+from __future__ import annotations
+
+SECTION_6_IMAGE: dict[str, str] = {
+    "6 flips": "flip_left_right, flip_up_down, rot90 (any whole k, modulo 4) and transpose move the pixels of images and batches of every type.",
+    "6 image shapes": "Images have 3 dimensions, batches 4, and nothing but the batch may be empty; each function has its own words for the refusal.",
+    "6 central_crop": "central_crop leaves int((size - size * fraction) / 2) out on each side, computed in the type of the fraction; 1 gives any tensor back; other fractions are a ValueError.",
+    "6 bounding boxes": "crop_to_bounding_box and pad_to_bounding_box check offsets and sizes in a fixed order, each with its own ValueError.",
+    "6 rgb_to_grayscale": "rgb_to_grayscale is 0.2989 r + 0.587 g + 0.114 b, added in this order in float32 without fused multiplication, and converted back with the range of the type; images of integers and floats.",
+    "6 grayscale_to_rgb": "grayscale_to_rgb repeats the one channel of a tensor of two or more dimensions.",
+    "6 hsv": "rgb_to_hsv and hsv_to_rgb are bit-exact for every float type; integers are an InvalidArgumentError, other than three channels a FailedPreconditionError.",
+    "6 yiq and yuv": "rgb_to_yiq, yiq_to_rgb, rgb_to_yuv and yuv_to_rgb are bit-exact in float32 (fused multiply-adds), float16 and bfloat16, and within 1e-15 in float64; integers are a TypeError.",
+    "6 adjust_brightness": "adjust_brightness adds in float32 (float16 in float16) and saturates; delta may be an array.",
+    "6 adjust_contrast": "adjust_contrast is (x - mean) * factor + mean with the mean of each channel, whose pixels are added by halves: bit-exact.",
+    "6 adjust_saturation": "adjust_saturation is bit-exact.",
+    "6 adjust_hue": "adjust_hue is bit-exact; delta must be in [-1, 1].",
+    "6 colours of half": "TensorFlow has no kernel for contrast, saturation and hue of float16 on a CPU; tfrkit computes them in float32.",
+    "6 changes of colours": "Changes of colours refuse other shapes, types and arguments with TensorFlow's errors.",
+    "6 adjust_gamma": "adjust_gamma is exact for uint8 and uint16, and within 3e-7 of the largest value in float32, whose powers TensorFlow does not round correctly.",
+    "6 total_variation": "total_variation adds the absolute differences of neighbours, for signed integers (wrapping) and floats (within 1e-6).",
+    "6 convert_image_dtype": "convert_image_dtype scales between any two types of integers and floats: integer to float times 1/max in that float type, float to integer truncated from times (max + 0.5), integers by the quotient of their ranges.",
+    "6 convert_image_dtype saturate": "saturate=True clips first; TensorFlow has no such clipping of uint32 and uint64, and spoils int64 to uint64; tfrkit clips these too.",
+    "6 floats out of an integer's range": "Floats that do not fit a small integer type saturate in groups of 32 (float32), 16 (float64, float16) or 8 (bfloat16) elements and lose their high bits in the rest of the tensor; others become the smallest integer.",
+    "6 per_image_standardization": "per_image_standardization is (x - mean) / max(stddev, 1/sqrt(n)) in float32, within 1e-6 of the largest value: the sums are TensorFlow's in float32, tfrkit's in float64.",
+}
