@@ -27,7 +27,10 @@ __all__ = [
 ]
 
 _SIGNED: Final = "bfloat16, half, float, double, int8, int16, int32, int64"
-_NUMBERS: Final = "bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, uint64"
+_NUMBERS: Final = (
+    "bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, "
+    "complex128, uint32, uint64"
+)
 _SIX: Final = np.float32(6)
 # Where the largest, middle and smallest channel stand, for each sixth of the colour circle.
 _LARGEST: Final = np.array([0, 1, 1, 2, 2, 0])

@@ -14,7 +14,7 @@ from tfrkit.model.element_spec import dtype_name
 from tfrkit.ops.philox import scramble
 from tfrkit.ops.random_numbers import Stream
 
-__all__ = ["as_type", "check_accepted", "op_seed", "stateless_stream", "tensor_shape"]
+__all__ = ["as_type", "bound", "check_accepted", "op_seed", "stateless_stream", "tensor_shape"]
 
 _PHILOX: Final = ("philox", "auto_select", 1, 3)
 _THREEFRY: Final = ("threefry", 2)
@@ -69,18 +69,19 @@ def as_type(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     array(3., dtype=float32)
     """
     array = to_array(value)
-    whole = dtype.kind in "iu"
-    if (array.dtype.kind not in "iufb" and "float" not in array.dtype.name) or (
-        whole and array.dtype.kind not in "iub"
-    ):
+    wanted, given = _kind(dtype), _kind(array.dtype) if array.size else "integer"
+    if wanted == "other" or given == "other" or (wanted == "integer" and given == "float"):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {op_name(dtype_name(dtype))}")
-    if dtype.kind not in "iufc" and "float" not in dtype.name:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype_name(dtype)}")
-    if isinstance(
-        value, (int, float, list, tuple)
-    ):  # without the detour by the type that it would have alone
-        return np.asarray(value).astype(dtype)
+    if isinstance(value, (int, float, list, tuple)):
+        return np.asarray(value).astype(dtype)  # not by way of the type that it would have alone
     return array.astype(dtype)
+
+
+def _kind(dtype: np.dtype[Any]) -> str:
+    """Whether it is "integer", "float" or "other"; numpy does not know what the types of ml_dtypes are."""
+    if dtype.kind in "iub":
+        return "integer"
+    return "float" if dtype.kind in "fc" or "float" in dtype.name else "other"
 
 
 def bound(value: npt.NDArray[Any], name: str) -> int:
