@@ -218,7 +218,6 @@ def test_options_of_normal_that_are_refused(name, options):
         [1],
         [],
         [[1, 2], [3, 4], [5, 6]],
-        ["a", "b", "c"],
         [True, False],
         np.arange(1000.0),
         np.zeros((3, 0)),
@@ -228,6 +227,11 @@ def test_options_of_normal_that_are_refused(name, options):
 def test_shuffle(value):
     same(after_seed(2, lambda tf: [tf.random.shuffle(value, seed=1), tf.random.shuffle(value, seed=1)]))
     same(lambda tf: tf.random.experimental.stateless_shuffle(value, seed=(1, 2)))
+
+
+@tf_rule("6 shuffled rows")
+def test_shuffle_of_strings():
+    same(after_seed(2, lambda tf: tf.random.shuffle(["a", "b", "c", "d"], seed=1).numpy()))
 
 
 @tf_rule("6 shuffled rows")
