@@ -11,4 +11,7 @@ SECTION_6_TENSOR = {
     "6 tensor indexing": "Integers, slices, an ellipsis, new axes, scalar tensors and masks index; what is out of range and what is no index raise these errors.",
     "6 tensor text": "repr() and str() of tensors of every type and rank, and format().",
     "6 tensor as a value": "len, iteration, bool, int, float, index, hash and numpy's functions on tensors, and the attributes that eager tensors have not.",
+    "6 types": "Types are objects: tf.int32 equals its name, its number and numpy's type; repr is tf.int32, str is <dtype: 'int32'>; min, max, limits, size and the questions is_floating and so on; what names no type is a TypeError.",
+    "6 shapes": "TensorShape: making, indexing, joining, merging, comparing with lists and tuples, the assertions and their errors; Dimension in compat.v1.",
+    "6 specs": "TensorSpec, RaggedTensorSpec and SparseTensorSpec: repr, equality, what is compatible and what two have in common.",
 }

@@ -90,6 +90,34 @@ def same(case: Case, *, within: float = 0.0) -> Any:
     return theirs
 
 
+def same_lines(text: str, *, within: float = 0.0, **names: Any) -> None:
+    """Both give the same for every line, an expression of `tf`, `np` and these names.
+
+    Args:
+        text: lines; empty ones and those that begin with # are passed over.
+        within: as in `same`.
+        names: what lines may use besides; a function of one argument called `tf` is called with the module.
+    """
+    differences = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("#"):
+            continue
+
+        def case(tf: Any, line: str = line) -> Any:
+            made = {name: value(tf) if _takes_module(value) else value for name, value in names.items()}
+            return eval(line, {"tf": tf, "np": np, **made})
+
+        theirs, our = outcome(tensorflow(), case), outcome(ours(), case)
+        if not _equal(our, theirs, within):
+            differences.append(f"{line}\ntfrkit     {our}\nTensorFlow {theirs}")
+    assert not differences, "\n" + "\n".join(differences)
+
+
+def _takes_module(value: Any) -> bool:
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_varnames[: code.co_argcount] == ("tf",)
+
+
 def fails(case: Case, name: str, text: str = "") -> None:
     """Both fail alike, with this class and a text that has this in it."""
     found = same(case)

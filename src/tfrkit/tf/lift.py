@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.data.structure import is_nested, rebuild
+from tfrkit.data.structure import parts as parts_of
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
@@ -47,7 +49,7 @@ def unwrap(value: Any) -> Any:
         return [unwrap(part) for part in value]
     if kind is dict:
         return {key: unwrap(part) for key, part in value.items()}
-    return value
+    return rebuild(value, [unwrap(part) for part in parts_of(value)]) if is_nested(value) else value
 
 
 def unwrap_argument(value: Any) -> Any:
@@ -82,7 +84,7 @@ def wrap(value: Any) -> Any:
         return [wrap(part) for part in value]
     if kind is dict:
         return {key: wrap(part) for key, part in value.items()}
-    return value
+    return rebuild(value, [wrap(part) for part in parts_of(value)]) if is_nested(value) else value
 
 
 def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:

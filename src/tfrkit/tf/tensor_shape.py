@@ -241,7 +241,9 @@ class TensorShape:
             return TensorShape.of(found) if isinstance(key, slice) else found
         if not isinstance(key, slice):
             return None
-        if key.stop is None or key.stop < 0 or (key.start or 0) < 0 or key.step is not None:
+        if key.step is not None:
+            raise ValueError("Steps are not yet handled")
+        if key.stop is None or key.stop < 0 or (key.start or 0) < 0:
             return TensorShape.of(None)
         return TensorShape.of((None,) * max(key.stop - (key.start or 0), 0))
 
