@@ -39,6 +39,10 @@ nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle s
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!root.read(PyList_GetItem(elements.ptr(), i))) return nb::none();
   }
+  if (root.has_large()) {
+    const nb::gil_scoped_release released;
+    root.copy_large();
+  }
   const nb::object numbers = size == 0 ? nb::none() : seal(std::move(memory));
   return root.finish({arrays, numbers, make_bytes, stack});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "array_fields.h"
@@ -57,7 +58,8 @@ bool CollatedPlace::look_at_array(PyObject* value) {
   if (kind == nullptr) return false;
   each_ = kind->size;
   for (const Py_ssize_t count : array->shape()) each_ *= static_cast<std::size_t>(count);
-  if (each_ == 0 || each_ > kMaxArrayBytes) return false;
+  if (each_ == 0 || rows_ > std::numeric_limits<std::size_t>::max() / 2 / each_) return false;
+  if (each_ > kLargeBytes) large_.reserve(rows_);
   form_ = Form::kArray;
   scalar_ = kind;
   shape_.assign(array->shape().begin(), array->shape().end());
@@ -117,6 +119,10 @@ bool CollatedPlace::read_array(PyObject* value) {
   const ArrayFields& array = *ArrayFinder::get().find(value);
   if (array.dtype != scalar_->dtype.ptr() || !array.is_contiguous()) return false;
   if (!std::ranges::equal(array.shape(), shape_)) return false;
+  if (each_ > kLargeBytes) {
+    large_.push_back(array.data);
+    return true;
+  }
   std::memcpy(next_, array.data, each_);
   next_ += each_;
   return true;
@@ -140,6 +146,19 @@ bool CollatedPlace::read_dict(PyObject* value) {
     if (!same_key(key, keys_[i].ptr()) || !parts_[i].read(item)) return false;
   }
   return true;
+}
+
+bool CollatedPlace::has_large() const noexcept {
+  return !large_.empty() || std::ranges::any_of(parts_, &CollatedPlace::has_large);
+}
+
+void CollatedPlace::copy_large() const noexcept {
+  std::byte* to = next_;
+  for (const std::byte* const from : large_) {
+    std::memcpy(to, from, each_);
+    to += each_;
+  }
+  for (const CollatedPlace& part : parts_) part.copy_large();
 }
 
 nb::object CollatedPlace::finish(const ColumnMakers& make) const {

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from tfrkit.data.ahead import Ahead, Place
 from tfrkit.data.call_each import call_each
@@ -26,6 +26,16 @@ from tfrkit.data.settling import Settling
 from tfrkit.ops.stateful import watch
 
 __all__ = ["ParallelMapIterator"]
+
+_CLAIM_SECONDS: Final = (
+    0.004  # that a thread works on what it claims at once, if a consumer waits for so many
+)
+_MOST_CLAIMED: Final = 8
+_PATIENCE_SECONDS: Final = (
+    0.05  # a consumer waits so long for the rest of a claim, before it takes what is ready
+)
+_SLACK: Final = 16  # results that may be ready before the consumer asks, if the user leaves that open
+_SLACK_BYTES: Final = 16 << 20
 
 
 class _Claim:
@@ -65,9 +75,19 @@ class _Claim:
         given.advance(self.count)
 
     @property
+    def single(self) -> bool:
+        """Whether it is of one element at most."""
+        return len(self.elements) <= 1
+
+    @property
     def waiting(self) -> bool:
         """Whether there is something to be given."""
         return self.given < len(self.made)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all calls are done."""
+        return self._finished
 
     @property
     def over(self) -> bool:
@@ -162,7 +182,10 @@ class _Calls(Ahead):
         "_here",
         "_ordered",
         "_origin",
+        "_pure",
+        "_result_bytes",
         "_settling",
+        "_since",
         "_under_way",
         "_wanted",
         "_watched",
@@ -191,6 +214,9 @@ class _Calls(Ahead):
         self._here = False  # the consumer pulls
         self._under_way = 0  # elements and errors that were claimed and not given
         self._wanted = 0  # elements that the consumer waits for
+        self._pure = node.pure
+        self._result_bytes = 0  # of one, once it is known
+        self._since = 0.0  # when the consumer began to wait
 
     # ---- the consumer
 
@@ -231,6 +257,7 @@ class _Calls(Ahead):
 
     def wait_for(self, n: int) -> Run | None:
         """Wait until a result is ready, or it turns out that there is none."""
+        self._since = time.perf_counter()
         self.wait(self._ready, self.push)
         return self.take_ready(n)
 
@@ -310,8 +337,9 @@ class _Calls(Ahead):
         if self.over() or self.inline():
             return True
         with self.lock:
+            patient = time.perf_counter() - self._since < _PATIENCE_SECONDS
             for claim in self._open_claims():
-                if claim.waiting:
+                if claim.waiting and (claim.finished or claim.single or not patient):
                     return True
                 if self._ordered and not claim.over:
                     return False
@@ -335,7 +363,26 @@ class _Calls(Ahead):
         """How many elements may be claimed now; with the lock held."""
         if self.closed or self.ended or self.pulling or (self._settling.inline and not self._given):
             return 0
-        return self._wanted + self._settling.threads - self._under_way
+        return self._wanted + self._slack() - self._under_way
+
+    def _slack(self) -> int:
+        """How many may be claimed that nobody asks for yet: the threads go on while the consumer is busy."""
+        settling = self._settling
+        if settling.fixed or not settling.settled:
+            return settling.threads
+        return max(settling.threads, min(_SLACK, _SLACK_BYTES // max(1, self._result_bytes)))
+
+    def _share(self) -> int:
+        """How many elements a thread may claim at once; with the lock held.
+
+        One, unless more calls are wanted than threads have begun and nobody notices what is pulled: each claim is a
+        hand-over, and wakes the consumer.
+        """
+        settling = self._settling
+        if not self._pure or not settling.settled or self._given:
+            return 1
+        most = int(_CLAIM_SECONDS / max(settling.seconds, 1e-9))
+        return max(1, min(_MOST_CLAIMED, most, self._room() // settling.threads))
 
     def _work(self, ticket: object) -> None:
         first, last = True, False
@@ -344,21 +391,22 @@ class _Calls(Ahead):
                 if self._room() <= 0 or (self.stopped and not first):
                     last = self.leave(ticket)
                     break
+                share = self._share()
                 self.reserve()
             first = False
-            claim = self._claim()
+            claim = self._claim(share)
             if claim is not None:
                 self._work_on(claim)
         if last:
             self.finish()
         self.ring()
 
-    def _claim(self) -> _Claim | None:
-        """Claim one element: a function so cheap that this costs much is called in the consumer's thread."""
+    def _claim(self, count: int) -> _Claim | None:
+        """Claim elements: a function so cheap that this costs much is called in the consumer's thread."""
         run: Run | None = None
         failure: BaseException | None = None
         try:
-            run = self.take(1)
+            run = self.take(count)
         except BaseException as error:  # the consumer gets it
             failure = error
         with self.lock:
@@ -374,20 +422,27 @@ class _Calls(Ahead):
         return claim
 
     def _work_on(self, claim: _Claim) -> None:
-        function, settling = self._function, self._settling
         for element in claim.elements[claim.given :]:
             if self.closed:
                 return
-            start, busy = time.perf_counter(), 0.0 if settling.settled else time.thread_time()
-            try:
-                made, error = call_each(function, [element])
-                claim.made.append(made[0] if error is None else _Failure(error))
-            except BaseException as error:  # the consumer gets it
-                claim.made.append(_Failure(error))
-            self.ring()
-            if not settling.settled:
+            if self._settling.settled:
+                self._call_for(claim, element)
+            else:
+                start, busy = time.perf_counter(), time.thread_time()
+                self._call_for(claim, element)
                 seconds, busy = time.perf_counter() - start, time.thread_time() - busy
                 with self.lock:
-                    settling.timed(seconds, busy)
+                    self._settling.timed(seconds, busy)
+            if claim.single:
+                self.ring()
         claim.finish()
+        if not self._result_bytes:
+            self._result_bytes = claim.chunk(0, 1).nbytes
         self.ring()
+
+    def _call_for(self, claim: _Claim, element: Any) -> None:
+        try:
+            made, error = call_each(self._function, [element])
+            claim.made.append(made[0] if error is None else _Failure(error))
+        except BaseException as error:  # the consumer gets it
+            claim.made.append(_Failure(error))

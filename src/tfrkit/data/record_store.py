@@ -34,9 +34,9 @@ class IncomingRecords(NamedTuple):
         return len(self.places[0])
 
     @property
-    def sizes(self) -> IntArray:
-        """Bytes of their frames."""
-        return self.records.lengths() + _FRAME_BYTES
+    def each_bytes(self) -> int:
+        """Bytes of a frame, on average; there must be one."""
+        return int(self.records.lengths().mean()) + _FRAME_BYTES
 
     def cut(self, start: int, stop: int) -> tuple[Any, IntArray, IntArray, IntArray]:
         """The records [start, stop), as the native buffer takes them."""

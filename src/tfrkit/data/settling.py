@@ -14,7 +14,7 @@ __all__ = ["Settling"]
 _FEW: Final = 9  # calls that are timed before something is decided
 _CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
 _WAITS: Final = 0.5  # a call that keeps its core busy for less than this part of its time waits for something
-_WORTH: Final = 0.7  # calls at once may each take so many times as long as one after the other in all
+_WORTH: Final = 0.85  # calls at once may each take so many times as long as one after the other in all
 
 
 class Settling:
@@ -27,15 +27,17 @@ class Settling:
     Attributes:
         inline: calls run in the consumer's thread for now.
         settled: it stays as it is.
+        seconds: that a call takes, once it is settled.
     """
 
-    __slots__ = ("_alone", "_busy", "_fixed", "_seconds", "inline", "settled", "threads")
+    __slots__ = ("_alone", "_busy", "_seconds", "fixed", "inline", "seconds", "settled", "threads")
 
     def __init__(self, threads: int, *, fixed: bool) -> None:
         self.threads = threads
         self.inline = not fixed
         self.settled = False
-        self._fixed = fixed
+        self.seconds = 0.0
+        self.fixed = fixed
         self._alone = 0.0  # seconds of one call, when nothing else runs
         self._seconds: list[float] = []
         self._busy = 0.0
@@ -50,18 +52,19 @@ class Settling:
             return
         self._seconds.append(seconds)
         self._busy += busy
-        if self._fixed or self.inline:
+        if self.fixed or self.inline:
             if len(self._seconds) >= _FEW:
                 self._after_first()
         elif len(self._seconds) >= max(_FEW, 4 * self.threads):
-            self.inline = median(self._seconds) > _WORTH * self.threads * self._alone
+            self.seconds = median(self._seconds)
+            self.inline = self.seconds > _WORTH * self.threads * self._alone
             self.settled = True
 
     def _after_first(self) -> None:
-        self._alone = median(self._seconds)
+        self._alone = self.seconds = median(self._seconds)
         if self._alone < _CHEAP_SECONDS:
             self.inline = self.settled = True
-        elif self._fixed or self._busy < _WAITS * sum(self._seconds):
+        elif self.fixed or self._busy < _WAITS * sum(self._seconds):
             self.inline, self.settled = False, True
         elif self.threads == 1:
             self.settled = True

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tfrkit.data.chunk import Chunk, Objects
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.object_store import IncomingObjects, ObjectStore
 from tfrkit.data.record_store import IncomingRecords, RecordStore
 from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.seeds import SeedGenerator, find_seeds
@@ -87,7 +88,7 @@ def repeated(node: Node, count: int) -> Node:
 class _Pulled:
     """A run of the input on its way into the buffer."""
 
-    elements: Elements | IncomingRecords
+    elements: Elements | IncomingRecords | IncomingObjects
     error: Exception | None  # after them
     state: Any  # of the input before them,
     before: int = 0  # and how many that were used already come first
@@ -123,7 +124,10 @@ class ShuffleIterator(NodeIterator):
             self._restore(state)
 
     def _new_store(self) -> Any:
-        """Records of files are copied, other elements are referred to: a RecordStore or a ShuffleStore."""
+        """Records of files are copied, other elements are referred to: a RecordStore or a ShuffleStore.
+
+        When objects come, an ObjectStore takes its place.
+        """
         return ShuffleStore() if self._source is None else RecordStore()
 
     @property
@@ -201,13 +205,21 @@ class ShuffleIterator(NodeIterator):
         if run is None:
             self._end_epoch()
             return False
-        elements = self._store.hold(run.chunk)
+        elements = self._hold(run.chunk)
         if len(elements):
-            each = max(1, int(elements.sizes.mean()))
+            each = max(1, elements.each_bytes)
             size = min(_MOST_RUN_BYTES, max(_RUN_BYTES, self._store.live_bytes // _RUN_PART))
             self._limit = max(1, min(size // each, 4 * self._limit))
         self._run = _Pulled(elements, run.error, state)
         return True
+
+    def _hold(self, chunk: Chunk) -> Any:
+        """Let the store keep a chunk; the first one shows what kind of store is the best."""
+        single = isinstance(chunk, Objects) and isinstance(self._store, ShuffleStore)
+        if single and len(chunk) and not len(self._store) and self._run is None:
+            self._store = ObjectStore()
+            self._store.reseed(*self._seeds, self._numbers)
+        return self._store.hold(chunk)
 
     def _feed(self, n: int) -> Run | None:
         """Put elements of the pulled run into the buffer, and draw as soon as it is full."""

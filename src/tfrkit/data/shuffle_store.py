@@ -55,6 +55,11 @@ class Elements:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def each_bytes(self) -> int:
+        """Bytes of one, on average; there must be one."""
+        return int(self.sizes.mean())
+
 
 @dataclass(slots=True, eq=False)
 class _Slot:

@@ -1,0 +1,77 @@
+"""ObjectStore draws what the native buffer draws."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfrkit.data.chunk import Columns, Objects
+from tfrkit.data.object_store import ObjectStore
+from tfrkit.data.origin import Origin
+from tfrkit.data.shuffle_store import ShuffleStore
+
+
+@given(st.data())
+def test_it_draws_as_the_other_store_does(data):
+    ours, theirs = ObjectStore(), ShuffleStore()
+    seed, drawn = data.draw(st.integers(0, 2**40)), data.draw(st.integers(0, 20))
+    for store in (ours, theirs):
+        store.reseed(seed, 7, drawn)
+    number = 0
+    for _ in range(data.draw(st.integers(1, 12))):
+        count = data.draw(st.integers(1, 9))
+        items = Objects(list(range(number, number + count)))
+        number += count
+        filled = data.draw(st.integers(0, count))
+        window = data.draw(st.sampled_from([0, len(ours) + filled]))
+        if window < count - filled:
+            window = 0
+        found = []
+        for store in (ours, theirs):
+            elements = store.hold(items)
+            store.append(elements, 0, filled)
+            chunk = store.exchange(elements, filled, count, window) if filled < count else Objects([])
+            store.settle()
+            drawn_now = store.draw(min(2, len(store)))
+            store.tidy()
+            found.append([*chunk.objects(), *drawn_now.objects()])
+        assert found[0] == found[1]
+        assert len(ours) == len(theirs)
+
+
+def test_origins_come_along():
+    store = ObjectStore()
+    store.reseed(1, 2)
+    origin = Origin(("a", "b"), np.array([0, 1, 0], np.int32), np.array([5, 6, 7]))
+    elements = store.hold(Objects(["a5", "b6", "a7"], origin))
+    store.append(elements, 0, 3)
+    found = store.draw(3)
+    names = [
+        f"{found.origin.paths[file]}{record}"
+        for file, record in zip(found.origin.files, found.origin.records, strict=True)
+    ]
+    assert names == found.objects()
+    assert len(store) == 0
+    store.append(store.hold(Objects(["x"])), 0, 1)
+    assert store.draw(1).origin is None
+
+
+def test_other_chunks_become_objects():
+    store = ObjectStore()
+    store.append(store.hold(Columns({"x": np.arange(3)}, 3)), 0, 3)
+    assert sorted(int(each["x"]) for each in store.draw(3).objects()) == [0, 1, 2]
+
+
+def test_what_was_drawn_is_let_go():
+    store = ObjectStore()
+    for number in range(5000):
+        elements = store.hold(Objects([bytes(100)]))
+        if number < 10:
+            store.append(elements, 0, 1)
+        else:
+            store.exchange(elements, 0, 1)
+        store.tidy()
+    assert len(store) == 10
+    assert store.live_bytes == store.held_bytes == 1000
+    assert len(store._entries) < 2100
