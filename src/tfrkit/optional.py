@@ -12,6 +12,7 @@ __all__ = ["require"]
 # Import name of each optional package -> (name to install, the extra that brings it).
 _EXTRAS: dict[str, tuple[str, str]] = {
     "PIL.Image": ("pillow", "images"),
+    "PIL.ImageFile": ("pillow", "images"),
     "ml_dtypes": ("ml_dtypes", "bfloat16"),
     "pyarrow": ("pyarrow", "arrow"),
     "simplejpeg": ("simplejpeg", "images"),

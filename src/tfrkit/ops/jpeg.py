@@ -5,18 +5,22 @@ How JPEG data becomes pixels is in `jpeg_decode`, how pixels become JPEG data in
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.ops.attributes import bool_attribute, float_attribute, int_attribute, str_attribute
-from tfrkit.ops.image_format import check_channels, image_bytes
-from tfrkit.ops.jpeg_decode import JpegOptions, Pixels, decode_jpeg_data
-from tfrkit.ops.jpeg_header import MAGIC
+from tfrkit.examples.strings import as_strings
+from tfrkit.examples.to_array import to_array
+from tfrkit.model.tensor_types import tensor_type
+from tfrkit.ops.image_format import image_bytes, image_format
+from tfrkit.ops.jpeg_crop import decode_jpeg_part
+from tfrkit.ops.jpeg_decode import Pixels, decode_jpeg_data
+from tfrkit.ops.jpeg_header import MAGIC, read_frame
+from tfrkit.ops.jpeg_options import JpegOptions, jpeg_options
 
-__all__ = ["decode_jpeg"]
-
-_RATIOS: Final = (1, 2, 4, 8)
-_METHODS: Final = {"": False, "INTEGER_FAST": False, "INTEGER_ACCURATE": True}
+__all__ = ["decode_and_crop_jpeg", "decode_jpeg", "extract_jpeg_shape", "is_jpeg"]
 
 
 def decode_jpeg(
@@ -47,29 +51,118 @@ def decode_jpeg(
         UnimplementedError: TensorFlow decodes it, and the codec cannot.
         MissingExtraError: the extra `images` is not installed.
     """
-    options = _options(
+    options = jpeg_options(
         channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method
     )
-    data = bytes(image_bytes(contents))
-    if not data.startswith(MAGIC):
+    data = image_bytes(contents)
+    if data[:3] != MAGIC:
+        raise _unknown(data)
+    return decode_jpeg_data(bytes(data), _without_alpha(options))
+
+
+def decode_and_crop_jpeg(
+    contents: Any,
+    crop_window: Any,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+) -> Pixels:
+    """Decode a part of a JPEG image.
+
+    The pixels are those of the whole image, except for a column at each side: there TensorFlow does not smooth colours
+    with pixels outside the part.
+
+    Args:
+        contents: the file, one string.
+        crop_window: top, left, height and width of the part; in pixels at this ratio.
+        channels: see `decode_jpeg` for this and the other arguments.
+        ratio: of the size.
+        fancy_upscaling: smooth colours.
+        try_recover_truncated: take what is missing for empty.
+        acceptable_fraction: rows of the part that must be there.
+        dct_method: the transform.
+
+    Raises:
+        InvalidArgumentError: the window is not within the image; else as `decode_jpeg`.
+    """
+    options = jpeg_options(
+        channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method
+    )
+    window = _int32(crop_window)
+    data = image_bytes(contents)
+    if data[:3] != MAGIC:
+        raise _unknown(data)
+    options = _without_alpha(options)
+    shape = ",".join(map(str, window.shape))
+    if window.ndim != 1:
+        raise InvalidArgumentError(f"crop_window must be 1-D, got shape [{shape}]")
+    if len(window) != 4:
+        raise InvalidArgumentError(f"crop_size must have four elements [{shape}]")
+    top, left, height, width = window.tolist()
+    return decode_jpeg_part(bytes(data), options, (top, left, height, width))
+
+
+def extract_jpeg_shape(contents: Any, output_type: Any = "int32") -> npt.NDArray[Any]:
+    """Read the size of a JPEG image and decode nothing.
+
+    Args:
+        contents: the file, one string; it must be whole up to the first scan.
+        output_type: int32 or int64.
+
+    Returns:
+        Height, width and number of components.
+
+    Raises:
+        InvalidArgumentError: it is no JPEG file that TensorFlow decodes.
+    """
+    wanted = tensor_type(output_type if output_type is not None else "int32", "output_type")
+    if wanted.op_name not in ("int32", "int64"):
         raise InvalidArgumentError(
-            "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
+            f"Value for attr 'output_type' of {wanted.op_name} is not in the list of allowed values: int32, int64"
         )
+    column = as_strings(contents)
+    if column.shape != ():
+        raise InvalidArgumentError(f"contents must be scalar, got shape [{','.join(map(str, column.shape))}]")
+    data = bytes(column.reshape((1,))[0])
+    frame = read_frame(data) if data[:2] == MAGIC[:2] else None
+    if frame is None or not frame.decodable or frame.scan[0] < 0 or not frame.height * frame.width:
+        raise InvalidArgumentError(f"Invalid JPEG data, size {len(data)}")
+    return np.array([frame.height, frame.width, frame.channels], wanted.numpy())
+
+
+def is_jpeg(contents: Any) -> Any:
+    r"""Say whether strings begin like JPEG files.
+
+    Args:
+        contents: one string, or any number of them.
+
+    Returns:
+        A bool, or an array of bools of the same shape.
+
+    >>> is_jpeg([b"\xff\xd8\xff\xe0", b"GIF8"]).tolist()
+    [True, False]
+    """
+    column = as_strings(contents)
+    begin = np.array([entry[:3] == MAGIC for entry in column.reshape((-1,))], bool)
+    return begin.reshape(column.shape)[()]
+
+
+def _without_alpha(options: JpegOptions) -> JpegOptions:
     if options.channels == 4:
         raise InvalidArgumentError("JPEG does not support 4 channels")
-    return decode_jpeg_data(data, options)
+    return options
 
 
-def _options(channels: Any, ratio: Any, fancy: Any, recover: Any, fraction: Any, method: Any) -> JpegOptions:
-    """Check the attributes in TensorFlow's order: types first, then values."""
-    wanted = int_attribute(channels, "channels", 0)
-    scale = int_attribute(ratio, "ratio", 1)
-    smooth = bool_attribute(fancy, "fancy_upscaling", True)
-    recovered = bool_attribute(recover, "try_recover_truncated", False)
-    least = float_attribute(fraction, "acceptable_fraction", 1.0)
-    transform = str_attribute(method, "dct_method", "")
-    if scale not in _RATIOS:
-        raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {scale}")
-    if transform not in _METHODS:
-        raise InvalidArgumentError("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
-    return JpegOptions(check_channels(wanted), scale, smooth, recovered, least, _METHODS[transform])
+def _int32(values: Any) -> npt.NDArray[np.int32]:
+    """Make whole numbers of a window; those that do not fit wrap round, as in TensorFlow."""
+    array = to_array(values)
+    if not hasattr(values, "__array__") and array.dtype.kind not in "bi":
+        raise TypeError(f"Cannot convert {values!r:.100} to EagerTensor of dtype int32")
+    return array.astype(np.int32)
+
+
+def _unknown(data: bytes | memoryview) -> InvalidArgumentError:
+    return InvalidArgumentError(f"Unknown image file format. Expected JPEG, but got {image_format(data)}.")

@@ -14,6 +14,7 @@ import numpy as np
 
 from tfrkit.errors import UnimplementedError
 from tfrkit.ops.jpeg_header import Frame, header_segments
+from tfrkit.ops.jpeg_options import JpegOptions
 from tfrkit.ops.jpeg_ratio import spread
 from tfrkit.ops.jpeg_replay import replay
 
@@ -43,18 +44,13 @@ class Mended:
     rows: int | None = None
 
 
-def mend(
-    frame: Frame, ratio: int, channels: int, fancy: bool, recover: bool, fraction: float
-) -> Mended | None:
+def mend(frame: Frame, options: JpegOptions, channels: int) -> Mended | None:
     """Mend a damaged file.
 
     Args:
         frame: of the file.
-        ratio: at which it is decoded, 1, 2, 4 or 8.
+        options: of decoding. Rows behind the wanted ones may be missing.
         channels: to which it is decoded.
-        fancy: whether samples of colours are smoothed, for which rows wait for the next ones.
-        recover: go on where the data ends.
-        fraction: of the rows that must be there otherwise.
 
     Returns:
         What the codec decodes to TensorFlow's pixels, or None where TensorFlow fails. Pure: no I/O.
@@ -62,32 +58,66 @@ def mend(
     Raises:
         UnimplementedError: TensorFlow's decoder reads bytes again in a way that is not known here.
     """
+    recover = options.try_recover_truncated
     if recover:
         frame = _with_scan(frame)
-    data = frame.data
-    start = frame.scan[0]
+    data, start = frame.data, frame.scan[0]
     if start < 0:
         return None
     if not frame.sole_scan or frame.arithmetic:
         return _mend_scans(frame, recover)
     stop, run, restarts = _find_stop(data, start, frame.restart_interval)
     if stop >= 0:
-        end = _find_end(data, stop)
-        if end is None:
-            return Mended(data) if recover else None
-        return Mended(data if data[end : end + 2] == _END else data[:end] + _END)
+        return _mend_end(data, stop, recover, _is_part(frame, options))
     first = restarts * frame.restart_interval
     if recover:
         found = replay(frame, run, first, recover=True)
         return Mended(data + (found.tail if found else b"") + _END)
-    if not (fraction < 1 or data.endswith(b"\xff")):
+    return _mend_cut(frame, options, channels, run, first)
+
+
+def _is_part(frame: Frame, options: JpegOptions) -> bool:
+    """Say whether the last rows are not wanted: what is wrong behind the wanted ones is then never seen."""
+    return options.rows is not None and options.rows[1] < -(-frame.height // options.ratio)
+
+
+def _mend_end(data: bytes, stop: int, recover: bool, part: bool) -> Mended | None:
+    """A scan that ends with a marker is whole, what follows it may not be."""
+    if part:
+        return Mended(data[:stop] + _END)
+    end = _find_end(data, stop)
+    if end is None:
+        return Mended(data) if recover else None
+    return Mended(data if data[end : end + 2] == _END else data[:end] + _END)
+
+
+def _mend_cut(frame: Frame, options: JpegOptions, channels: int, run: int, first: int) -> Mended | None:
+    """A scan that is cut: the rows before may be enough."""
+    halved = frame.data.endswith(b"\xff")  # a marker of which the second half may come
+    part = _is_part(frame, options)
+    if not (options.acceptable_fraction < 1 or halved or part):
         return None
     found = replay(frame, run, first, recover=False)
-    if found is None or (found.units == frame.units and not data.endswith(b"\xff")):
+    if found is None:
         return None
     if found.units == frame.units:
-        return Mended(data + _END)
-    return _mend_rows(frame, found.units if found.within else -1, ratio, channels, fancy, fraction)
+        return Mended(frame.data + _END) if halved or part else None
+    height = -(-frame.height // options.ratio)
+    top, bottom = options.rows or (0, height)
+    rows = min(height, _whole_rows(frame, found.units, options.ratio, channels, options.fancy_upscaling))
+    if rows >= bottom:
+        return Mended(frame.data + _END)
+    share = np.float32(max(0, rows - top)) / np.float32(bottom - top)
+    skippable = (
+        rows >= top or frame.largest[1] == 1
+    )  # several rows of samples in a unit are not skipped in part
+    if (
+        not found.within
+        or not skippable
+        or share < min(np.float32(1), np.float32(options.acceptable_fraction))
+    ):
+        return None
+    return Mended(frame.data + _END, rows)
 
 
 def _with_scan(frame: Frame) -> Frame:
@@ -114,19 +144,6 @@ def _mend_scans(frame: Frame, recover: bool) -> Mended | None:
             "TensorFlow fills the rest from bytes of the scan that is cut. Decode it with Pillow, or drop it."
         )
     return Mended(frame.data)
-
-
-def _mend_rows(
-    frame: Frame, units: int, ratio: int, channels: int, fancy: bool, fraction: float
-) -> Mended | None:
-    """Keep the rows that are whole, if they are enough."""
-    if units < 0:
-        return None
-    height = -(-frame.height // ratio)
-    rows = min(height, _whole_rows(frame, units, ratio, channels, fancy))
-    if np.float32(rows) / np.float32(height) < min(np.float32(1), np.float32(fraction)):
-        return None
-    return Mended(frame.data + _END, rows)
 
 
 def _whole_rows(frame: Frame, units: int, ratio: int, channels: int, fancy: bool) -> int:

@@ -6,7 +6,7 @@ JPEG data and checked options: the operations with TensorFlow's arguments are in
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,13 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
 from tfrkit.ops.jpeg_damage import mend, tidy_header
 from tfrkit.ops.jpeg_header import Frame, read_frame
+from tfrkit.ops.jpeg_options import JpegOptions
 from tfrkit.ops.jpeg_progress import is_smoothed
 from tfrkit.ops.jpeg_ratio import enlarged, reduced
 from tfrkit.ops.jpeg_sampling import decode_unusual_sampling
 from tfrkit.optional import require
 
-__all__ = ["JpegOptions", "Pixels", "decode_jpeg_data", "invalid_jpeg"]
+__all__ = ["Pixels", "decode_components", "decode_jpeg_data", "invalid_jpeg"]
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -36,26 +37,6 @@ _WARNINGS: Final = (  # how the codec's warnings begin; what begins otherwise is
 )
 _UNKNOWN_SAMPLING: Final = "Could not determine subsampling"
 _SPACES: Final = {1: "Gray", 3: "RGB"}
-
-
-class JpegOptions(NamedTuple):
-    """TensorFlow's options of decode_jpeg, checked.
-
-    Attributes:
-        channels: 0 as stored, 1 gray, 3 colour.
-        ratio: 1, 2, 4 or 8.
-        fancy_upscaling: smooth colours between samples.
-        try_recover_truncated: take what is missing for empty.
-        acceptable_fraction: of the rows that must be there.
-        accurate: the slow inverse transform.
-    """
-
-    channels: int = 0
-    ratio: int = 1
-    fancy_upscaling: bool = True
-    try_recover_truncated: bool = False
-    acceptable_fraction: float = 1.0
-    accurate: bool = False
 
 
 def invalid_jpeg(reason: str) -> InvalidArgumentError:
@@ -97,6 +78,23 @@ def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
     return pixels
 
 
+def decode_components(data: bytes, options: JpegOptions) -> Pixels:
+    """Decode a file of four components, which are given as they are.
+
+    Raises:
+        UnimplementedError: it is damaged, or sampled in an unusual way.
+    """
+    frame = read_frame(data)
+    if frame is not None:
+        try:
+            return _run_codec(frame, "CMYK", options, strict=True)
+        except ValueError as error:
+            raise UnimplementedError(
+                f"decode_and_crop_jpeg of a file of which the codec says: {error}."
+            ) from None
+    raise invalid_jpeg("The file ends before it says the size of the image.")
+
+
 def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
     """Refuse what TensorFlow refuses after a look at the frame."""
     if not frame.decodable:
@@ -131,14 +129,7 @@ def _run_codec(frame: Frame, space: str, options: JpegOptions, *, strict: bool) 
 def _decode_damaged(frame: Frame, space: str, options: JpegOptions, channels: int, reason: str) -> Pixels:
     """Decode what the codec warns of: TensorFlow goes on through most damage."""
     tidied = read_frame(tidy_header(frame.data)) or frame
-    mended = mend(
-        tidied,
-        options.ratio,
-        channels,
-        options.fancy_upscaling,
-        options.try_recover_truncated,
-        options.acceptable_fraction,
-    )
+    mended = mend(tidied, options, channels)
     if mended is None:
         raise invalid_jpeg(
             f"The codec says: {reason}. try_recover_truncated=True decodes files that are cut."

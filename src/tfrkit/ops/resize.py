@@ -48,7 +48,19 @@ FIRST_FILTER: Final = 4
 _HALF_PIXEL: Final = 0
 _CORNER: Final = 1
 _BFLOAT16: Final = 7
-_TYPES: Final = {"B": 0, "b": 1, "H": 2, "h": 3, "i": 4, "l": 5, "q": 5, "e": 6, "E": _BFLOAT16, "f": 8, "d": 9}
+_TYPES: Final = {
+    "B": 0,
+    "b": 1,
+    "H": 2,
+    "h": 3,
+    "i": 4,
+    "l": 5,
+    "q": 5,
+    "e": 6,
+    "E": _BFLOAT16,
+    "f": 8,
+    "d": 9,
+}
 _KERNELS: Final = {"nearest": NEAREST, "bilinear": 1, "bicubic": 2, "area": AREA}
 _FILTERS: Final = {"mitchellcubic": 6, "gaussian": 7, "lanczos3": 8, "lanczos5": 9}
 _SPREAD: Final = {"bilinear": 4, "bicubic": 5}  # the filters that take the kernels' place with antialias
