@@ -55,7 +55,7 @@ def test_a_place_is_kept_only_for_seeds_that_can_come_again():
     tfr.set_seed(1)
     for _ in range(20):
         random.uniform([1])
-    assert not seeds._global._places
+    assert not seeds._global.places
 
 
 def test_operations_with_state_say_so():

@@ -26,7 +26,7 @@ from tfrkit.ops.random_arguments import (
     tensor_shape,
 )
 from tfrkit.ops.random_numbers import Stream
-from tfrkit.ops.seeds import get_seeds, reserve
+from tfrkit.ops.seeds import Operation
 from tfrkit.ops.stateful import note
 
 __all__ = [
@@ -48,18 +48,10 @@ _STATELESS: Final = (*_STATEFUL, "uint32", "uint64")
 _PER_NUMBER: Final = 256  # blocks that an operation passes over for each number that it gives
 
 
-class _Numbers:
-    """The numbers of an operation with state; its seeds are drawn even if it then fails or needs none."""
-
-    def __init__(self, seed: Any) -> None:
-        note()
-        self._own = op_seed(seed)
-        self._seeds = get_seeds(self._own)
-
-    def take(self, operation: tuple[str, ...], blocks: int) -> Stream:
-        """Take so many blocks of them; without a seed of its own nobody has the same seeds again."""
-        first = 0 if self._own is None else reserve(operation, self._seeds, blocks)
-        return Stream(*self._seeds, first)
+def _begin(seed: Any) -> Operation:
+    """Begin a call of an operation with state."""
+    note()
+    return Operation(op_seed(seed))
 
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: Any = None) -> Any:
@@ -85,11 +77,11 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
         raise ValueError(f"Must specify maxval for integer dtype tf.{kind.name}")
     sizes, type_name = tensor_shape(shape)
     low, high = as_type(minval, kind), as_type(1 if maxval is None else maxval, kind)
-    numbers = _Numbers(seed)
+    call = _begin(seed)
     if kind.kind == "i":
         _check_bounds(low, high)
     operation = "RandomUniformInt" if kind.kind == "i" else "RandomUniform", dtype_name(kind), type_name
-    stream = numbers.take(operation, _PER_NUMBER * math.prod(sizes))
+    stream = Stream(*call.take(operation, _PER_NUMBER * math.prod(sizes)))
     return _uniform(stream, sizes, low, high, kind)
 
 
@@ -159,7 +151,7 @@ def _bell(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, *, truncate
     centre, width = _bell_parts(mean, stddev, kind)
     operation = "TruncatedNormal" if truncated else "RandomStandardNormal", dtype_name(kind), type_name
     count = math.prod(sizes)
-    stream = _Numbers(seed).take(operation, _PER_NUMBER * count)
+    stream = Stream(*_begin(seed).take(operation, _PER_NUMBER * count))
     draw = random_numbers.truncated_normal if truncated else random_numbers.normal
     return _shaped(draw(stream, count, kind), sizes) * width + centre
 
@@ -184,10 +176,10 @@ def shuffle(value: Any, seed: Any = None) -> Any:
     >>> sorted(shuffle([3, 1, 2]).tolist())
     [1, 2, 3]
     """
-    numbers = _Numbers(seed)
+    call = _begin(seed)
     array = to_array(value)
     if array.ndim and len(array) > 1 and array.size > 1:
-        stream = numbers.take(("RandomShuffle", dtype_name(array.dtype)), (len(array) + 2) // 4)
+        stream = Stream(*call.take(("RandomShuffle", dtype_name(array.dtype)), (len(array) + 2) // 4))
         array = array[_permutation(stream.numbers(len(array) - 1))]
     return _as_value(array)
 

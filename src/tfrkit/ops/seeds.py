@@ -1,8 +1,10 @@
 """Seeds: the global one, and what random operations make of it and of their own.
 
-As in TensorFlow, number for number. Besides its seeds an operation has a place in its stream of numbers: TensorFlow
-keeps one for every kind of operation, types and seeds that it has met, and forgets all of them when the global seed is
-set. So does this module.
+As in TensorFlow, number for number. Besides its seeds an operation has a place in its stream of numbers. For functions
+that are called directly TensorFlow keeps one place for every kind of operation, types and seeds that it has met, and
+forgets all of them when the global seed is set. Where it makes a graph of a function (`Dataset.map`, `tf.function`),
+every operation in it has a place of its own, and those without a seed are numbered instead. A `SeedScope` is such a
+graph.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from __future__ import annotations
 import random
 import secrets
 import threading
+from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["get_seeds", "reserve", "set_seed"]
+__all__ = ["Operation", "SeedScope", "get_seeds", "set_seed"]
 
 _LIMIT: Final = 2**31 - 1  # seeds count modulo this
 _DEFAULT_GLOBAL: Final = 87654321  # TensorFlow's, for operations with a seed of their own only
@@ -23,37 +26,100 @@ class _GlobalSeed:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seed: int | None = None
+        self.seed: int | None = None
+        self.times_set = 0
+        self.places: dict[Any, int] = {}
         self._stream = random.Random(0)  # noqa: S311 - not for secrets
-        self._places: dict[Any, int] = {}
 
     def set(self, seed: int | None) -> None:
         with self._lock:
-            self._seed = seed
+            self.seed = seed
+            self.times_set += 1
+            self.places = {}
             self._stream = random.Random(seed)  # noqa: S311
-            self._places.clear()
 
-    def seeds(self, op_seed: int | None) -> tuple[int, int] | None:
+    def next_seed(self) -> int:
         with self._lock:
-            if self._seed is None:
-                return None if op_seed is None else (_DEFAULT_GLOBAL, op_seed % _LIMIT)
-            if op_seed is None:
-                op_seed = self._stream.randint(0, _LIMIT)
-            found = self._seed % _LIMIT, op_seed % _LIMIT
-            return (0, _LIMIT) if found == (0, 0) else found  # two zeros would mean random seeds
+            return self._stream.randint(0, _LIMIT)
 
-    def reserve(self, operation: Any, seeds: tuple[int, int], blocks: int) -> int:
+    def reserve(self, key: Any, blocks: int) -> int:
         with self._lock:
-            place = self._places.get((operation, seeds), 0)
-            self._places[operation, seeds] = place + blocks
+            place = self.places.get(key, 0)
+            self.places[key] = place + blocks
             return place
 
 
+class _Call(threading.local):
+    """The call of a scope's function that a thread is in, and how many random operations it met."""
+
+    scope: SeedScope | None = None
+    operations = 0
+    unseeded = 0
+
+
 _global = _GlobalSeed()
+_call = _Call()
 
 
-def _random_seeds() -> tuple[int, int]:
-    return secrets.randbits(63), secrets.randbits(63)
+class SeedScope:
+    """The random operations of one function of which TensorFlow would make a graph. Thread-safe.
+
+    The global seed counts as it is when the scope is made. Operations are told apart by their order in a call.
+
+    Args:
+        forgetful: whether setting the global seed begins the streams anew, as it does for `tf.function`.
+
+    >>> set_seed(3)
+    >>> scope = SeedScope()
+    >>> [scope.run(lambda: (get_seeds(None), get_seeds(None))) for _ in range(2)]
+    [((3, 0), (3, 1)), ((3, 0), (3, 1))]
+    >>> set_seed(None)
+    """
+
+    def __init__(self, *, forgetful: bool = False) -> None:
+        self.seed = _global.seed
+        self._forgetful = forgetful
+        self._times_set = _global.times_set
+        self._places: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def begin(self) -> SeedScope:
+        """The same function from the beginning, as another iterator runs it."""
+        scope = SeedScope(forgetful=self._forgetful)
+        scope.seed = self.seed
+        return scope
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call the function."""
+        before = _call.scope, _call.operations, _call.unseeded
+        _call.scope, _call.operations, _call.unseeded = self, 0, 0
+        try:
+            return function(*args)
+        finally:
+            _call.scope, _call.operations, _call.unseeded = before
+
+    def reserve(self, operation: int, blocks: int) -> int:
+        """Pass over numbers of the operation with this number in a call."""
+        with self._lock:
+            if self._forgetful and self._times_set != _global.times_set:
+                self._times_set, self._places = _global.times_set, {}
+            place = self._places.get(operation, 0)
+            self._places[operation] = place + blocks
+            return place
+
+
+def _find_seeds(op_seed: int | None) -> tuple[int, int] | None:
+    """The two seeds of an operation; None if they are random."""
+    scope = _call.scope
+    shared = _global.seed if scope is None else scope.seed
+    if shared is None:
+        return None if op_seed is None else (_DEFAULT_GLOBAL, op_seed % _LIMIT)
+    if op_seed is None and scope is None:
+        op_seed = _global.next_seed()
+    elif op_seed is None:
+        op_seed, _call.unseeded = _call.unseeded, _call.unseeded + 1
+    found = shared % _LIMIT, op_seed % _LIMIT
+    return (0, _LIMIT) if found == (0, 0) else found  # two zeros would mean random seeds
 
 
 def set_seed(seed: int | None) -> None:
@@ -84,22 +150,38 @@ def get_seeds(op_seed: int | None) -> tuple[int, int]:
     >>> get_seeds(42)
     (87654321, 42)
     """
-    found = _global.seeds(None if op_seed is None else int(op_seed))
-    return _random_seeds() if found is None else found
+    found = _find_seeds(None if op_seed is None else int(op_seed))
+    return (secrets.randbits(63), secrets.randbits(63)) if found is None else found
 
 
-def reserve(operation: Any, seeds: tuple[int, int], blocks: int) -> int:
-    """Pass over numbers of an operation, so that nobody else has them.
+class Operation:
+    """One call of a random operation with state. Its seeds are drawn even if it then fails or needs no numbers.
 
     Args:
-        operation: what tells it from others of the same seeds: its name and types.
-        seeds: from `get_seeds`.
-        blocks: how many blocks of four numbers.
+        op_seed: its own, or None.
 
-    Returns:
-        The first of the blocks.
-
-    >>> reserve("example", (1, 2), 256), reserve("example", (1, 2), 256)
-    (0, 256)
+    >>> first, second = Operation(3), Operation(3)
+    >>> first.take(("example", "float32"), 256), second.take(("example", "float32"), 256)
+    ((87654321, 3, 0), (87654321, 3, 256))
     """
-    return _global.reserve(operation, seeds, blocks)
+
+    def __init__(self, op_seed: int | None) -> None:
+        self._alone = op_seed is None and _call.scope is None  # nobody has its seeds again
+        self._seeds = get_seeds(op_seed)
+        self._scope = _call.scope
+        self._number = _call.operations
+        _call.operations += 1
+
+    def take(self, kind: tuple[str, ...], blocks: int) -> tuple[int, int, int]:
+        """Take numbers, so that no other call has them.
+
+        Args:
+            kind: its name and types.
+            blocks: how many blocks of four numbers.
+
+        Returns:
+            The two seeds, and the first of the blocks.
+        """
+        if self._scope is not None:
+            return (*self._seeds, self._scope.reserve(self._number, blocks))
+        return (*self._seeds, 0 if self._alone else _global.reserve((kind, self._seeds), blocks))
