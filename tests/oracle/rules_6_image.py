@@ -36,4 +36,5 @@ SECTION_6_IMAGE: dict[str, str] = {
     "6 random flips": "An image is flipped if a number is below 0.5; images of a batch if it rounds to 1, as a sum of products.",
     "6 random_crop": "random_crop takes int32 numbers modulo (size left + 1) as offsets, of tensors of any rank.",
     "6 random arguments": "Ranges that random changes refuse, with TensorFlow's texts.",
+    "6 random operations in map": "In the function of a map every random operation has a stream of its own; those without a seed have their number in the function as the second one, with the global seed of when the dataset was made. An iterator begins all streams anew, a repeat does not.",
 }

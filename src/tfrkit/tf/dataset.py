@@ -24,7 +24,7 @@ from tfrkit.data.node import Node
 from tfrkit.data.ragged_batch import RaggedBatchNode
 from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
 from tfrkit.tf.lift import unwrap, wrap
-from tfrkit.tf.on_tensors import OnTensors, Yielding
+from tfrkit.tf.on_tensors import OnTensors, Yielding, begin_functions
 from tfrkit.tf.tensor import Tensor
 
 __all__ = ["Dataset"]
@@ -95,6 +95,7 @@ class Dataset(engine.Dataset):
 
     def __iter__(self) -> OwnedIterator:
         """Run it from the beginning."""
+        begin_functions(self.node)
         return OwnedIterator(self.node)
 
     def iter_from(self, state: Mapping[str, Any]) -> OwnedIterator:
@@ -103,6 +104,7 @@ class Dataset(engine.Dataset):
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Run it; every part of an element is what numpy has for it."""
+        begin_functions(self.node)
         return NumpyIterator(DatasetIterator(self.node))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:

@@ -1,17 +1,21 @@
 """Users' functions as the stages of a pipeline call them: values in, values out, and Tensors for the user.
 
 Between stages there are no Tensors. A wrapper stands for its function wherever that is named, pickled or looked at.
+Random operations in it draw the numbers that TensorFlow's would draw in a graph; see `ops.seeds`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tfrkit.data.node import Node
+from tfrkit.ops.seeds import SeedScope
 from tfrkit.tf.lift import unwrap, wrap
 
-__all__ = ["OnTensors", "Yielding"]
+__all__ = ["OnTensors", "Yielding", "begin_functions"]
 
 
 class OnTensors:
@@ -19,15 +23,17 @@ class OnTensors:
 
     Attributes:
         function: the user's.
+        scope: where its random operations stand in their streams; that of the youngest iterator.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
+        self.scope = SeedScope()
         functools.update_wrapper(self, function)
 
     def __call__(self, *values: Any) -> Any:
         """Call the function with Tensors of the values."""
-        return unwrap(self.function(*map(wrap, values)))
+        return unwrap(self.scope.run(self.function, *map(wrap, values)))
 
     def signature(self) -> Callable[..., Any]:
         """What counts for the name of a pipeline."""
@@ -49,3 +55,13 @@ class Yielding(OnTensors):
             close = getattr(given, "close", None)
             if close is not None:
                 close()
+
+
+def begin_functions(node: Node) -> None:
+    """Let the random operations in all functions of a pipeline begin anew, as another iterator does."""
+    for field in dataclasses.fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, OnTensors):
+            value.scope = value.scope.begin()
+    for part in node.inputs:
+        begin_functions(part)
