@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     )
     from tfrkit.ops.jpeg import decode_jpeg
     from tfrkit.ops.resize import ResizeMethod, resize
+    from tfrkit.ops.resize_fit import resize_with_crop_or_pad, resize_with_pad
 
 __all__ = [
     "ResizeMethod",
@@ -75,6 +76,8 @@ __all__ = [
     "random_hue",
     "random_saturation",
     "resize",
+    "resize_with_crop_or_pad",
+    "resize_with_pad",
     "rgb_to_grayscale",
     "rgb_to_hsv",
     "rgb_to_yiq",
@@ -112,6 +115,7 @@ _EXPORTS = {
     "image_flip": "flip_left_right flip_up_down rot90 transpose",
     "jpeg": "decode_jpeg",
     "resize": "ResizeMethod resize",
+    "resize_fit": "resize_with_crop_or_pad resize_with_pad",
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 

@@ -17,4 +17,10 @@ SECTION_6_RESIZE: dict[str, str] = {
     "6 resize method": "An unknown method is a ValueError `Resize method is not implemented: foo`; antialias must be a bool where it matters.",
     "6 resize preserve_aspect_ratio": "With preserve_aspect_ratio the factor is the smaller one, in float32, and both sides are rounded half to even.",
     "6 resize too large": "A size that memory cannot hold is a ResourceExhaustedError `OOM when allocating tensor with shape[...]`, one beyond int64 an InvalidArgumentError `Encountered overflow when multiplying`.",
+    "6 resize v1": "compat.v1.image.resize (resize_images) takes methods 0 to 3 or their names and align_corners; images that have the size already are given back as they are, whatever the method.",
+    "6 resize v1 parts": "compat.v1.image.resize_bilinear, resize_nearest_neighbor, resize_bicubic and resize_area take batches, with align_corners and (but for area) half_pixel_centers, not both.",
+    "6 resize v1 errors": "Of these parts, in this order: attributes that are no bool, a size that is no tensor of int32, other types, `If half_pixel_centers is True, align_corners must be False.`, `input must be 4-dimensional[3,4,1]`, empty images, `shape_t must be 1-dimensional[1,2]`, `shape_t must have two elements[3]`, `output dimensions must be positive`.",
+    "6 resize_with_crop_or_pad": "resize_with_crop_or_pad cuts and pads in the middle, of any type; of an odd number the smaller half goes first.",
+    "6 resize_with_pad": "resize_with_pad resizes by the larger ratio in float32, rounds down, and puts zeros round the image; TensorFlow 1's uses its own resizing.",
+    "6 resize fit errors": "Both refuse sizes that are not positive, `target_width must be > 0.` first, other ranks, empty images and fractions.",
 }

@@ -19,7 +19,7 @@ from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.attributes import bool_attribute
 from tfrkit.ops.resize_size import fitting_size, output_size
 
-__all__ = ["ResizeMethod", "as_images", "resize", "resize_into", "run_resize"]
+__all__ = ["ResizeMethod", "as_images", "check_images", "check_type", "resize", "resize_into", "run_resize"]
 
 Array = npt.NDArray[Any]
 
@@ -49,18 +49,8 @@ _HALF_PIXEL: Final = 0
 _CORNER: Final = 1
 _BFLOAT16: Final = 7
 _TYPES: Final = {
-    "B": 0,
-    "b": 1,
-    "H": 2,
-    "h": 3,
-    "i": 4,
-    "l": 5,
-    "q": 5,
-    "e": 6,
-    "E": _BFLOAT16,
-    "f": 8,
-    "d": 9,
-}
+    "B": 0, "b": 1, "H": 2, "h": 3, "i": 4, "l": 5, "q": 5, "e": 6, "E": _BFLOAT16, "f": 8, "d": 9,
+}  # fmt: skip
 _KERNELS: Final = {"nearest": NEAREST, "bilinear": 1, "bicubic": 2, "area": AREA}
 _FILTERS: Final = {"mitchellcubic": 6, "gaussian": 7, "lanczos3": 8, "lanczos5": 9}
 _SPREAD: Final = {"bilinear": 4, "bicubic": 5}  # the filters that take the kernels' place with antialias
@@ -213,20 +203,40 @@ def _number_of(method: Any, antialias: Any) -> int:
 
 
 def _check(array: Array, height: int, width: int, number: int) -> None:
-    if array.dtype.char not in _TYPES:
-        _raise_type(array.dtype, number)
-    is_filter = number >= FIRST_FILTER
-    if is_filter and (height <= 0 or width <= 0):
+    """See that an operation can be run, in the order in which TensorFlow's kernels do."""
+    check_type(array.dtype, number)
+    if number >= FIRST_FILTER and (height <= 0 or width <= 0):
         raise InvalidArgumentError("output dimensions must be positive")
-    if not array.shape[-1]:
-        raise InvalidArgumentError("image must have at least one channel")
-    if not (array.shape[-3] and array.shape[-2]):
-        raise InvalidArgumentError("input image must be of non-zero size")
+    check_images(array)
     if height <= 0 or width <= 0:
         raise InvalidArgumentError("output dimensions must be positive")
 
 
-def _raise_type(dtype: np.dtype[Any], number: int) -> NoReturn:
+def check_images(array: Array) -> None:
+    """See that images have pixels.
+
+    Raises:
+        InvalidArgumentError: they have none.
+    """
+    if not array.shape[-1]:
+        raise InvalidArgumentError("image must have at least one channel")
+    if not (array.shape[-3] and array.shape[-2]):
+        raise InvalidArgumentError("input image must be of non-zero size")
+
+
+def check_type(dtype: np.dtype[Any], number: int) -> None:
+    """See that images of a type can be resized.
+
+    Args:
+        dtype: the type.
+        number: of the method in core/resize.h.
+
+    Raises:
+        InvalidArgumentError: they cannot.
+        ValueError: there are no tensors of it.
+    """
+    if dtype.char in _TYPES:
+        return
     found = tensor_type_of(dtype)
     if found is None:
         name = _NUMPY_NAMES.get(dtype.char, str(dtype))

@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["fitting_size", "output_size"]
+from tfrkit.examples.to_array import to_array
+
+__all__ = ["fitting_size", "int32_array", "output_size"]
 
 _NO_INTEGERS: Final = "'size' must be a 1-D int32 Tensor"
 _NO_PAIR: Final = "'size' must be a 1-D Tensor of 2 elements: new_height, new_width"
@@ -29,9 +32,12 @@ def output_size(size: Any) -> tuple[int, int]:
     """
     if type(size) in (tuple, list) and len(size) == 2:
         height, width = size
-        if type(height) is int and type(width) is int:
-            return _wrapped(height), _wrapped(width)
-    numbers = _integers(size)
+        if type(height) is type(width) is int and abs(height) < 2**31 and abs(width) < 2**31:
+            return height, width  # nearly always
+    try:
+        numbers = int32_array(size)
+    except (TypeError, ValueError):
+        raise ValueError(_NO_INTEGERS) from None
     if numbers.shape != (2,):
         raise ValueError(_NO_PAIR)
     return int(numbers[0]), int(numbers[1])
@@ -51,31 +57,27 @@ def fitting_size(shape: Sequence[int], height: int, width: int) -> tuple[int, in
     return low, high
 
 
-def _wrapped(number: int) -> int:
-    if -(2**31) <= number < 2**31:
-        return number
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(_NO_INTEGERS)
-    return (number + 2**31) % 2**32 - 2**31
+def int32_array(value: Any) -> npt.NDArray[np.int32]:
+    """Make a tensor of int32 of an argument, as TensorFlow does where it wants one.
+
+    Raises:
+        ValueError: it is no rectangle of values of one kind, or too large for int64.
+        TypeError: there are other things than integers in it.
+
+    >>> int32_array([[1, True]]), int32_array(np.array([2.7]))
+    (array([[1, 1]], dtype=int32), array([2], dtype=int32))
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        with np.errstate(all="ignore"):
+            return np.asarray(value).astype(np.int32)
+    array = to_array(_without_bools(value))
+    if array.dtype.kind != "i" and array.size:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32")
+    return array.astype(np.int32)
 
 
-def _integers(size: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """The numbers as int32, in the shape they have."""
-    try:
-        if isinstance(size, (np.ndarray, np.generic)):
-            with np.errstate(all="ignore"):
-                return np.asarray(size).astype(np.int32)
-        return np.array(_leaves(size), np.int32)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(_NO_INTEGERS) from None
-
-
-def _leaves(value: Any) -> Any:
-    """Nested lists of integers."""
-    if isinstance(value, np.ndarray) and not value.ndim:
-        value = value[()]
-    if isinstance(value, (int, np.integer)):
-        return _wrapped(int(value))
-    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
-        raise TypeError(_NO_INTEGERS)
-    return [_leaves(item) for item in value]
+def _without_bools(value: Any) -> Any:
+    """Python's bools are integers here."""
+    if isinstance(value, (list, tuple)):
+        return [_without_bools(item) for item in value]
+    return int(value) if isinstance(value, bool) else value
