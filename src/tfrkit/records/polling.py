@@ -17,9 +17,51 @@ from tfrkit.storage.inflate import Decoder, open_decoder
 from tfrkit.storage.paths import path_text
 from tfrkit.storage.source import open_source
 
-__all__ = ["tf_record_iterator", "tf_record_random_reader"]
+__all__ = ["RecordCursor", "tf_record_iterator", "tf_record_random_reader"]
 
 _READ_BYTES = 1 << 18
+
+
+class RecordCursor:
+    """A place in a file of records, which may grow: it gives one record after another.
+
+    Args:
+        path: the file.
+        compression: "", "ZLIB" or "GZIP".
+        offset: of the frame to begin with, in the uncompressed stream.
+
+    Attributes:
+        offset: of the next frame.
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+
+    __slots__ = ("_path", "_ready", "_stream", "offset")
+
+    def __init__(self, path: str, compression: str, offset: int = 0) -> None:
+        self._path = path
+        self._ready: list[bytes] = []  # read but not given yet, last first
+        self._stream = _Stream(path, compression)
+        self.offset = offset
+
+    def read(self) -> bytes | None:
+        """Give the next record, None at the present end.
+
+        Raises:
+            DataLossError: it is damaged or cut; the same comes again until it is mended.
+        """
+        if not self._ready:
+            found = _first_frames(self._stream, self._path, self.offset)
+            if found is None or (isinstance(found, Damage) and found.tail):
+                return None
+            if isinstance(found, Damage):
+                raise found.to_error(self._path)
+            self._ready = found.to_list()
+            self._ready.reverse()
+        record = self._ready.pop()
+        self.offset += len(record) + 16
+        return record
 
 
 class tf_record_iterator:  # noqa: N801 - TensorFlow's name
@@ -38,27 +80,22 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
     def __init__(self, path: str | bytes, options: TFRecordOptions | str | int | None = None) -> None:
         self._path = _text(path)
         self._compression = TFRecordOptions.get_compression_type_string(options)
-        self._offset = 0  # of the next record, in the uncompressed stream
-        self._ready: list[bytes] = []  # read but not given yet, last first
-        self._stream: _Stream | None = _Stream(self._path, self._compression)
+        self._offset = 0  # where it was closed
+        self._cursor: RecordCursor | None = RecordCursor(self._path, self._compression)
 
     def __iter__(self) -> tf_record_iterator:
         return self
 
     def __next__(self) -> bytes:
-        if self._stream is None:
+        record = None if self._cursor is None else self._cursor.read()
+        if record is None:
             raise StopIteration
-        if not self._ready:
-            self._ready = self._read(self._stream)
-            self._ready.reverse()
-        record = self._ready.pop()
-        self._offset += len(record) + 16
         return record
 
     def close(self) -> None:
         """Let go of the file; the iterator is then at its end, until reopen()."""
-        self._stream = None
-        self._ready.clear()
+        if self._cursor is not None:
+            self._offset, self._cursor = self._cursor.offset, None
 
     def reopen(self) -> None:
         """Open the path again and go on behind the last record that was given.
@@ -66,17 +103,9 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
         Raises:
             FailedPreconditionError: it is not closed.
         """
-        if self._stream is not None:
+        if self._cursor is not None:
             raise FailedPreconditionError("Reader is not closed.", path=self._path)
-        self._stream = _Stream(self._path, self._compression)
-
-    def _read(self, stream: _Stream) -> list[bytes]:
-        found = _first_frames(stream, self._path, self._offset)
-        if found is None or (isinstance(found, Damage) and found.tail):
-            raise StopIteration
-        if isinstance(found, Damage):
-            raise found.to_error(self._path)
-        return found.to_list()
+        self._cursor = RecordCursor(self._path, self._compression, self._offset)
 
 
 class tf_record_random_reader:  # noqa: N801 - TensorFlow's name
