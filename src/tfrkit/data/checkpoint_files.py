@@ -1,0 +1,145 @@
+"""Files of checkpoints: where iterators stood, and which checkpoint of a folder is the latest.
+
+A checkpoint is one file, `<path>.index`, JSON:
+
+    {"tfrkit_checkpoint": 1, "save_counter": 3, "iterators": {"it": {... a state of DatasetIterator ...}}}
+
+It appears whole or not at all. The list of a folder's checkpoints is the file `checkpoint`, in TensorFlow's own format.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tfrkit.errors import DataLossError, NotFoundError
+from tfrkit.storage.output import write_atomically
+
+__all__ = [
+    "Checkpoints",
+    "checkpoint_exists",
+    "latest_checkpoint",
+    "read_states",
+    "remove_checkpoint",
+    "write_states",
+]
+
+_VERSION: Final = 1
+_LIST: Final = "checkpoint"
+_LINE: Final = re.compile(r"(\w+): (.*)")
+
+
+def write_states(path: str, states: dict[str, Any], counter: int | None) -> None:
+    """Write a checkpoint; folders on the way to it are made.
+
+    Args:
+        path: without the suffix.
+        states: of iterators, by the names of objects.
+        counter: how many checkpoints were saved with this one; None if that is not counted.
+    """
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    content = {"tfrkit_checkpoint": _VERSION, "save_counter": counter, "iterators": states}
+    write_atomically(_file_of(path), json.dumps(content).encode())
+
+
+def read_states(path: str) -> tuple[dict[str, Any], int | None]:
+    """Read a checkpoint.
+
+    Raises:
+        NotFoundError: there is none.
+        DataLossError: it is not one of tfrkit's.
+    """
+    try:
+        with open(_file_of(path), "rb") as file:
+            content = json.loads(file.read())
+        if content["tfrkit_checkpoint"] == _VERSION:
+            return content["iterators"], content["save_counter"]
+    except FileNotFoundError:
+        raise NotFoundError(
+            f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {path}",
+            path=path,
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise DataLossError(
+        f"Unable to open table file {_file_of(path)}: expected a checkpoint of tfrkit, version {_VERSION}",
+        path=path,
+    )
+
+
+def checkpoint_exists(path: str) -> bool:
+    """Whether there is such a checkpoint."""
+    return os.path.exists(_file_of(path))
+
+
+def remove_checkpoint(path: str) -> None:
+    """Remove a checkpoint, if it is there."""
+    if checkpoint_exists(path):
+        os.remove(_file_of(path))
+
+
+def _file_of(path: str) -> str:
+    return f"{path}.index"
+
+
+@dataclass
+class Checkpoints:
+    """The checkpoints of a folder.
+
+    Attributes:
+        latest: path of the last one, or None.
+        paths: of all that are kept, the oldest first.
+        times: when they were saved, in seconds; may be empty.
+        last_preserved: when the last one was saved that is never removed; None if nobody said.
+    """
+
+    latest: str | None = None
+    paths: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    last_preserved: float | None = None
+
+    def write(self, folder: str, name: str | None = None) -> None:
+        """Write the list; paths in the folder are written without it."""
+        lines = [f'model_checkpoint_path: "{_within(folder, self.latest or "")}"']
+        lines += [f'all_model_checkpoint_paths: "{_within(folder, path)}"' for path in self.paths]
+        lines += [f"all_model_checkpoint_timestamps: {time}" for time in self.times]
+        if self.last_preserved is not None:
+            lines.append(f"last_preserved_timestamp: {self.last_preserved}")
+        os.makedirs(folder or ".", exist_ok=True)
+        write_atomically(os.path.join(folder, name or _LIST), ("\n".join(lines) + "\n").encode())
+
+    @classmethod
+    def read(cls, folder: str, name: str | None = None) -> Checkpoints | None:
+        """Read the list, None if there is none."""
+        try:
+            with open(os.path.join(folder, name or _LIST), encoding="utf-8") as file:
+                found = [match.groups() for match in map(_LINE.match, file) if match]
+        except OSError:
+            return None
+        made = cls()
+        for key, value in found:
+            if key == "model_checkpoint_path":
+                made.latest = os.path.join(folder, json.loads(value))
+            elif key == "all_model_checkpoint_paths":
+                made.paths.append(os.path.join(folder, json.loads(value)))
+            elif key == "all_model_checkpoint_timestamps":
+                made.times.append(float(value))
+            elif key == "last_preserved_timestamp":
+                made.last_preserved = float(value)
+        return made
+
+
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+    """The path of the last checkpoint that was saved in a folder, None if there is none."""
+    found = Checkpoints.read(os.fspath(checkpoint_dir), latest_filename)
+    if found is None or found.latest is None or not checkpoint_exists(found.latest):
+        return None
+    return found.latest
+
+
+def _within(folder: str, path: str) -> str:
+    prefix = os.path.join(folder, "")
+    return path.removeprefix(prefix) if folder else path
