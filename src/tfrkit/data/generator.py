@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,25 +18,12 @@ from tfrkit.data.chunk import Objects
 from tfrkit.data.convert import to_value
 from tfrkit.data.function_spec import name_of
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.python_error import error_of
 from tfrkit.data.yielded import checker
-from tfrkit.errors import (
-    InternalError,
-    InvalidArgumentError,
-    OpError,
-    ResourceExhaustedError,
-    UnimplementedError,
-    UnknownError,
-)
+from tfrkit.errors import InternalError, InvalidArgumentError
 from tfrkit.model.element_spec import ElementSpec, TensorSpec
 
 __all__ = ["GeneratorNode", "make_generator_node"]
-
-_KINDS: Final[list[tuple[type[Exception], type[OpError]]]] = [
-    (TypeError, InvalidArgumentError),
-    (ValueError, InvalidArgumentError),
-    (MemoryError, ResourceExhaustedError),
-    (NotImplementedError, UnimplementedError),
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +96,7 @@ class _GeneratorIterator(NodeIterator):
             self._end()
         except Exception as failure:
             self._end()
-            error = _as_tensorflow(failure)
+            error = error_of(failure)
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
             self._held = items
             raise
@@ -152,18 +139,6 @@ def _close(values: Any) -> None:
     close = getattr(values, "close", None)
     if close is not None:
         close()
-
-
-def _as_tensorflow(failure: Exception) -> OpError:
-    """The error that TensorFlow makes of a generator's; the generator's own is its cause."""
-    kind: type[OpError] = UnknownError
-    for built_in, ours in _KINDS:
-        if isinstance(failure, built_in):
-            kind = ours
-            break
-    error = kind(f"{type(failure).__name__}: {failure}")
-    error.__cause__ = failure
-    return error
 
 
 def make_generator_node(generator: Any, types: Any, shapes: Any, args: Any, signature: Any) -> Node:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["Operation", "SeedScope", "get_seeds", "set_seed"]
+__all__ = ["Operation", "SeedScope", "get_seeds", "in_scope", "run_outside", "set_seed"]
 
 _LIMIT: Final = 2**31 - 1  # seeds count modulo this
 _DEFAULT_GLOBAL: Final = 87654321  # TensorFlow's, for operations with a seed of their own only
@@ -106,6 +106,24 @@ class SeedScope:
             place = self._places.get(operation, 0)
             self._places[operation] = place + blocks
             return place
+
+
+def in_scope() -> bool:
+    """Whether this thread runs a function of which TensorFlow would make a graph.
+
+    >>> in_scope(), SeedScope().run(in_scope), SeedScope().run(run_outside, in_scope)
+    (False, True, False)
+    """
+    return _call.scope is not None
+
+
+def run_outside(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function as if nobody had made a graph round it, as `tf.py_function` does."""
+    before, _call.scope = _call.scope, None
+    try:
+        return function(*args)
+    finally:
+        _call.scope = before
 
 
 def _find_seeds(op_seed: int | None) -> tuple[int, int] | None:
