@@ -174,6 +174,23 @@ def wire_records() -> list[bytes]:
     ]
 
 
+def png_rows() -> list[bytes]:
+    """Return options of fuzz_png (width, height, depth, colour, interlace, channels, key) and rows behind them."""
+    rows = b"".join(bytes([number % 5, *range(number, number + 12)]) for number in range(6))
+    return [
+        bytes([4, 0, 5, depth, color, interlaced, channels, 1 + 2 * (color % 2)]) + rows
+        for depth in range(5)
+        for color in range(5)
+        for interlaced, channels in ((0, 0), (1, 2))
+    ]
+
+
+def gif_frames() -> list[bytes]:
+    """Return options of fuzz_gif (width, height, interlace) and the codes of a frame behind them."""
+    codes = bytes([2, 5, 0x8C, 0x2D, 0x99, 0x87, 0x2A, 0])
+    return [bytes([3, 2, interlaced]) + codes for interlaced in (0, 1)]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
@@ -185,6 +202,10 @@ def seeds_of(target: str) -> list[bytes]:
             bytes([63, *options]) + b"".join(bytes([len(record)]) + record for record in wire_records())
             for options in (bytes(6), bytes([3, 4, 5, 20, 35, 50]), bytes([131, 132, 133, 145, 160, 2]))
         ]
+    if target == "fuzz_png":
+        return png_rows()
+    if target == "fuzz_gif":
+        return gif_frames()
     if target == "fuzz_parse_tensor":
         return tensor_messages()
     if target == "fuzz_read":  # its first byte chooses the options

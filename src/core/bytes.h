@@ -22,6 +22,11 @@ using Bytes = std::span<const std::byte>;
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Returns the same bytes as small integers.
+[[nodiscard]] inline std::span<const std::uint8_t> as_octets(Bytes bytes) noexcept {
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
 // Returns `value` with its bytes reversed.
 template <std::unsigned_integral T>
 [[nodiscard]] constexpr T byte_swapped(T value) noexcept {

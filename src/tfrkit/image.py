@@ -10,6 +10,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
+    from tfrkit.ops.bmp import decode_bmp
+    from tfrkit.ops.decode_image import decode_image
+    from tfrkit.ops.gif import decode_gif
     from tfrkit.ops.image_adjust import (
         adjust_brightness,
         adjust_contrast,
@@ -48,8 +51,10 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         stateless_random_saturation,
     )
     from tfrkit.ops.jpeg import decode_jpeg
+    from tfrkit.ops.png import decode_png, encode_png
     from tfrkit.ops.resize import ResizeMethod, resize
     from tfrkit.ops.resize_fit import resize_with_crop_or_pad, resize_with_pad
+    from tfrkit.ops.webp import decode_webp
 
 __all__ = [
     "ResizeMethod",
@@ -61,7 +66,13 @@ __all__ = [
     "central_crop",
     "convert_image_dtype",
     "crop_to_bounding_box",
+    "decode_bmp",
+    "decode_gif",
+    "decode_image",
     "decode_jpeg",
+    "decode_png",
+    "decode_webp",
+    "encode_png",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
@@ -98,6 +109,9 @@ __all__ = [
 
 # Each module of `tfrkit.ops` with what it gives to this one.
 _EXPORTS = {
+    "bmp": "decode_bmp",
+    "decode_image": "decode_image",
+    "gif": "decode_gif",
     "image_adjust": (
         "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation total_variation"
     ),
@@ -114,8 +128,10 @@ _EXPORTS = {
     ),
     "image_flip": "flip_left_right flip_up_down rot90 transpose",
     "jpeg": "decode_jpeg",
+    "png": "decode_png encode_png",
     "resize": "ResizeMethod resize",
     "resize_fit": "resize_with_crop_or_pad resize_with_pad",
+    "webp": "decode_webp",
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 

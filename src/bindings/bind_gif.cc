@@ -1,0 +1,59 @@
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+
+#include "arrays.h"
+#include "bind.h"
+#include "buffer.h"
+#include "convert.h"
+#include "gif.h"
+
+namespace tfrkit {
+namespace {
+
+constexpr std::size_t kMaxSide = 65535;
+// So many pixels a byte are believed; images that compress better are measured first.
+constexpr std::size_t kPlausible = 64;
+
+nb::object decode(const InputBytes& data, std::size_t position, std::size_t width,
+                  std::size_t height, bool interlaced) {
+  if (width == 0 || width > kMaxSide || height == 0 || height > kMaxSide) {
+    throw nb::value_error("there is no such frame");
+  }
+  const auto file = as_octets(data.bytes());
+  const GifSize size{width, height, interlaced};
+  GifFrame frame{GifEnd::kOk, position};
+  if (width * height > file.size() * kPlausible) {
+    const nb::gil_scoped_release released;
+    frame = measure_gif_frame(file, position, size);
+  }
+  if (frame.end != GifEnd::kOk) {
+    return nb::make_tuple(static_cast<int>(frame.end), frame.position, nb::none());
+  }
+  Buffer buffer(width * height);
+  {
+    const nb::gil_scoped_release released;
+    frame =
+        decode_gif_frame(file, position, size, numbers_in<std::uint8_t>(buffer, width * height));
+  }
+  if (frame.end != GifEnd::kOk) {
+    return nb::make_tuple(static_cast<int>(frame.end), frame.position, nb::none());
+  }
+  return nb::make_tuple(0, frame.position,
+                        ArrayMaker().view(nb::cast(std::move(buffer)), nb::str("uint8"),
+                                          nb::make_tuple(height, width)));
+}
+
+}  // namespace
+
+void bind_gif(nb::module_& module) {
+  module.def("decode_gif_frame", decode, nb::arg("data"), nb::arg("position"), nb::arg("width"),
+             nb::arg("height"), nb::arg("interlaced"),
+             nb::sig("def decode_gif_frame(data: typing_extensions.Buffer, position: int, width: "
+                     "int, height: int, interlaced: bool) -> tuple[int, int, "
+                     "numpy.typing.NDArray[numpy.uint8] | None]"),
+             "Return how a frame ends (0 well, 1 cut, 2 defective, 3 too soon), where, and its "
+             "colour numbers if it ends well.");
+}
+
+}  // namespace tfrkit

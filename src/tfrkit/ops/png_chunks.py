@@ -1,0 +1,259 @@
+"""The chunks of a PNG file: what its header, palette, transparency and gamma say, and where its pixels lie.
+
+Inflates nothing and makes no image. What is damaged, missing, repeated or out of place is an error, ignored or taken as
+it is, as in libpng: damage before the pixels begin and damage behind are told apart, as TensorFlow does.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.ops.png_gamma import ColorSpace
+
+__all__ = ["GRAY", "GRAY_ALPHA", "PALETTE", "RGB", "RGBA", "PngFile", "read_chunks"]
+
+GRAY: Final = 0
+RGB: Final = 2
+PALETTE: Final = 3
+GRAY_ALPHA: Final = 4
+RGBA: Final = 6
+_DEPTHS: Final = {
+    GRAY: (1, 2, 4, 8, 16),
+    RGB: (8, 16),
+    PALETTE: (1, 2, 4, 8),
+    GRAY_ALPHA: (8, 16),
+    RGBA: (8, 16),
+}
+_SAMPLES: Final = {GRAY: 1, RGB: 3, PALETTE: 3, GRAY_ALPHA: 2, RGBA: 4}
+
+_SIGNATURE_BYTES: Final = 8
+_MAX_SIDE: Final = 1_000_000  # libpng's limit
+_MAX_LENGTH: Final = 2**31 - 1
+_NEEDS_HEADER: Final = frozenset(
+    b"bKGD cHRM eXIf gAMA hIST oFFs pCAL sCAL pHYs sBIT sRGB iCCP sPLT tEXt tIME tRNS zTXt iTXt".split()
+)
+
+Buffer = bytes | memoryview
+
+
+class _BadPngError(Exception):
+    """The bytes break a rule that libpng insists on; the text says which."""
+
+
+@dataclass(slots=True)
+class PngFile:
+    """What the chunks of a file say.
+
+    Attributes:
+        width, height, depth, color, interlaced: the header; color is the format's own number.
+        palette: red, green, blue of each entry.
+        opacities: alpha of the first entries of the palette; None if the file says nothing.
+        key: the colour that is transparent, one number for gray, three for RGB.
+        gamma: of the file, times 100,000; 0 if it is not said.
+        significant_bits: the most that the samples are said to have; 0 if it is not said.
+        pixels: payloads of the run of IDAT chunks.
+        ending: what is wrong behind the first of them, or "".
+    """
+
+    width: int = 0
+    height: int = 0
+    depth: int = 0
+    color: int = 0
+    interlaced: bool = False
+    palette: bytes = b""
+    opacities: bytes | None = None
+    key: tuple[int, ...] | None = None
+    gamma: int = 0
+    significant_bits: int = 0
+    pixels: list[Buffer] = field(default_factory=list)
+    ending: str = ""
+
+
+def read_chunks(data: Buffer) -> PngFile:
+    """Read all chunks of a file whose signature is right. Pure: no I/O.
+
+    Raises:
+        InvalidArgumentError: something is wrong before the first pixels. What is wrong later stands in `ending`.
+    """
+    reader = _Reader(data)
+    try:
+        while not reader.read_chunk():
+            pass
+    except _BadPngError as error:
+        raise InvalidArgumentError(f"Invalid PNG. Failed to initialize decoder. {error}") from None
+    try:
+        while not reader.read_later_chunk():
+            pass
+    except _BadPngError as error:
+        reader.file.ending = str(error)
+    return reader.file
+
+
+class _Reader:
+    """Goes through the chunks once, and keeps what came before where their order matters."""
+
+    def __init__(self, data: Buffer) -> None:
+        self.file = PngFile()
+        self._data = memoryview(data)
+        self._at = _SIGNATURE_BYTES
+        self._has_header = self._has_palette = self._has_transparency = False
+        self._is_run = True  # only IDAT chunks since the first
+        self._space = ColorSpace()
+        self._handlers: dict[bytes, Callable[[memoryview], None]] = {
+            b"IHDR": self._header,
+            b"PLTE": self._palette,
+            b"tRNS": self._transparency,
+            b"gAMA": self._gamma,
+            b"sRGB": self._srgb,
+            b"iCCP": self._profile,
+            b"sBIT": self._significant_bits,
+        }
+
+    def read_chunk(self) -> bool:
+        """Read a chunk before the pixels; tell whether they begin now."""
+        name, length = self._name()
+        if name == b"IDAT":
+            self._check_pixels_may_begin()
+            self._at -= 8
+            return True
+        if name == b"IEND":
+            raise _BadPngError("There is no IDAT chunk.")
+        if not self._has_header and name in _NEEDS_HEADER | {b"PLTE"}:
+            raise _BadPngError(f"A chunk {name.decode()} stands before IHDR.")
+        if name == b"PLTE" and self._has_palette:
+            raise _BadPngError("There are two PLTE chunks.")
+        body, good = self._body(name, length)
+        handler = self._handlers.get(name)
+        if handler is None:
+            self._check_unknown(name)
+        elif good or name == b"iCCP":  # libpng takes a profile whatever its checksum
+            handler(body)
+        return False
+
+    def read_later_chunk(self) -> bool:
+        """Read a chunk from the first IDAT on; tell whether it was the last."""
+        name, length = self._name()
+        if name == b"IDAT":
+            if self._is_run:
+                self._need(length)
+                self.file.pixels.append(self._data[self._at : self._at + length])
+        else:
+            self._is_run = False
+            if name == b"IHDR":
+                raise _BadPngError("There are two IHDR chunks.")
+            if name == b"PLTE" and self._has_palette:
+                raise _BadPngError("There are two PLTE chunks.")
+        self._body(name, length)
+        if name not in (b"IDAT", b"IEND", b"PLTE"):
+            self._check_unknown(name)
+        return name == b"IEND"
+
+    def _name(self) -> tuple[bytes, int]:
+        self._need(8)
+        length, name = struct.unpack_from(">I4s", self._data, self._at)
+        self._at += 8
+        if length > _MAX_LENGTH:
+            raise _BadPngError(f"A chunk claims {length} bytes.")
+        if not name.isalpha():
+            raise _BadPngError(f"A chunk's name has other bytes than letters: {name.hex()}.")
+        return name, length
+
+    def _body(self, name: bytes, length: int) -> tuple[memoryview, bool]:
+        """Give the content of a chunk, and whether its checksum holds; it must in critical chunks."""
+        self._need(length + 4)
+        end = self._at + length
+        body = self._data[self._at : end]
+        stored = int.from_bytes(self._data[end : end + 4], "big")
+        self._at = end + 4
+        computed = zlib.crc32(body, zlib.crc32(name))
+        if stored != computed and name[0] & 0x20 == 0:
+            raise _BadPngError(
+                f"The checksum of a chunk {name.decode()} is stored as {stored:#010x}, computed {computed:#010x}."
+            )
+        return body, stored == computed
+
+    def _need(self, size: int) -> None:
+        if len(self._data) - self._at < size:
+            raise _BadPngError(f"The file ends inside a chunk, after {len(self._data)} bytes.")
+
+    def _check_pixels_may_begin(self) -> None:
+        if not self._has_header:
+            raise _BadPngError("There is no IHDR chunk.")
+        if self.file.color == PALETTE and not self.file.palette:
+            raise _BadPngError("There is no PLTE chunk.")
+        self.file.gamma = self._space.gamma
+
+    def _check_unknown(self, name: bytes) -> None:
+        if name[0] & 0x20 == 0 and name != b"IHDR":
+            raise _BadPngError(f"The chunk {name.decode()} is not known, and the image needs it.")
+
+    def _header(self, body: memoryview) -> None:
+        if self._has_header:
+            raise _BadPngError("There are two IHDR chunks.")
+        if len(body) != 13:
+            raise _BadPngError(f"IHDR has {len(body)} bytes, expected 13.")
+        width, height, depth, color, compression, filters, interlace = struct.unpack(">IIBBBBB", body)
+        if not 0 < width <= _MAX_SIDE or not 0 < height <= _MAX_SIDE:
+            raise _BadPngError(f"The image claims {width} x {height} pixels, expected 1 to {_MAX_SIDE} each.")
+        if depth not in _DEPTHS.get(color, ()):
+            raise _BadPngError(f"There is no colour type {color} with {depth} bits.")
+        if compression or filters or interlace > 1:
+            raise _BadPngError(
+                f"Compression {compression}, filters {filters} or interlace {interlace} is unknown."
+            )
+        self._has_header = True
+        file = self.file
+        file.width, file.height, file.depth, file.color = width, height, depth, color
+        file.interlaced = bool(interlace)
+
+    def _palette(self, body: memoryview) -> None:
+        self._has_palette = True
+        if self.file.color in (GRAY, GRAY_ALPHA):
+            return
+        count, rest = divmod(len(body), 3)
+        if rest or count > 256:
+            if self.file.color == PALETTE:
+                raise _BadPngError(f"PLTE has {len(body)} bytes.")
+            return
+        if self.file.color == PALETTE:
+            count = min(count, 1 << self.file.depth)
+        if not count:
+            raise _BadPngError("PLTE is empty.")
+        self.file.palette = bytes(body[: 3 * count])
+        self.file.key = None  # transparency has to come later
+
+    def _transparency(self, body: memoryview) -> None:
+        file = self.file
+        if self._has_transparency:
+            return
+        if file.color == PALETTE:
+            if 0 < len(body) <= len(file.palette) // 3:
+                file.opacities = bytes(body)
+        elif file.color in (GRAY, RGB) and len(body) == 2 * _SAMPLES[file.color]:
+            file.key = struct.unpack(f">{_SAMPLES[file.color]}H", body)
+        self._has_transparency = file.opacities is not None or file.key is not None
+
+    def _gamma(self, body: memoryview) -> None:
+        if len(body) == 4 and not self._has_palette:
+            self._space.set_gamma(int.from_bytes(body, "big"))
+
+    def _srgb(self, body: memoryview) -> None:
+        if len(body) == 1 and not self._has_palette:
+            self._space.set_srgb(body[0])
+
+    def _profile(self, body: memoryview) -> None:
+        if not self._has_palette:
+            self._space.set_profile(body)
+
+    def _significant_bits(self, body: memoryview) -> None:
+        file = self.file
+        most = 8 if file.color == PALETTE else file.depth
+        if self._has_palette or file.significant_bits or len(body) != _SAMPLES[file.color]:
+            return
+        if all(0 < bits <= most for bits in body):
+            file.significant_bits = max(body[:3] if file.color in (RGB, RGBA, PALETTE) else body[:1])

@@ -1,0 +1,48 @@
+"""Arrays to PNG files: a filter for each row, deflate, three chunks."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit._core import encode_png_rows
+
+_fast: Any
+try:
+    from zlib_ng import zlib_ng as _fast
+except ImportError:  # no wheel for this platform: the standard library is slower and does the same
+    _fast = zlib
+
+__all__ = ["encode_png_file"]
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_COLORS: Final = {1: 0, 2: 4, 3: 2, 4: 6}
+_DEFAULT_LEVEL: Final = 6
+_MAX_CHUNK: Final = 2**30
+
+
+def encode_png_file(image: npt.NDArray[Any], compression: int) -> bytes:
+    """Give the file of one image. Pure: no I/O.
+
+    Args:
+        image: uint8 or uint16 of shape (height, width, channels), not empty, with 1 to 4 channels.
+        compression: 0 to 9, or -1 for the usual.
+    """
+    height, width, channels = image.shape
+    samples = np.ascontiguousarray(image, ">u2" if image.dtype.itemsize == 2 else np.uint8)
+    step = channels * samples.itemsize
+    rows = encode_png_rows(samples.data.cast("B"), width * step, step)
+    packed: bytes = _fast.compress(rows, _DEFAULT_LEVEL if compression < 0 else compression)
+    header = struct.pack(">IIBBBBB", width, height, 8 * samples.itemsize, _COLORS[channels], 0, 0, 0)
+    pixels = [_chunk(b"IDAT", packed[at : at + _MAX_CHUNK]) for at in range(0, len(packed), _MAX_CHUNK)]
+    return b"".join((_SIGNATURE, _chunk(b"IHDR", header), *pixels, _chunk(b"IEND", b"")))
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return (
+        struct.pack(">I4s", len(body), name) + body + struct.pack(">I", _fast.crc32(body, _fast.crc32(name)))
+    )
