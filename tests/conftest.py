@@ -40,6 +40,6 @@ def pytest_configure() -> None:
 def no_global_seed() -> Iterator[None]:
     """Take back the global seed that a test or a page of the docs has set."""
     yield
-    seeds = sys.modules.get("tfrkit.data.seeds")
+    seeds = sys.modules.get("tfrkit.ops.seeds")
     if seeds is not None:
         seeds.set_seed(None)

@@ -118,7 +118,9 @@ class _StepsIterator(NodeIterator):
         return {"seeds": self._seeds, "given": self._given}
 
     def close(self) -> None:
-        """Close all that was begun."""
+        """Close all that was begun, and let go of it: the steps refer to this iterator."""
         self._ended = True
+        self._steps = iter(())
         for elements in self._open:
             elements.close()
+        self._open = []
