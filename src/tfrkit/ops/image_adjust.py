@@ -32,10 +32,8 @@ _NUMBERS: Final = (
     "complex128, uint32, uint64"
 )
 _SIX: Final = np.float32(6)
-# Where the largest, middle and smallest channel stand, for each sixth of the colour circle.
-_LARGEST: Final = np.array([0, 1, 1, 2, 2, 0])
-_MIDDLE: Final = np.array([1, 0, 2, 1, 0, 2])
-_SMALLEST: Final = np.array([2, 2, 0, 0, 1, 1])
+_AT_ONCE: Final = 8192  # pixels: twice as fast as all of a photo, since arrays stay in the cache
+_ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = map(np.float32, range(6))
 
 
 def adjust_brightness(image: Any, delta: Any) -> Image:
@@ -75,23 +73,27 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Image:
     floats = as_float(_as_floats(images))
     factor = scalar_float(contrast_factor, "contrast_factor")
     _check_rank(floats)
-    mean = _mean_of_channels(floats)
+    rows = floats.reshape(
+        *floats.shape[:-2], floats.shape[-2] * floats.shape[-1]
+    )  # without channels, which are too few for numpy to be quick
+    mean = np.tile(_mean_of_channels(floats), floats.shape[-2])
     with np.errstate(all="ignore"):
-        return convert_image_dtype((floats - mean) * factor + mean, images.dtype, saturate=True)
+        changed = ((rows - mean) * factor + mean).reshape(floats.shape)
+        return convert_image_dtype(changed, images.dtype, saturate=True)
 
 
 def _mean_of_channels(images: Image) -> Image:
-    """The mean over rows and columns; pixels are added by halves, so that the order of additions is TensorFlow's."""
+    """The mean over rows, [..., 1, channels]; pixels are added by halves, so that the order is TensorFlow's."""
     height, width, channels = images.shape[-3:]
     if not images.size:
-        return np.zeros((*images.shape[:-3], 1, 1, channels), np.float32)
+        return np.zeros((*images.shape[:-3], 1, channels), np.float32)
     pixels = images.reshape(*images.shape[:-3], height * width, channels)
     while (count := pixels.shape[-2]) > 1:
         half = count // 2
         sums = pixels[..., :half, :] + pixels[..., count - half :, :]
         pixels = np.concatenate([sums, pixels[..., half : count - half, :]], axis=-2) if count % 2 else sums
     mean: Image = pixels * np.float32(np.float32(1) / np.float32(height * width))
-    return mean[..., np.newaxis, :]
+    return mean
 
 
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Image:
@@ -133,8 +135,7 @@ def adjust_saturation(image: Any, saturation_factor: Any) -> Image:
     >>> adjust_saturation(np.float32([[[1, 0.5, 0]]]), 0).tolist()
     [[[1.0, 1.0, 1.0]]]
     """
-    factor = saturation_factor
-    return _on_colours(image, lambda floats: _saturate(floats, scalar_float(factor, "scale")))
+    return _on_colours(image, _saturate, saturation_factor, "scale")
 
 
 def adjust_hue(image: Any, delta: Any) -> Image:
@@ -154,77 +155,85 @@ def adjust_hue(image: Any, delta: Any) -> Image:
     """
     if np.any(np.asarray(delta) < -1) or np.any(np.asarray(delta) > 1):
         raise ValueError("delta must be in the interval [-1, 1]")
-    return _on_colours(image, lambda floats: _turn(floats, scalar_float(delta, "delta")))
+    return _on_colours(image, _turn, delta, "delta")
 
 
-def _on_colours(image: Any, change: Callable[[Image], Image]) -> Image:
-    """Change colours in float32."""
-    image = as_image(image)
-    floats = as_float(_as_floats(image))
+def _on_colours(image: Any, change: Callable[..., list[Image]], number: Any, name: str) -> Image:
+    """Change colours in float32, so many pixels at once as the processor's cache holds."""
+    array = as_image(image)
+    floats = as_float(_as_floats(array))
     _check_rank(floats)
+    factor = scalar_float(number, name)
+    if floats.shape[-1] != 3:
+        raise InvalidArgumentError(f"input must have 3 channels but instead has {floats.shape[-1]} channels.")
+    pixels = floats.reshape(-1, 3)
+    changed = np.empty_like(pixels)
     with np.errstate(all="ignore"):
-        changed = change(floats) if floats.shape[-1] == 3 else None
-        if changed is None:
-            raise InvalidArgumentError(
-                f"input must have 3 channels but instead has {floats.shape[-1]} channels."
-            )
-        return convert_image_dtype(changed, image.dtype)
+        for first in range(0, len(pixels), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            for channel, plane in enumerate(change(*np.ascontiguousarray(pixels[part].T), factor)):
+                changed[part, channel] = plane
+        return convert_image_dtype(changed.reshape(floats.shape), array.dtype)
 
 
-def _saturate(image: Image, factor: np.float32) -> Image:
-    one, two = np.float32(1), np.float32(2)
-    red, green, blue = (image[..., channel] for channel in range(3))
+def _saturate(red: Image, green: Image, blue: Image, factor: np.float32) -> list[Image]:
     value = np.maximum(red, np.maximum(green, blue))
     spread = value - np.minimum(red, np.minimum(green, blue))
-    saturation = np.where(value > 0, spread / value, np.float32(0))
-    saturation = np.minimum(one, np.maximum(np.float32(0), saturation * factor))
-    sixth = one / (_SIX * spread)
-    later = np.where(  # the thirds are doubles, which are rounded after the sum
-        green == value,
-        (sixth * (blue - red) + np.float64(2 / 6)).astype(np.float32),
-        (sixth * (red - green) + np.float64(4 / 6)).astype(np.float32),
-    )
-    hue = np.where(red == value, sixth * (green - blue), later)
-    hue = np.where(spread <= 0, np.float32(0), hue)
-    hue = np.where(hue < 0, hue + one, hue) * _SIX
-    chroma = saturation * value
-    middle = chroma * (one - np.abs(np.mod(hue, two) - one))
-    parts = np.stack([chroma, middle, np.zeros_like(chroma)], axis=-1)
-    made = _place(np.where(hue < _SIX, hue, 0).astype(np.int64), parts)
-    made = np.where((hue < _SIX)[..., np.newaxis], made, np.float32(0))
-    made += (value - chroma)[..., np.newaxis]
-    return made
+    saturation = np.where(value > 0, spread / value, _ZERO)
+    chroma = np.minimum(_ONE, np.maximum(_ZERO, saturation * factor)) * value
+    sixths = _hue(red, green, blue, value, spread) * _SIX
+    middle = chroma * (_ONE - np.abs(sixths - _TWO * np.floor(sixths / _TWO) - _ONE))
+    rest = value - chroma
+    placed = _place(sixths, chroma, middle, _ZERO)
+    inside = sixths < _SIX  # a whole turn has no colour in TensorFlow
+    if not inside.all():
+        placed = [np.where(inside, plane, _ZERO) for plane in placed]
+    return [plane + rest for plane in placed]
 
 
-def _turn(image: Image, delta: np.float32) -> Image:
-    one = np.float32(1)
-    ordered = np.sort(image, axis=-1)
-    low, mid, high = (ordered[..., place] for place in range(3))
-    red, green, blue = (image[..., channel] for channel in range(3))
-    sixth = np.where(
-        red < green,
-        np.where(blue < red, 1, np.where(blue > green, 3, 2)),
-        np.where(blue < green, 0, np.where(blue > red, 4, 5)),
-    )
-    ratio = (mid - low) / (high - low)
-    hue = sixth.astype(np.float32) + np.where(sixth % 2 == 0, ratio, one - ratio)
-    hue = np.where(high == low, np.float32(0), hue) + delta * _SIX
-    while np.any(below := hue < 0):
-        hue = np.where(below, hue + _SIX, hue)
-    while np.any(above := hue >= _SIX):
-        hue = np.where(above, hue - _SIX, hue)
-    sixth = hue.astype(np.int64)
-    ratio = hue - sixth.astype(np.float32)
-    ratio = np.where(sixth % 2 == 0, ratio, one - ratio)
-    return _place(sixth, np.stack([high, low + ratio * (high - low), low], axis=-1))
+def _hue(red: Image, green: Image, blue: Image, value: Image, spread: Image) -> Image:
+    """The hue in [0, 1]. Thirds are added as doubles, which are rounded after the sum."""
+    sixth = _ONE / (_SIX * spread)
+    second = (sixth * (blue - red) + np.float64(2 / 6)).astype(np.float32)
+    third = (sixth * (red - green) + np.float64(4 / 6)).astype(np.float32)
+    hue = np.where(red == value, sixth * (green - blue), np.where(green == value, second, third))
+    hue = np.where(spread <= 0, _ZERO, hue)
+    return np.where(hue < 0, hue + _ONE, hue)
 
 
-def _place(sixth: Image, parts: Image) -> Image:
-    """Put the largest, middle and smallest value of each pixel where its sixth of the circle has them."""
-    made = np.empty_like(parts)
-    for part, places in enumerate((_LARGEST, _MIDDLE, _SMALLEST)):
-        np.put_along_axis(made, places[sixth % 6][..., np.newaxis], parts[..., part : part + 1], axis=-1)
-    return made
+def _turn(red: Image, green: Image, blue: Image, delta: np.float32) -> list[Image]:
+    smaller, larger = np.minimum(red, green), np.maximum(red, green)
+    low, high = np.minimum(smaller, blue), np.maximum(larger, blue)
+    spread = high - low
+    ratio = (np.maximum(smaller, np.minimum(larger, blue)) - low) / spread
+    below, above = blue < smaller, blue > larger
+    first, last = np.where(above, _THREE, _TWO), np.where(above, _FOUR, _FIVE)
+    sixth = np.where(red < green, np.where(below, _ONE, first), np.where(below, _ZERO, last))
+    hue = sixth + _up_or_down(sixth, ratio)
+    hue = np.where(spread == 0, _ZERO, hue) + delta * _SIX
+    while np.any(negative := hue < 0):
+        hue = np.where(negative, hue + _SIX, hue)
+    while np.any(beyond := hue >= _SIX):
+        hue = np.where(beyond, hue - _SIX, hue)
+    sixth = np.floor(hue)
+    middle = low + _up_or_down(sixth, hue - sixth) * spread
+    return _place(hue, high, middle, low)
+
+
+def _up_or_down(sixth: Image, ratio: Image) -> Image:
+    """The middle channel grows in the first, third and fifth sixth of the circle, and falls in the others."""
+    even = sixth == _TWO * np.floor(sixth / _TWO)
+    return np.where(even, ratio, _ONE - ratio)
+
+
+def _place(sixths: Image, largest: Any, middle: Any, smallest: Any) -> list[Image]:
+    """Give red, green and blue: which of them is the largest, middle and smallest depends on the sixth."""
+    below = [sixths < number for number in range(6)]
+    return [
+        np.where(below[1] | ~below[5], largest, np.where(below[2] | ~below[4], middle, smallest)),
+        np.where(below[3] & ~below[1], largest, np.where(below[4], middle, smallest)),
+        np.where(below[5] & ~below[3], largest, np.where(below[2], smallest, middle)),
+    ]
 
 
 def _as_floats(image: Image) -> Image:

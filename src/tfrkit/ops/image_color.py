@@ -11,7 +11,7 @@ from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.ops.image_dtype import convert_image_dtype
-from tfrkit.ops.image_value import Image, as_image
+from tfrkit.ops.image_value import Image, as_image, of_planes, planes_of
 
 __all__ = [
     "grayscale_to_rgb",
@@ -63,8 +63,8 @@ def rgb_to_grayscale(images: Any) -> Image:
     images = as_image(images)
     floats = convert_image_dtype(images, np.float32)
     _check_three(floats, 1)
-    weighted = floats * _GRAY
-    gray = weighted[..., 0] + weighted[..., 1] + weighted[..., 2]
+    red, green, blue = _channels(floats)
+    gray = red * _GRAY[0] + green * _GRAY[1] + blue * _GRAY[2]
     return convert_image_dtype(gray[..., np.newaxis], images.dtype)
 
 
@@ -252,11 +252,15 @@ def _times(images: Any, rows: list[list[float]]) -> Image:
     _check_three(images, 3)
     if name != "float32":
         return _times_wide(images, matrix)
-    wide = matrix.astype(np.float64)
-    red, green, blue = (channel[..., np.newaxis].astype(np.float64) for channel in _channels(images))
-    total = (red * wide[0]).astype(np.float32)
-    total = (green * wide[1] + total).astype(np.float32)
-    made: Image = (blue * wide[2] + total).astype(np.float32)
+    planes = [plane.astype(np.float64) for plane in planes_of(images)]
+    return of_planes((_fused(planes, column) for column in matrix.T.astype(np.float64)), images.shape)
+
+
+def _fused(planes: list[Image], weights: Image) -> Image:
+    """Add up three products; doubles hold a product of floats, so that each sum is rounded once."""
+    total = (planes[0] * weights[0]).astype(np.float32)
+    total = (planes[1] * weights[1] + total).astype(np.float32)
+    made: Image = (planes[2] * weights[2] + total).astype(np.float32)
     return made
 
 
