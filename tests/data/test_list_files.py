@@ -8,7 +8,7 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit import Dataset
-from tfrkit.data.glob_files import glob_files
+from tfrkit.storage.glob_files import glob_files
 from tfrkit.errors import InvalidArgumentError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.glob_files import glob_files
+from tfrkit.storage.glob_files import glob_files
 from tfrkit.data.node import Node
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.data.shuffle import ShuffleNode

@@ -123,19 +123,19 @@ def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, sepa
     column = as_strings(inputs)
     numbers = to_array(segment_ids)
     count = int(to_array(num_segments))
-    if numbers.ndim == 0 or column.shape[: numbers.ndim] != numbers.shape:
+    for axis, (size, found) in enumerate(zip(numbers.shape, column.shape, strict=False)):
+        if size != found:
+            raise InvalidArgumentError(
+                f"Segment dimension is {size} while input dimension is {size} in rank {axis}"
+            )
+    if bool((numbers < 0).any() or (numbers >= count).any()):
         raise InvalidArgumentError(
-            f"segment_ids.shape must be a prefix of inputs.shape, got {shape_text(numbers.shape)} "
-            f"and {shape_text(column.shape)}"
+            "segment_ids are not allowed to exceed num_segments or to have negative values."
         )
     rest = column.shape[numbers.ndim :]
     rows = column.to_numpy().reshape(numbers.size, -1)
     parts: list[list[list[bytes]]] = [[[] for _ in range(rows.shape[1])] for _ in range(count)]
     for number, row in zip(numbers.ravel().tolist(), rows.tolist(), strict=True):
-        if number < 0:
-            continue
-        if number >= count:
-            raise InvalidArgumentError(f"segment_ids = {number} is out of range [0, {count})")
         for place, text in enumerate(row):
             parts[number][place].append(text)
     joined = [between.join(texts) for segment in parts for texts in segment]
@@ -253,6 +253,9 @@ def _reduce_ragged(inputs: Ragged, axis: Any, keepdims: bool, separator: str) ->
     if axis is None:
         return _separator(separator).join(flat_strings(inputs.flat_values))
     axes = [int(one) for one in np.atleast_1d(to_array(axis)).tolist()]
+    for one in axes:
+        if not -rank <= one < rank:
+            raise ValueError(f"axis={one} out of bounds: expected -{rank}<=axis<{rank}")
     made: Any = inputs
     for one in sorted((one % rank for one in axes), reverse=True):
         made = _reduce_axis(made, one, separator) if isinstance(made, Ragged) else reduce_join(made, one, False, separator)

@@ -1,0 +1,183 @@
+"""decode_csv: lines of comma-separated values as one column for each field, by TensorFlow's rules (RFC 4180)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.strings import as_strings
+from tfrkit.examples.to_array import to_array
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.dtypes import op_name
+from tfrkit.model.element_spec import dtype_name
+from tfrkit.ops.string_numbers import parse_number
+from tfrkit.ops.string_values import flat_strings
+
+__all__ = ["decode_csv", "decode_csv_v1"]
+
+_ALLOWED: Final = ("float", "double", "int32", "int64", "string")
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Sequence[Any],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Sequence[int] | None = None,
+) -> list[Any]:
+    """Read lines of CSV into columns.
+
+    Args:
+        records: one line, or several of any shape.
+        record_defaults: for each column that is wanted, a list with the value of empty fields, or an empty array of
+            the column's type if fields must not be empty. float32, float64, int32, int64 or string.
+        field_delim: the one character between fields.
+        use_quote_delim: double quotes protect delimiters and line breaks, and a doubled one stands for itself.
+        na_value: another text that counts as empty.
+        select_cols: numbers of the columns that are wanted, ascending; all by default.
+
+    Returns:
+        A value for each column, of the shape of `records`.
+
+    Raises:
+        InvalidArgumentError: a line is wrong, or has another number of fields.
+        ValueError: the columns are.
+
+    >>> decode_csv(["1,a", "2,"], [[0], ["-"]])
+    [array([1, 2], dtype=int32), BytesColumn(shape=(2,), [b'a', b'-'])]
+    """
+    defaults = [_default(value, number) for number, value in enumerate(record_defaults)]
+    chosen = None if select_cols is None else [int(column) for column in select_cols]
+    _check(defaults, chosen, field_delim)
+    column = as_strings(records)
+    lines = flat_strings(column)
+    delimiter = field_delim.encode()
+    rows = [_fields(line, delimiter, use_quote_delim, chosen) for line in lines]
+    wanted = len(defaults)
+    for number, row in enumerate(rows):
+        if len(row) != wanted:
+            raise InvalidArgumentError(f"Expect {wanted} fields but have {len(row)} in record {number}")
+    missing = (b"", na_value.encode())
+    made = []
+    for place, default in enumerate(defaults):
+        values = [_value(row[place], default, place, number, missing) for number, row in enumerate(rows)]
+        made.append(_column(values, default.dtype, column.shape))
+    return made
+
+
+def decode_csv_v1(
+    records: Any,
+    record_defaults: Sequence[Any],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    name: str | None = None,  # noqa: ARG001
+    na_value: str = "",
+    select_cols: Sequence[int] | None = None,
+) -> list[Any]:
+    """`decode_csv` with the arguments of TensorFlow 1.
+
+    >>> decode_csv_v1("1,2", [[0], [0]])
+    [np.int32(1), np.int32(2)]
+    """
+    return decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
+
+
+def _default(value: Any, number: int) -> Any:
+    default = to_array(value)
+    if default.ndim > 1:
+        raise InvalidArgumentError("Each record default should be at most rank 1")
+    name = op_name(dtype_name(default.dtype))
+    if name not in _ALLOWED:
+        raise InvalidArgumentError(
+            f"Value for attr 'OUT_TYPE' of {name} is not in the list of allowed values: {', '.join(_ALLOWED)}"
+        )
+    if default.size > 1:
+        raise InvalidArgumentError(
+            f"There should only be 1 default per field but field {number} has {default.size}"
+        )
+    return default
+
+
+def _check(defaults: list[Any], chosen: list[int] | None, delimiter: str) -> None:
+    if not defaults:
+        raise InvalidArgumentError("Length for attr 'OUT_TYPE' of 0 must be at least minimum 1")
+    if chosen is not None:
+        if any(one >= other for one, other in zip(chosen, chosen[1:], strict=False)):
+            raise ValueError("select_cols is not strictly increasing.")
+        if chosen and chosen[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(chosen) != len(defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
+    if len(delimiter.encode()) != 1:
+        raise InvalidArgumentError("field_delim should be only 1 char")
+
+
+def _fields(line: bytes, delimiter: bytes, quotes: bool, chosen: list[int] | None) -> list[bytes]:
+    """The fields of a line; with `chosen`, those columns, and nothing behind the last of them is looked at."""
+    fields: list[bytes] = []
+    number = at = 0
+    while at < len(line) or (number and at == len(line)):
+        if chosen is not None and len(fields) == len(chosen):
+            break
+        take = chosen is None or number == chosen[len(fields)]
+        if quotes and line.startswith(b'"', at):
+            field, at = _quoted(line, at + 1, delimiter)
+        else:
+            field, at = _plain(line, at, delimiter, quotes)
+        if take:
+            fields.append(field)
+        number += 1
+        if at > len(line):
+            break
+    return fields
+
+
+def _plain(line: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[bytes, int]:
+    end = line.find(delimiter, at)
+    end = len(line) if end < 0 else end
+    field = line[at:end]
+    if b"\n" in field or b"\r" in field or (quotes and b'"' in field):
+        raise InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside")
+    return field, end + 1
+
+
+def _quoted(line: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
+    parts = []
+    while True:
+        end = line.find(b'"', at)
+        if end < 0:
+            raise InvalidArgumentError("Quoted field has to end with quote followed by delim or end")
+        parts.append(line[at:end])
+        follows = line[end + 1 : end + 2]
+        if follows == b'"':
+            parts.append(b'"')
+            at = end + 2
+        elif not follows or follows == delimiter:
+            return b"".join(parts), end + 2
+        else:
+            raise InvalidArgumentError("Quote inside a string has to be escaped by another quote")
+
+
+def _value(field: bytes, default: Any, place: int, number: int, missing: tuple[bytes, bytes]) -> Any:
+    if field in missing:
+        if not default.size:
+            raise InvalidArgumentError(f"Field {place} is required but missing in record {number}!")
+        return default.ravel()[0]
+    if default.dtype == object:
+        return field
+    made = parse_number(field, default.dtype)
+    if made is None:
+        name = op_name(dtype_name(default.dtype))
+        shown = field.decode("utf-8", "backslashreplace")
+        raise InvalidArgumentError(f"Field {place} in record {number} is not a valid {name}: {shown}")
+    return made
+
+
+def _column(values: list[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    if dtype == object:
+        return values[0] if shape == () else BytesColumn.from_list(values).reshape(shape)
+    return values[0] if shape == () else np.array(values, dtype).reshape(shape)

@@ -1,0 +1,352 @@
+"""tf.strings, CSV and whole files: the same calls through TensorFlow and through tfrkit.tf."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tests.oracle.tf_scenarios import fails, same
+from tests.rules import tf_rule
+
+TEXTS = ["", "a", "héé", b"\xff\xc3a\x80", "  A b\t\n", "ABCÄÖß", "ΑΣΣ ΑΣ", "x" * 70]
+ROWS = [["a b", "c"], [], ["", "d  e"]]
+
+
+def ragged(tf):
+    return tf.ragged.constant([["hello"], ["b", "cc"]])
+
+
+@tf_rule("6 strings.join")
+def test_join():
+    for parts in (["a", "b"], ["a", ["b", "c"]], [], [["a", "b"], ["c", "d"]], [[], "x"]):
+        same(lambda tf: tf.strings.join(parts))
+        same(lambda tf: tf.strings.join(parts, separator="-"))
+    same(lambda tf: tf.strings.join([ragged(tf), "x"]))
+    same(lambda tf: tf.compat.v1.string_join(["a", "b"], "x"))
+    fails(lambda tf: tf.strings.join([["a"], ["b", "c"]]), "InvalidArgumentError", "Input shapes do not match")
+    fails(lambda tf: tf.strings.join(["a", 1]), "TypeError")
+    fails(lambda tf: tf.strings.join(["a", "b"], separator=1), "TypeError")
+    fails(lambda tf: tf.strings.join("ab"), "TypeError")
+
+
+@tf_rule("6 strings.length")
+def test_length():
+    for unit in ("BYTE", "UTF8_CHAR"):
+        same(lambda tf: tf.strings.length(TEXTS, unit=unit))
+        same(lambda tf: tf.strings.length("é", unit))
+        same(lambda tf: tf.strings.length(ragged(tf), unit))
+    same(lambda tf: tf.strings.length([["a", "b"], ["cc", ""]]))
+    fails(lambda tf: tf.strings.length("a", unit="x"), "InvalidArgumentError")
+    fails(lambda tf: tf.strings.length(1), "TypeError")
+
+
+@tf_rule("6 strings.substr")
+def test_substr():
+    for unit in ("BYTE", "UTF8_CHAR"):
+        for position in range(-6, 7):
+            for count in (-1, 0, 2, 100):
+                same(lambda tf: tf.strings.substr("hédlo", position, count, unit=unit))
+    same(lambda tf: tf.strings.substr(["hello", "ab"], [1, 0], [3, 1]))
+    same(lambda tf: tf.strings.substr("hello", [1, 2], [3, 1]))
+    square = [["hello", "ab"], ["xyz", "ccc"]]
+    same(lambda tf: tf.strings.substr(square, [0, 1], [3, 1]))
+    same(lambda tf: tf.strings.substr(square, [[0], [1]], [[3], [1]]))
+    same(lambda tf: tf.strings.substr(ragged(tf), 0, 1))
+    same(lambda tf: tf.strings.substr("hello", np.int64(1), 3))
+    fails(lambda tf: tf.strings.substr(square, [[0], [5]], [[3], [1]]), "InvalidArgumentError", "pos 5 out of range")
+    fails(lambda tf: tf.strings.substr(square, [0, 1, 1], [3, 1, 1]), "InvalidArgumentError", "Incompatible shapes")
+    fails(lambda tf: tf.strings.substr(["a", "b"], 1, [3, 1]), "InvalidArgumentError", "same shape")
+    fails(lambda tf: tf.strings.substr("hello", 1.5, 3.0), "InvalidArgumentError")
+
+
+@tf_rule("6 strings.split")
+def test_split():
+    for text in ("a b  c ", ["a b", "", "c d e"], [["a b", "c"], ["d", "e f g"]], "", ["a\tb\nc\x0bd\x0ce\rf\xa0g"]):
+        for most in (-5, -1, 0, 1, 2):
+            same(lambda tf: tf.strings.split(text, maxsplit=most))
+            same(lambda tf: tf.strings.split(text, sep=" ", maxsplit=most))
+    same(lambda tf: tf.strings.split(["a,,b", "", ",c,"], sep=","))
+    same(lambda tf: tf.strings.split(["a<><>b<>c<>d"], sep="<>", maxsplit=2))
+    same(lambda tf: tf.strings.split(tf.ragged.constant([["a b"], ["b", "cc d"]])))
+    fails(lambda tf: tf.strings.split(1), "TypeError")
+
+
+@tf_rule("6 strings.split v1")
+def test_split_of_tensorflow_1():
+    for kind in ("SparseTensor", "RaggedTensor"):
+        same(lambda tf: tf.compat.v1.strings.split(["a b", "c"], result_type=kind))
+        same(lambda tf: tf.compat.v1.strings.split("a b", result_type=kind))
+        same(lambda tf: tf.compat.v1.string_split(["a b", "c  d"], result_type=kind))
+    same(lambda tf: tf.compat.v1.string_split(["a b", "c  d"], delimiter=""))
+    same(lambda tf: tf.compat.v1.string_split(["a b,", "c  d"], delimiter=" ,"))
+    same(lambda tf: tf.compat.v1.string_split(["a b,", "c  d"], skip_empty=False))
+    fails(lambda tf: tf.compat.v1.string_split("a b"), "InvalidArgumentError", "must be a vector")
+    fails(lambda tf: tf.compat.v1.strings.split(["a"], result_type="x"), "ValueError")
+
+
+@tf_rule("6 strings.bytes_split")
+def test_bytes_split():
+    for text in ("héa", ["ab", "", "c"], [["ab", ""], ["c", "d"]]):
+        same(lambda tf: tf.strings.bytes_split(text))
+    same(lambda tf: tf.strings.bytes_split(ragged(tf)))
+
+
+@tf_rule("6 strings.case")
+def test_lower_upper_strip():
+    for name in ("lower", "upper"):
+        for encoding in ("", "utf-8"):
+            same(lambda tf: getattr(tf.strings, name)(TEXTS, encoding=encoding))
+            same(lambda tf: getattr(tf.strings, name)("İIı ǅ ﬁ ΐ ŉ ß i", encoding))
+        same(lambda tf: getattr(tf.strings, name)(ragged(tf)))
+        fails(lambda tf: getattr(tf.strings, name)("A", encoding="utf-16"), "InvalidArgumentError", "only utf-8")
+        fails(lambda tf: getattr(tf.strings, name)(1), "TypeError")
+    same(lambda tf: tf.strings.strip([*TEXTS, "\x0bx\xa0"]))
+
+
+NUMBERS = [
+    "1.5", " 3 ", "", "x", "12", "99999999999", "-12", "+15", "0x10", "1e400", "1e-50", "nan", "NAN", "-nan", "nan(1)",
+    "inf", "-Infinity", "- 5", "--5", "1_000", "1e5", "1e", ".5", "5.", ".", "1f", "0x1.8p1", "16777217", "1" * 400,
+    "1.00000005960464477540", "1.00000005960464477539062500000001", "1.000000059604644775390625", "\x0b1", "it's",
+]  # fmt: skip
+
+
+@tf_rule("6 strings.to_number")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
+def test_to_number(dtype):
+    for text in NUMBERS:
+        same(lambda tf: tf.strings.to_number(text, dtype))
+    source = random.Random(dtype)
+    for _ in range(150):
+        text = "".join(source.choices("0123456789+-.eExXinfaNp() \t_", k=source.randrange(1, 7)))
+        same(lambda tf: tf.strings.to_number([text], dtype))
+
+
+@tf_rule("6 strings.to_number")
+def test_to_number_of_many():
+    same(lambda tf: tf.strings.to_number([["1", "-2"], [" 3 ", "4"]]))
+    same(lambda tf: tf.strings.to_number(tf.ragged.constant([["1"], ["2", "3"]])))
+    same(lambda tf: tf.compat.v1.string_to_number("1.5", "float64"))
+    fails(lambda tf: tf.strings.to_number(["1", "x"]), "InvalidArgumentError", "could not correctly convert string: x")
+    fails(lambda tf: tf.strings.to_number("12", "int16"), "InvalidArgumentError", "list of allowed values")
+
+
+@tf_rule("6 strings.as_string")
+def test_as_string():
+    floats = np.array([1.5, -2.0, 1e10, np.nan, np.inf, -np.inf, -0.0, 1e-5, 123456.789])
+    for array in (floats, floats.astype("f4"), np.array([1, -2, 300]), np.array([1, 200], "u1"), floats + 2j):
+        for fill in ("", " ", "0", "-", "+", "#"):
+            for width in (-1, 0, 9):
+                same(lambda tf: tf.strings.as_string(array, width=width, fill=fill))
+    for options in ({"precision": 2}, {"precision": 0}, {"scientific": True}, {"shortest": True, "precision": 3}):
+        same(lambda tf: tf.strings.as_string(floats, **options))
+    for value in (True, "abc", [[1, 2]], np.uint64(2**64 - 1), np.float16(1.1), np.int8(-3)):
+        same(lambda tf: tf.as_string(value))
+    same(lambda tf: tf.strings.as_string("abc", width=5))
+    same(lambda tf: tf.strings.as_string(tf.ragged.constant([[1], [2, 3]])))
+
+
+@tf_rule("6 strings.as_string errors")
+def test_as_string_refuses():
+    for value, options in (
+        (3, {"precision": 2}), (3, {"scientific": True}), (3, {"shortest": True}), (True, {"precision": 2}),
+        (3.5, {"scientific": True, "shortest": True}), (3.5, {"fill": "x"}), (3.5, {"fill": "ab"}),
+    ):  # fmt: skip
+        fails(lambda tf: tf.strings.as_string(value, **options), "InvalidArgumentError")
+
+
+SOURCES = ["a1b22", "héé", b"h\xff\xe9", "h\né", "Aé٣", "a\nb\n", "aAbB", "aaaa", "ab-3", "a\x0bb \t", "", "foo bar"]
+PATTERNS = [
+    "[0-9]+", "([0-9])", "a*", "a*?", ".", r"\w", r"\d", r"\pN", r"\p{L}", r"\PN", r"b\z", "b$", "(?m)b$", r"\n\z",
+    "(?i)[ab]", "(?U)a+", "(?P<n>a)", "(?:a|b){2}", "a{2,}", "a{,2}", r"\Q.\Ea", "[[:alpha:]]", "[[:^alpha:]]", r"\s",
+    r"\x{61}|\142", r"\a", r"[\pL]", r"[^\pL]", "[]a]", "", "(?s).", "[a&&b]", r"\bf", "(?i:É)", "^a", "(?m)^b", "[^a]",
+    r"\Aa", "(a)(b)?", r"a(?i)B", r"[\w-]", r"\.", r"[^\W\d]",
+]  # fmt: skip
+
+
+@tf_rule("6 strings.regex_replace")
+@pytest.mark.parametrize("rewrite", ["x", r"<\0>", r"\1", r"\2", r"q\x", "\\\\", ""])
+def test_regex_replace(rewrite):
+    for pattern in PATTERNS:
+        same(lambda tf: tf.strings.regex_replace(SOURCES, pattern, rewrite))
+        same(lambda tf: tf.strings.regex_replace(SOURCES, pattern, rewrite, replace_global=False))
+
+
+@tf_rule("6 strings.regex_full_match")
+def test_regex_full_match():
+    for pattern in PATTERNS:
+        same(lambda tf: tf.strings.regex_full_match(SOURCES, pattern))
+    same(lambda tf: tf.strings.regex_full_match(ragged(tf), "h.*"))
+
+
+WRONG = [
+    "(", ")", "*", "a**", "[a", "[b-a]", "\\", "a{2,1}", r"\pX", "(?<=a)1", r"(a)\1", r"b\Z", "a++", "(?>a)", "(?<n>a)",
+    "a{1001}", r"\y", "a(?=b)", "(?x)a b", "[a--b]", "[[:foo:]]", "(?P<a b>c)", "(?", "(?i", "(?P=n)", r"\x{110000}",
+    r"\8", "+?", "{2}?",
+]  # fmt: skip
+
+
+@tf_rule("6 strings.regex errors")
+def test_regex_that_re2_refuses():
+    for pattern in WRONG:
+        fails(lambda tf: tf.strings.regex_full_match("a", pattern), "InvalidArgumentError", "Invalid pattern")
+    fails(lambda tf: tf.strings.regex_replace("a", ["a", "b"], "-"), "InvalidArgumentError", "must be scalar")
+
+
+TOKENS = [
+    *"abcAé.*+?|()[]^-$1_\n", "(?:", "(?P<n>", r"\d", r"\w", r"\W", r"\s", r"\b", r"\pL", r"\PN", r"\p{Lu}", "(?i)",
+    "(?s)", "(?m)", "(?U)", "(?i:", "{2}", "{1,3}", "{0,}", "{,2}", r"\z", r"\A", "[a-c]", "[^a]", r"[^a-b\d]",
+    "[[:alpha:]]", r"\x61", r"\142", r"\1", r"\Q", r"\E", "*?", r"\_", r"\]", "(?-i)", "(?i-s:",
+]  # fmt: skip
+
+
+@tf_rule("6 strings.regex_replace")
+def test_random_patterns():
+    source = random.Random(5)
+    for _ in range(400):
+        pattern = "".join(source.choices(TOKENS, k=source.randrange(1, 6)))
+        same(lambda tf: tf.strings.regex_replace(SOURCES, pattern, r"<\0>"))
+
+
+@tf_rule("6 strings.reduce_join")
+def test_reduce_join():
+    square = [["abc", "123"], ["def", "456"]]
+    for axis in (None, 0, 1, -1, [0, 1], [1, 0], []):
+        for keep in (False, True):
+            same(lambda tf: tf.strings.reduce_join(square, axis=axis, keepdims=keep, separator="-"))
+    same(lambda tf: tf.strings.reduce_join("a"))
+    same(lambda tf: tf.strings.reduce_join(tf.constant([], tf.string)))
+    same(lambda tf: tf.compat.v1.reduce_join(square, 0))
+    same(lambda tf: tf.compat.v1.strings.reduce_join(square, reduction_indices=1))
+    for axis in (None, 0, 1, -1):
+        same(lambda tf: tf.strings.reduce_join(ragged(tf), axis=axis, separator="|"))
+    deep = [[["a", "b"], ["c"]], [["d"]]]
+    for axis in (0, 1, 2, [1, 2]):
+        same(lambda tf: tf.strings.reduce_join(tf.ragged.constant(deep), axis=axis, separator="|"))
+    fails(lambda tf: tf.strings.reduce_join(square, axis=2), "OutOfRangeError", "Invalid reduction dimension 2")
+    fails(lambda tf: tf.strings.reduce_join(square, axis=[0, -2]), "InvalidArgumentError", "Duplicate reduction")
+
+
+@tf_rule("6 strings.unsorted_segment_join")
+def test_unsorted_segment_join():
+    same(lambda tf: tf.strings.unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2))
+    same(lambda tf: tf.strings.unsorted_segment_join([["a", "b"], ["c", "d"]], [0, 0], 1, separator=":"))
+    for numbers in ([0, 2], [0, -1]):
+        fails(lambda tf: tf.strings.unsorted_segment_join(["a", "b"], numbers, 2), "InvalidArgumentError", "exceed")
+
+
+@tf_rule("6 strings.format")
+def test_format():
+    for value in (
+        np.arange(10), np.arange(64).reshape(8, 8), np.arange(8).reshape(2, 2, 2), [["a", "b"]], np.array([True, False]),
+        1.0, np.array([1e10, 1e-5, 0.1, 100000.0, 1234567.0], "f4"), np.array([1.1, 1 / 3, np.nan, np.inf]),
+        np.array([1.1, 1 / 3], "f2"), np.zeros(0, "i4"), np.array([-3], "i1"), np.zeros((0, 3)),
+    ):  # fmt: skip
+        same(lambda tf: tf.strings.format("x {} y", value))
+        same(lambda tf: tf.strings.format("{}", value, summarize=2))
+    same(lambda tf: tf.strings.format("{} %s {}", (tf.constant([1, 2]), tf.constant("a"))))
+    same(lambda tf: tf.strings.format("%s", (1,), placeholder="%s"))
+    same(lambda tf: tf.strings.format("{}", ragged(tf)))
+    fails(lambda tf: tf.strings.format("{}", (1, 2.5)), "ValueError", "The template expects 1 tensors")
+
+
+@tf_rule("6 strings.hash")
+def test_hash_buckets():
+    source = random.Random(2)
+    texts = [source.randbytes(size) for size in [*range(140), 200, 255, 256, 257, 1000]]
+    for count in (1, 10, 2**62 - 1):
+        same(lambda tf: tf.strings.to_hash_bucket_fast(texts, count))
+        same(lambda tf: tf.strings.to_hash_bucket(texts, count))
+        same(lambda tf: tf.strings.to_hash_bucket_strong(texts, count, key=[5, -7]))
+    same(lambda tf: tf.compat.v1.string_to_hash_bucket_fast(ragged(tf), 10))
+    fails(lambda tf: tf.strings.to_hash_bucket_fast("a", 0), "InvalidArgumentError", "at least minimum 1")
+    fails(lambda tf: tf.strings.to_hash_bucket_strong("a", 5, [1]), "InvalidArgumentError", "Key must have 2 elements")
+
+
+BROKEN = [b"a\xe2\x82b\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf8", "hé\x01a".encode(), b""]
+
+
+@tf_rule("6 strings.unicode")
+def test_unicode():
+    for errors in ("replace", "ignore", "strict"):
+        for name in ("unicode_decode", "unicode_split", "unicode_decode_with_offsets", "unicode_split_with_offsets"):
+            same(lambda tf: getattr(tf.strings, name)(BROKEN, "UTF-8", errors=errors))
+            same(lambda tf: getattr(tf.strings, name)(BROKEN[1], "UTF-8", errors=errors))
+    for encoding in ("UTF-16-BE", "UTF-16-LE", "UTF-16", "UTF-32-BE"):
+        data = "a\U0001f600é".encode(encoding.lower())
+        same(lambda tf: tf.strings.unicode_decode_with_offsets(data, encoding))
+        same(lambda tf: tf.strings.unicode_transcode(data, encoding, "UTF-8"))
+    same(lambda tf: tf.strings.unicode_decode("a\x7f\x80\n", "UTF-8", replace_control_characters=True))
+    for codes in ([104, 233], [[104, 233], [65, 66]], [0xD800, 65, -1]):
+        for encoding in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+            for errors in ("replace", "ignore", "strict"):
+                same(lambda tf: tf.strings.unicode_encode(codes, encoding, errors=errors))
+    same(lambda tf: tf.strings.unicode_encode(tf.ragged.constant([[104, 233], [65]]), "UTF-8"))
+    same(lambda tf: tf.strings.unicode_encode(tf.ragged.constant([[[104, 233], [65]], [[66]]]), "UTF-8"))
+    fails(lambda tf: tf.strings.unicode_encode([1], "latin1"), "InvalidArgumentError", "output_encoding")
+    fails(lambda tf: tf.strings.unicode_decode("a", "nope"), "InvalidArgumentError", "Could not create converter")
+
+
+@tf_rule("6 strings.ngrams")
+def test_ngrams():
+    for width in (1, 2, 3, [1, 2]):
+        for pads in (None, "x", ("<", ">")):
+            for short in (False, True):
+                options = {"pad_values": pads, "preserve_short_sequences": short}
+                same(lambda tf: tf.strings.ngrams(["a", "b", "c"], width, **options))
+                same(lambda tf: tf.strings.ngrams(tf.ragged.constant([["a", "b", "c"], ["d"], []]), width, **options))
+    same(lambda tf: tf.strings.ngrams([["a", "b", "c"]], 2, separator="|"))
+
+
+LINES = [
+    "1,2.5,a", "1,2", "1", "x,2.5,a", ",,", '1,2,"b,""c"', '1,2,a"b', '1,2,"a', '1,2,"a"x', " 1 , 2.5 ,b", "1.5,1,a",
+    "99999999999,1,a", "1,x,a", "1\n,2,a", '1,2,"a\nb"', "", "1,,", '1,2,""', '1,2,""""', '1,2,"a""', "NA,NA,NA", '1,"2",3',
+    "1,2,3,", "0x1,0x1,a",
+]  # fmt: skip
+
+
+@tf_rule("6 io.decode_csv")
+def test_decode_csv():
+    for line in LINES:
+        same(lambda tf: tf.io.decode_csv(line, [[0], [0.5], ["d"]]))
+        same(lambda tf: tf.io.decode_csv([line], [[0], [0.5], ["d"]], na_value="NA"))
+        same(lambda tf: tf.io.decode_csv(line, [[7], ["e"], ["d"]], use_quote_delim=False))
+        same(lambda tf: tf.io.decode_csv(line, [["z"]], select_cols=[1]))
+        required = [np.zeros(0, np.int64), np.zeros(0, np.float64), ["x"]]
+        same(lambda tf: tf.io.decode_csv([line], required))
+    same(lambda tf: tf.io.decode_csv([["1,a"], ['2,"b,""c"']], [[0], [""]]))
+    same(lambda tf: tf.compat.v1.decode_csv("1;2", [0, 1], ";"))
+    fails(lambda tf: tf.io.decode_csv("1;2", [[0], [1]], field_delim=";;"), "InvalidArgumentError", "only 1 char")
+    fails(lambda tf: tf.io.decode_csv("1,2", [[0, 1], [1]]), "InvalidArgumentError", "only be 1 default")
+    fails(lambda tf: tf.io.decode_csv("1,2", [np.array([True]), [1]]), "InvalidArgumentError", "OUT_TYPE")
+    for columns in ([2, 0], [0], [-1, 0], [0, 0]):
+        fails(lambda tf: tf.io.decode_csv("1,2,3", [[0], [1]], select_cols=columns), "ValueError")
+
+
+@tf_rule("6 io.read_file")
+def test_whole_files(tmp_path):
+    path = str(tmp_path / "deep" / "er" / "a.bin")
+    same(lambda tf: tf.io.write_file(path, b"abc\0"))
+    same(lambda tf: tf.io.read_file(path))
+    same(lambda tf: tf.io.read_file(tf.constant(path)))
+    for name in ("b.txt", "c.txt"):
+        (tmp_path / name).write_text(name)
+    same(lambda tf: tf.io.matching_files(str(tmp_path / "*.txt")))
+    same(lambda tf: tf.io.matching_files([str(tmp_path / "*.txt"), path]))
+    same(lambda tf: tf.io.matching_files(str(tmp_path / "none*")))
+    fails(lambda tf: tf.io.read_file(str(tmp_path / "none")), "NotFoundError", "No such file or directory")
+    fails(lambda tf: tf.io.read_file(str(tmp_path)), "FailedPreconditionError", "Is a directory")
+    fails(lambda tf: tf.io.write_file(str(tmp_path), "a"), "FailedPreconditionError", "Is a directory")
+    fails(lambda tf: tf.io.read_file([path]), "InvalidArgumentError", "must be scalar")
+    fails(lambda tf: tf.io.write_file(path, ["a"]), "InvalidArgumentError", "must be scalar")
+    fails(lambda tf: tf.io.matching_files([[path]]), "InvalidArgumentError", "scalar or vector")
+
+
+@tf_rule("6 io.base64")
+def test_base64():
+    for text in ("a", ["", "ab", b"\xff\xfe\xfd"]):
+        for pad in (False, True):
+            same(lambda tf: tf.io.encode_base64(text, pad=pad))
+            same(lambda tf: tf.io.decode_base64(tf.io.encode_base64(text, pad=pad)))
+    fails(lambda tf: tf.io.decode_base64("a"), "InvalidArgumentError")
