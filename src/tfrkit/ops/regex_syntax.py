@@ -113,7 +113,9 @@ class _Translator:
         self.repeatable = repeatable
 
     def _wrong(self, what: str, where: str) -> InvalidArgumentError:
-        return InvalidArgumentError(f"Invalid pattern: {self.pattern}, error: {what}" + (f": {where}" if where else ""))
+        return InvalidArgumentError(
+            f"Invalid pattern: {self.pattern}, error: {what}" + (f": {where}" if where else "")
+        )
 
     def _repeat(self, counted: re.Match[str] | None) -> None:
         start = self.at
@@ -161,7 +163,9 @@ class _Translator:
         found = _NAMED.match(self.pattern, self.at)
         if not found:
             end = self.pattern.find(">", self.at)
-            raise self._wrong("invalid named capture group", self.pattern[self.at : end + 1 or len(self.pattern)])
+            raise self._wrong(
+                "invalid named capture group", self.pattern[self.at : end + 1 or len(self.pattern)]
+            )
         self.stack.append(self.flags)
         self._put("(", len(found[0]), repeatable=False)
 
@@ -251,7 +255,9 @@ class _Translator:
             return _CONTROL[char]
         if ord(char) < 0x80 and not char.isalnum():
             return ord(char)
-        found = re.compile(r"[1-7][0-7]{1,2}|0[0-7]{0,2}|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}").match(self.pattern, start + 1)
+        found = re.compile(r"[1-7][0-7]{1,2}|0[0-7]{0,2}|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}").match(
+            self.pattern, start + 1
+        )
         if found:
             self.at = found.end()
             text = found[0]

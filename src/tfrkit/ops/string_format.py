@@ -68,7 +68,9 @@ def _entries(array: npt.NDArray[Any], summarize: int, write: Any, depth: int) ->
     shortened = 0 <= summarize and count > 2 * summarize
     chosen = [*range(summarize), None, *range(count - summarize, count)] if shortened else range(count)
     for number in chosen:
-        rows.append(None if number is None else _entries(np.asarray(array[number]), summarize, write, depth + 1))
+        rows.append(
+            None if number is None else _entries(np.asarray(array[number]), summarize, write, depth + 1)
+        )
     between = b" " if array.ndim == 1 else b"\n" * (array.ndim - 1) + b" " * (depth + 1)
     return b"[" + between.join(b"..." if row is None else row for row in rows) + b"]"
 

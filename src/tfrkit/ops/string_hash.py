@@ -47,7 +47,9 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any) -> Any:  # noq
     if len(key) != 2:
         raise InvalidArgumentError("Key must have 2 elements")
     first, second = (int(part) & _M for part in key)
-    return map_strings(input, lambda texts: [_siphash(text, first, second) % count for text in texts], np.int64)
+    return map_strings(
+        input, lambda texts: [_siphash(text, first, second) % count for text in texts], np.int64
+    )
 
 
 def to_hash_bucket(input: Any, num_buckets: int) -> Any:  # noqa: A002

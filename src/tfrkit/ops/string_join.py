@@ -48,7 +48,9 @@ def join(inputs: Sequence[Any], separator: str = "") -> Any:
         return between.join(flat_strings(column)[0] for column in columns)
     count = int(np.prod(shapes[0], dtype=np.int64))
     lists = [flat_strings(column) if column.shape else flat_strings(column) * count for column in columns]
-    return BytesColumn.from_list([between.join(entry) for entry in zip(*lists, strict=True)]).reshape(shapes[0])
+    return BytesColumn.from_list([between.join(entry) for entry in zip(*lists, strict=True)]).reshape(
+        shapes[0]
+    )
 
 
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
@@ -76,9 +78,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     places: list[int] = []
     for one in axes:
         if not -rank <= one < rank:
-            raise OutOfRangeError(
-                f"Invalid reduction dimension {one} for input with {rank} dimension(s)"
-            )
+            raise OutOfRangeError(f"Invalid reduction dimension {one} for input with {rank} dimension(s)")
         if one % rank in places:
             raise InvalidArgumentError(f"Duplicate reduction dimension {one}")
         places.append(one % rank)
@@ -258,7 +258,11 @@ def _reduce_ragged(inputs: Ragged, axis: Any, keepdims: bool, separator: str) ->
             raise ValueError(f"axis={one} out of bounds: expected -{rank}<=axis<{rank}")
     made: Any = inputs
     for one in sorted((one % rank for one in axes), reverse=True):
-        made = _reduce_axis(made, one, separator) if isinstance(made, Ragged) else reduce_join(made, one, False, separator)
+        made = (
+            _reduce_axis(made, one, separator)
+            if isinstance(made, Ragged)
+            else reduce_join(made, one, False, separator)
+        )
     return made
 
 
@@ -285,7 +289,9 @@ def _join_columns(rows: list[Any], between: bytes) -> list[Any]:
     made: list[Any] = []
     for place in range(max(map(len, rows), default=0)):
         entries = [row[place] for row in rows if len(row) > place]
-        made.append(between.join(entries) if isinstance(entries[0], bytes) else _join_columns(entries, between))
+        made.append(
+            between.join(entries) if isinstance(entries[0], bytes) else _join_columns(entries, between)
+        )
     return made
 
 

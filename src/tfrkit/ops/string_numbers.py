@@ -52,7 +52,9 @@ def to_number(input: Any, out_type: Any = "float32") -> Any:  # noqa: A002
 
 
 def to_number_v1(
-    string_tensor: Any = None, out_type: Any = "float32", input: Any = None  # noqa: A002
+    string_tensor: Any = None,
+    out_type: Any = "float32",
+    input: Any = None,  # noqa: A002
 ) -> Any:
     """`to_number` with the names of TensorFlow 1.
 

@@ -80,7 +80,9 @@ def _template(rewrite: bytes) -> list[bytes | int | None]:
     return [*parts, rewrite[at:]]
 
 
-def _replace(text: bytes, expression: re.Pattern[str], template: list[bytes | int | None], every: bool) -> bytes:
+def _replace(
+    text: bytes, expression: re.Pattern[str], template: list[bytes | int | None], every: bool
+) -> bytes:
     source = _decode(text)
     made: list[bytes] = []
     at = 0

@@ -75,7 +75,10 @@ def unicode_decode_with_offsets(
 
 
 def unicode_split(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = _REPLACEMENT  # noqa: A002
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,  # noqa: A002
 ) -> Any:
     """Cut strings into characters; see `unicode_decode`.
 
@@ -86,7 +89,10 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = _REPLACEMENT  # noqa: A002
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,  # noqa: A002
 ) -> tuple[Any, Any]:
     """Cut strings into characters, and tell at which byte each begins.
 
@@ -95,12 +101,17 @@ def unicode_split_with_offsets(
     """
     codes, offsets = _decoded(input, input_encoding, errors, replacement_char, False)
     flat = codes.flat_values if isinstance(codes, Ragged) else codes
-    singles = BytesColumn.from_list([_encode([code], input_encoding, errors, replacement_char) for code in flat.tolist()])
+    singles = BytesColumn.from_list(
+        [_encode([code], input_encoding, errors, replacement_char) for code in flat.tolist()]
+    )
     return (with_flat(codes, singles) if isinstance(codes, Ragged) else singles), offsets
 
 
 def unicode_encode(
-    input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = _REPLACEMENT  # noqa: A002
+    input: Any,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,  # noqa: A002
 ) -> Any:
     """Make strings of code points, those of the innermost dimension.
 
@@ -115,12 +126,16 @@ def unicode_encode(
             inner = unicode_encode(values, output_encoding, errors, replacement_char)
             return Ragged.unchecked(inner, input.row_splits)
         rows = input.to_list()
-        return BytesColumn.from_list([_encode(row, output_encoding, errors, replacement_char) for row in rows])
+        return BytesColumn.from_list(
+            [_encode(row, output_encoding, errors, replacement_char) for row in rows]
+        )
     codes = to_array(input)
     if codes.ndim == 0:
         raise ValueError("input_tensor's rank must be at least 1.")
     if codes.dtype != np.int32:
-        name = {"float32": "float", "float64": "double", "object": "string"}.get(codes.dtype.name, codes.dtype.name)
+        name = {"float32": "float", "float64": "double", "object": "string"}.get(
+            codes.dtype.name, codes.dtype.name
+        )
         raise InvalidArgumentError(
             f"cannot compute UnicodeEncode as input #0(zero-based) was expected to be a int32 tensor but is a {name} tensor"
         )
@@ -179,7 +194,9 @@ def _codec(encoding: Any) -> str:
     return {"utf-16": "utf-16", "utf-32": "utf-32"}.get(name, name)
 
 
-def _repaired(text: bytes, codec: str, errors: str, replacement: int, control: bool) -> tuple[list[int], list[int]]:
+def _repaired(
+    text: bytes, codec: str, errors: str, replacement: int, control: bool
+) -> tuple[list[int], list[int]]:
     codes, starts = _points(text, codec)
     if errors == "strict" and _WRONG in codes:
         raise InvalidArgumentError("Invalid formatting on input string")

@@ -1,0 +1,173 @@
+"""Indexing a Ragged as TensorFlow does: rows by number, slices in every dimension, new dimensions, an ellipsis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.select import splits_of
+
+__all__ = ["index_ragged", "slice_rows", "take_rows"]
+
+
+def index_ragged(ragged: Ragged, key: Any, uniform: tuple[int | None, ...] = ()) -> Any:
+    """Give what `ragged[key]` is in TensorFlow.
+
+    Args:
+        ragged: rows.
+        key: an integer, slice, None, Ellipsis, or a tuple or list of them.
+        uniform: the length of all rows of each ragged dimension that has one.
+
+    Raises:
+        IndexError, InvalidArgumentError: there is no such row.
+        ValueError: one entry is asked of every row, which may have none.
+        TypeError: it is no index.
+
+    >>> index_ragged(Ragged.from_list([[1, 2], [], [3]]), (slice(None), slice(-1, None))).to_list()
+    [[2], [], [3]]
+    """
+    keys = list(key) if isinstance(key, (tuple, list)) else [key]
+    for one in keys:
+        _check_key(one)
+    return _outer(ragged, _spread(keys, ragged.ndim), uniform)
+
+
+def slice_rows(ragged: Ragged, part: slice) -> Ragged:
+    """Slice every row.
+
+    >>> slice_rows(Ragged.from_list([[1, 2, 3], [4]]), slice(None, None, -2)).to_list()
+    [[3, 1], [4]]
+    """
+    lengths = ragged.row_lengths().astype(np.int64)
+    step = 1 if part.step is None else int(part.step)
+    if not step:
+        raise InvalidArgumentError("slice step must be non-zero")
+    first = _bound(part.start, lengths, step, 0 if step > 0 else -1)
+    last = _bound(part.stop, lengths, step, 1 if step > 0 else -2)
+    counts = np.maximum(0, -(-(last - first) // step))
+    splits = splits_of(counts)
+    within = np.arange(splits[-1]) - np.repeat(splits[:-1], counts)
+    places = np.repeat(ragged.row_splits[:-1] + first, counts) + step * within
+    return Ragged.unchecked(take_rows(ragged.values, places), splits.astype(ragged.row_splits.dtype))
+
+
+def take_rows(values: Any, places: npt.NDArray[Any]) -> Any:
+    """Rows of an array, BytesColumn or Ragged at some places."""
+    return values[places] if isinstance(values, np.ndarray) else values.take(places)
+
+
+def _bound(given: Any, lengths: npt.NDArray[np.int64], step: int, default: int) -> npt.NDArray[np.int64]:
+    """Where a slice begins or ends in rows of these lengths, by Python's rules; `default` names the end it is at."""
+    low, high = (0, lengths) if step > 0 else (-1, lengths - 1)
+    if given is None:
+        return {0: np.zeros_like(lengths), 1: lengths, -1: lengths - 1, -2: np.full_like(lengths, -1)}[
+            default
+        ]
+    number = int(given)
+    return np.clip(number + lengths if number < 0 else np.full_like(lengths, number), low, high)
+
+
+def _check_key(key: Any) -> None:
+    if isinstance(key, slice) or key is None or key is Ellipsis:
+        return
+    if hasattr(key, "__index__") and not isinstance(key, (bool, np.bool_)) and not np.ndim(key):
+        return
+    raise TypeError(
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
+        f"valid indices, got {key!r}"
+    )
+
+
+def _spread(keys: list[Any], rank: int) -> list[Any]:
+    """Put slices of everything in the place of an ellipsis."""
+    if not any(key is Ellipsis for key in keys):
+        return keys
+    place = next(number for number, key in enumerate(keys) if key is Ellipsis)
+    others = [key for number, key in enumerate(keys) if key is not Ellipsis or number < place]
+    missing = rank - sum(key is not None for key in others)
+    return [
+        *keys[:place],
+        *[slice(None)] * missing,
+        *[key for key in keys[place + 1 :] if key is not Ellipsis],
+    ]
+
+
+def _outer(value: Any, keys: list[Any], uniform: tuple[int | None, ...]) -> Any:
+    """Apply keys to the first dimension and those below."""
+    if not keys:
+        return value
+    if not isinstance(value, Ragged):
+        return _dense(value, keys)
+    key, rest = keys[0], keys[1:]
+    if key is None:
+        inner = _outer(value, rest, uniform)
+        return (
+            Ragged.unchecked(inner, np.array([0, len(inner)]))
+            if isinstance(inner, Ragged)
+            else _dense(inner, [None])
+        )
+    if isinstance(key, slice):
+        return _inner(value[key], rest, uniform)
+    number = int(key)
+    if number >= len(value):
+        raise IndexError(f"Row key {number} out of bounds")
+    if number < -len(value):
+        raise InvalidArgumentError(f"slice index {number + len(value)} of dimension 0 out of bounds.")
+    return _outer(value[number], rest, uniform[1:])
+
+
+def _inner(value: Ragged, keys: list[Any], uniform: tuple[int | None, ...]) -> Any:
+    """Apply keys to the dimensions below the first."""
+    if not keys:
+        return value
+    key, rest = keys[0], keys[1:]
+    if key is None:
+        rows = _inner(value, rest, uniform)
+        return Ragged.unchecked(rows, np.arange(len(value) + 1))
+    if not isinstance(key, slice):
+        return _column(value, int(key), rest, uniform)
+    rows = value if key == slice(None) else slice_rows(value, key)
+    if not rest:
+        return rows
+    inner = rows.values
+    if isinstance(inner, Ragged):
+        return Ragged.unchecked(_inner(inner, rest, uniform[1:]), rows.row_splits)
+    return Ragged.unchecked(_dense(inner, [slice(None), *rest]), rows.row_splits)
+
+
+def _column(value: Ragged, number: int, rest: list[Any], uniform: tuple[int | None, ...]) -> Any:
+    """One entry of every row, if rows have one length."""
+    length = uniform[0] if uniform else None
+    if length is None:
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    place = number + length if number < 0 else number
+    if not 0 <= place < length:
+        raise InvalidArgumentError(
+            "Index out of bounds when indexing into a ragged tensor\nCondition x < y did not hold.\n"
+            f"First 1 elements of x:\n[{number}]\nFirst 1 elements of y:\n[{length}]"
+        )
+    chosen = take_rows(value.values, value.row_splits[:-1] + place)
+    if isinstance(chosen, Ragged):
+        return _inner(chosen, rest, uniform[1:])
+    return _dense(chosen, [slice(None), *rest]) if rest else chosen
+
+
+def _dense(value: Any, keys: list[Any]) -> Any:
+    rank = 0 if isinstance(value, (bytes, np.generic)) else value.ndim
+    used = [key for key in keys if key is not None]
+    if len(used) > rank:
+        raise InvalidArgumentError(f"Index out of range using input dim {rank}; input has only {rank} dims")
+    for axis, key in enumerate(used):
+        if not isinstance(key, slice) and not -value.shape[axis] <= int(key) < value.shape[axis]:
+            raise InvalidArgumentError(f"slice index {int(key)} of dimension {axis} out of bounds.")
+    made = value[tuple(key if key is None or isinstance(key, slice) else int(key) for key in keys)]
+    return made[()] if isinstance(made, np.ndarray) and not made.ndim else _listed(made)
+
+
+def _listed(made: Any) -> Any:
+    return made if not isinstance(made, BytesColumn) or made.shape else made.to_numpy().item()
