@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["glob_files"]
+__all__ = ["glob_files", "match_files"]
 
 _MAGIC: Final = re.compile(r"[*?\[\\]")
 _NOTHING: Final = r"[^\s\S]"
@@ -31,10 +31,11 @@ _CLASSES: Final = {
 
 def glob_files(patterns: Iterable[str]) -> list[str]:
     """Give all files that match, bytewise sorted over all patterns; one that two patterns match comes twice."""
-    return sorted((path for pattern in patterns for path in _matches(pattern)), key=os.fsencode)
+    return sorted((path for pattern in patterns for path in match_files(pattern)), key=os.fsencode)
 
 
-def _matches(pattern: str) -> list[str]:
+def match_files(pattern: str) -> list[str]:
+    """Give the files that match one pattern, in the order in which the operating system lists them."""
     magic = _MAGIC.search(pattern)
     if magic is None:
         return [pattern] if pattern and os.path.lexists(pattern) else []
