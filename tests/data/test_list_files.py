@@ -8,8 +8,8 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit import Dataset
-from tfrkit.storage.glob_files import glob_files
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.storage.glob_files import glob_files
 
 
 @pytest.fixture

@@ -19,11 +19,32 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.ops.string_values import shape_text
 
 __all__ = [
-    "assert_equal", "assert_equal_v1", "assert_greater", "assert_greater_equal", "assert_greater_equal_v1",
-    "assert_greater_v1", "assert_less", "assert_less_equal", "assert_less_equal_v1", "assert_less_v1", "assert_near",
-    "assert_near_v1", "assert_negative", "assert_negative_v1", "assert_non_negative", "assert_non_negative_v1",
-    "assert_non_positive", "assert_non_positive_v1", "assert_none_equal", "assert_none_equal_v1", "assert_positive",
-    "assert_positive_v1", "assert_true", "check_numerics", "verify_tensor_all_finite_v1", "assert_all_finite",
+    "assert_all_finite",
+    "assert_equal",
+    "assert_equal_v1",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_greater_equal_v1",
+    "assert_greater_v1",
+    "assert_less",
+    "assert_less_equal",
+    "assert_less_equal_v1",
+    "assert_less_v1",
+    "assert_near",
+    "assert_near_v1",
+    "assert_negative",
+    "assert_negative_v1",
+    "assert_non_negative",
+    "assert_non_negative_v1",
+    "assert_non_positive",
+    "assert_non_positive_v1",
+    "assert_none_equal",
+    "assert_none_equal_v1",
+    "assert_positive",
+    "assert_positive_v1",
+    "assert_true",
+    "check_numerics",
+    "verify_tensor_all_finite_v1",
 ]  # fmt: skip
 
 Compare = Callable[[Any, Any], npt.NDArray[np.bool_]]
@@ -32,6 +53,7 @@ _SHOWN: Final = 3  # entries in a summary
 _ORDERED: Final = (
     "float", "double", "int32", "uint8", "int16", "int8", "int64", "bfloat16", "uint16", "half", "uint32", "uint64",
 )  # fmt: skip
+_RAISES: Final = "\n\n    Raises:\n        InvalidArgumentError: it does not."
 _FLOATS: Final = ("bfloat16", "half", "float", "double")
 
 
@@ -49,9 +71,7 @@ def _pair(symbol: str, op: str, compare: Compare) -> tuple[Callable[..., None], 
         except ValueError:
             shapes = f"{shape_text(first.shape)} vs. {shape_text(second.shape)}"
             raise InvalidArgumentError(f"Incompatible shapes: {shapes}") from None
-        # A comparison for equality of different shapes fails, even if one could be broadcast to the other.
-        alike = op != "Equal" or first.shape == second.shape or not (first.size and second.size)
-        if bool(holds.all()) and alike:
+        if bool(holds.all()):
             return
         if data is not None:
             raise InvalidArgumentError(_data_text(data, message))
@@ -65,7 +85,7 @@ def _pair(symbol: str, op: str, compare: Compare) -> tuple[Callable[..., None], 
     ) -> None:
         check(x, y, message, summarize, data)
 
-    words = f"Check that `x {symbol} y` holds for all entries.\n\n    Raises:\n        InvalidArgumentError: it does not."
+    words = f"Check that `x {symbol} y` holds for all entries." + _RAISES
     check_pair.__doc__ = check_pair_v1.__doc__ = words
     return check_pair, check_pair_v1
 
@@ -138,7 +158,7 @@ def _single(symbol: str, compare: Compare, before: str) -> tuple[Callable[..., N
     ) -> None:
         check(x, message, summarize, data)
 
-    words = f"Check that `x {symbol} 0` holds for all entries.\n\n    Raises:\n        InvalidArgumentError: it does not."
+    words = f"Check that `x {symbol} 0` holds for all entries." + _RAISES
     check_single.__doc__ = check_single_v1.__doc__ = words
     return check_single, check_single_v1
 
@@ -203,9 +223,12 @@ def assert_near(
         holds |= np.abs(first - second) == absolute + relative * np.abs(second)
     if bool(np.all(holds)):
         return
-    tolerances = [f"tf.Tensor({value}, shape=(), dtype={real.name})" for value in (relative, absolute)]
+    tolerances = [
+        f"tf.Tensor({np.array2string(np.asarray(value))}, shape=(), dtype={real.name})"
+        for value in (relative, absolute)
+    ]
     lines = [
-        repr((message or "").encode()),
+        repr(f"{message}.  ".encode() if message else b""),
         repr(f"x and y not equal to tolerance rtol = {tolerances[0]}, atol = {tolerances[1]}".encode()),
         repr(f"x {_described(first)} = ".encode()),
         _joined(first, summarize),

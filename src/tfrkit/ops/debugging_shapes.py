@@ -40,9 +40,9 @@ def assert_rank(x: Any, rank: Any, message: str | None = None) -> None:
 def assert_rank_v1(
     x: Any,
     rank: Any,
-    data: Any = None,
-    summarize: int | None = None,
-    message: str | None = None,  # noqa: ARG001
+    data: Any = None,  # noqa: ARG001
+    summarize: int | None = None,  # noqa: ARG001
+    message: str | None = None,
 ) -> None:
     """`assert_rank` with the arguments of TensorFlow 1.
 
@@ -70,9 +70,9 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None) -> None:
 def assert_rank_at_least_v1(
     x: Any,
     rank: Any,
-    data: Any = None,
-    summarize: int | None = None,
-    message: str | None = None,  # noqa: ARG001
+    data: Any = None,  # noqa: ARG001
+    summarize: int | None = None,  # noqa: ARG001
+    message: str | None = None,
 ) -> None:
     """`assert_rank_at_least` with the arguments of TensorFlow 1.
 
@@ -158,7 +158,8 @@ def assert_integer(x: Any, message: str | None = None) -> None:
     dtype = _dtype(x)
     if dtype.kind not in "iu":
         raise TypeError(
-            f"{_start(message)}Expected \"x\" to be integer type.  Found: tensor of dtype <dtype: '{dtype_name(dtype)}'>"
+            f'{_start(message)}Expected "x" to be integer type.  Found: tensor of dtype '
+            f"<dtype: '{dtype_name(dtype)}'>"
         )
 
 
@@ -276,7 +277,7 @@ def _start(message: str | None) -> str:
 
 def _rank(rank: Any) -> int:
     array: npt.NDArray[Any] = to_array(rank)
-    if array.dtype != np.int32 and array.dtype != np.int64:
+    if array.dtype not in (np.int32, np.int64):
         raise TypeError(f"tensor must be of type tf.int32; got tf.{dtype_name(array.dtype)}")
     if array.ndim:
         raise ValueError("Rank must be a scalar.")

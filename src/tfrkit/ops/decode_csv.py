@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from tfrkit.ops.string_values import flat_strings
 
 __all__ = ["decode_csv", "decode_csv_v1"]
 
+_STRING: Final = np.dtype(object)
 _ALLOWED: Final = ("float", "double", "int32", "int64", "string")
 
 
@@ -106,7 +108,7 @@ def _check(defaults: list[Any], chosen: list[int] | None, delimiter: str) -> Non
     if not defaults:
         raise InvalidArgumentError("Length for attr 'OUT_TYPE' of 0 must be at least minimum 1")
     if chosen is not None:
-        if any(one >= other for one, other in zip(chosen, chosen[1:], strict=False)):
+        if any(one >= other for one, other in pairwise(chosen)):
             raise ValueError("select_cols is not strictly increasing.")
         if chosen and chosen[0] < 0:
             raise ValueError("select_cols contains negative values.")
@@ -167,7 +169,7 @@ def _value(field: bytes, default: Any, place: int, number: int, missing: tuple[b
         if not default.size:
             raise InvalidArgumentError(f"Field {place} is required but missing in record {number}!")
         return default.ravel()[0]
-    if default.dtype == object:
+    if default.dtype == _STRING:
         return field
     made = parse_number(field, default.dtype)
     if made is None:
@@ -178,6 +180,6 @@ def _value(field: bytes, default: Any, place: int, number: int, missing: tuple[b
 
 
 def _column(values: list[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    if dtype == object:
+    if dtype == _STRING:
         return values[0] if shape == () else BytesColumn.from_list(values).reshape(shape)
     return values[0] if shape == () else np.array(values, dtype).reshape(shape)

@@ -12,6 +12,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
+from tfrkit.ops.convert import STRING
 
 __all__ = ["constant", "ragged_range"]
 
@@ -55,7 +56,8 @@ def constant(
         rank = full - 1 if ragged_rank is None else ragged_rank
         if ragged_rank is not None and depth is not None and ragged_rank != full - 1:
             raise ValueError(
-                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and dim(inner_shape)={len(inner)}"
+                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and "
+                f"dim(inner_shape)={len(inner)}"
             )
     else:
         rank = (
@@ -189,13 +191,13 @@ def _leaves(items: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
     array = to_array(items)
     if dtype is not None:
         wanted = as_dtype(dtype)
-        if array.size and (array.dtype == object) != (wanted == object):
+        if array.size and (array.dtype == STRING) != (wanted == STRING):
             raise TypeError(f"Cannot convert {items!r:.100} to EagerTensor of dtype {wanted.name}")
-        array = np.empty(0, object) if wanted == object and not array.size else _to_type(items, array, wanted)
+        array = np.empty(0, object) if wanted == STRING and not array.size else _to_type(items, array, wanted)
     if array.size or not shape:
         shape = array.shape
     array = array.reshape(shape)
-    if array.dtype == object:
+    if array.dtype == STRING:
         return BytesColumn.from_list(array) if array.ndim else array.item()
     return array if array.ndim else array[()]
 

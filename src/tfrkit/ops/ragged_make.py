@@ -164,13 +164,14 @@ def from_uniform_row_length(
     flat = as_values(values)
     given = to_array(uniform_row_length)
     length = int(given)
-    dtype = np.int32 if isinstance(uniform_row_length, np.generic) and given.dtype == np.int32 else np.int64
+    keep = isinstance(uniform_row_length, np.generic) and given.dtype == np.int32
+    dtype = np.dtype(np.int32 if keep else np.int64)
     if length < 0:
         raise ValueError("uniform_row_length must be >= 0.")
     count = (len(flat) // length if length else 0) if nrows is None else int(to_array(nrows))
     if count * length != len(flat):
         raise ValueError(f"uniform_row_length={length} times nrows={count} must equal nvals={len(flat)}")
-    return Ragged.unchecked(flat, np.arange(count + 1, dtype=dtype) * dtype(length))
+    return Ragged.unchecked(flat, (np.arange(count + 1) * length).astype(dtype))
 
 
 def from_nested_row_splits(flat_values: Any, nested_row_splits: Sequence[Any], validate: bool = True) -> Any:
@@ -363,5 +364,7 @@ def _row_sizes(array: npt.NDArray[Any], lengths: Any, padding: Any) -> npt.NDArr
     if filler.dtype.kind != array.dtype.kind and not (filler.dtype.kind == "i" and array.dtype.kind in "uf"):
         raise TypeError(f"Cannot convert {padding!r} to EagerTensor of dtype {dtype_name(array.dtype)}")
     same = np.asarray(array == (filler if array.dtype == object else filler.astype(array.dtype)))
-    filled = same.reshape(rows, columns, -1).all(axis=2)
-    return columns - np.argmin(np.append(filled[:, ::-1], np.zeros((rows, 1), bool), axis=1), axis=1)
+    filled: npt.NDArray[np.bool_] = np.all(same.reshape(rows, columns, -1), axis=2)
+    ended = np.append(filled[:, ::-1], np.zeros((rows, 1), bool), axis=1)  # a row may be nothing but filling
+    sizes = columns - np.argmin(ended, axis=1)
+    return np.asarray(sizes)

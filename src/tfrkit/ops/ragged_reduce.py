@@ -48,8 +48,8 @@ _SUM: Final = _accumulated(np.add, lambda dtype: dtype.type(0))
 _PROD: Final = _accumulated(np.multiply, lambda dtype: dtype.type(1))
 _MAX: Final = _accumulated(np.maximum, _lowest)
 _MIN: Final = _accumulated(np.minimum, _highest)
-_ANY: Final = _accumulated(np.logical_or, lambda dtype: False)
-_ALL: Final = _accumulated(np.logical_and, lambda dtype: True)
+_ANY: Final = _accumulated(np.logical_or, lambda _: False)
+_ALL: Final = _accumulated(np.logical_and, lambda _: True)
 
 
 def _mean_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -173,7 +173,8 @@ def _along(segments: _Segments, value: Any, axis: int) -> Any:
 
 def _within(value: Ragged) -> npt.NDArray[Any]:
     """Where in its row each of the values stands."""
-    return np.arange(value.row_splits[-1]) - np.repeat(value.row_splits[:-1], value.row_lengths())
+    first = np.repeat(value.row_splits[:-1], value.row_lengths())
+    return np.asarray(np.arange(value.row_splits[-1]) - first)
 
 
 def _grouped(value: Ragged, numbers: npt.NDArray[Any], count: int) -> Ragged:

@@ -45,7 +45,44 @@ POSIX: Final[dict[str, Ranges]] = {
     "xdigit": (*_DIGIT, (0x41, 0x46), (0x61, 0x66)),
 }
 _CATEGORIES: Final = frozenset(
-    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs".split()
+    [
+        "C",
+        "Cc",
+        "Cf",
+        "Co",
+        "Cs",
+        "L",
+        "Ll",
+        "Lm",
+        "Lo",
+        "Lt",
+        "Lu",
+        "M",
+        "Mc",
+        "Me",
+        "Mn",
+        "N",
+        "Nd",
+        "Nl",
+        "No",
+        "P",
+        "Pc",
+        "Pd",
+        "Pe",
+        "Pf",
+        "Pi",
+        "Po",
+        "Ps",
+        "S",
+        "Sc",
+        "Sk",
+        "Sm",
+        "So",
+        "Z",
+        "Zl",
+        "Zp",
+        "Zs",
+    ]
 )
 _SCRIPT_LIKE: Final = 3  # names of scripts are longer than those of categories
 

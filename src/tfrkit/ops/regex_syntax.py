@@ -173,8 +173,6 @@ class _Translator:
         at = 2
         while at < len(rest) and rest[at] in "imsU-":
             at += 1
-        if at >= len(rest) and at > 2:
-            return "missing )", self.pattern
         return "invalid perl operator", rest[: at + 1]
 
     def _close(self) -> None:

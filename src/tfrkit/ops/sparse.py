@@ -43,12 +43,16 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
         return sparse.to_dense(default)
     places = sparse.indices
     if bool(((places < 0) | (places >= sparse.dense_shape)).any()):
-        raise InvalidArgumentError(f"Indices are not valid (out of bounds).  Shape: {shape_text(sparse.shape)}")
+        raise InvalidArgumentError(
+            f"Indices are not valid (out of bounds).  Shape: {shape_text(sparse.shape)}"
+        )
     array = np.empty(sparse.shape, object if sparse.dtype == object else sparse.dtype)
     array[...] = default
     values = sparse.values
     flat = values.to_numpy() if isinstance(values, BytesColumn) else values
-    for place, value in zip(map(tuple, places.tolist()), flat, strict=True):  # a place that comes twice has the last
+    for place, value in zip(
+        map(tuple, places.tolist()), flat, strict=True
+    ):  # a place that comes twice has the last
         array[place] = value
     return BytesColumn.from_list(array) if array.dtype == object else array
 
@@ -262,7 +266,9 @@ def reshape(sp_input: Any, shape: Any) -> Sparse:
     unknown = np.flatnonzero(sizes == -1)
     given = f"input_shape={shape_text(sparse.shape)}"
     if len(unknown) > 1:
-        raise InvalidArgumentError(f"only one output dimension may be -1, not both {unknown[0]} and {unknown[1]}")
+        raise InvalidArgumentError(
+            f"only one output dimension may be -1, not both {unknown[0]} and {unknown[1]}"
+        )
     if len(unknown):
         rest = int(np.prod(np.delete(sizes, unknown)))
         sizes[unknown] = total // rest if rest else 0
@@ -276,7 +282,11 @@ def reshape(sp_input: Any, shape: Any) -> Sparse:
             f"Input to reshape is a tensor with {total} dense values, but the requested shape has {np.prod(sizes)}. "
             f"{given} output_shape={shape_text(sizes.tolist())}"
         )
-    flat = np.ravel_multi_index(tuple(sparse.indices.T), sparse.shape) if len(sparse.indices) else np.zeros(0, np.int64)
+    flat = (
+        np.ravel_multi_index(tuple(sparse.indices.T), sparse.shape)
+        if len(sparse.indices)
+        else np.zeros(0, np.int64)
+    )
     places = np.stack(np.unravel_index(flat, tuple(sizes.tolist())), axis=1).astype(np.int64)
     return Sparse.unchecked(places, sparse.values, sizes)
 
@@ -362,7 +372,9 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = "float32") -> Spars
     rows = int(num_rows)
     columns = rows if num_columns is None else int(num_columns)
     places = np.repeat(np.arange(min(rows, columns))[:, None], 2, axis=1)
-    return Sparse.unchecked(places, np.ones(len(places), as_dtype(dtype)), np.array([rows, columns], np.int64))
+    return Sparse.unchecked(
+        places, np.ones(len(places), as_dtype(dtype)), np.array([rows, columns], np.int64)
+    )
 
 
 def _sparse(value: Any) -> Sparse:

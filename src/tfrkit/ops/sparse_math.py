@@ -130,7 +130,9 @@ def multiply_dense(function: Callable[[Any, Any], Any], sparse: Sparse, dense: A
     )
 
 
-def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> npt.NDArray[Any]:
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False
+) -> npt.NDArray[Any]:
     """Multiply a Sparse matrix with an array, or an array with a Sparse matrix.
 
     >>> sparse_dense_matmul(Sparse([[0, 1]], np.array([5.0]), [1, 2]), [[1.0], [2.0]]).tolist()
@@ -157,7 +159,9 @@ def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: b
 def _merged(function: np.ufunc, a: Sparse, b: Sparse, absent: int) -> Sparse:
     """A function of two values at every place where one of them has a value."""
     if a.shape != b.shape:
-        raise InvalidArgumentError(f"Operands' shapes do not match: got {a.dense_shape[0]} and {b.dense_shape[0]} for dimension 0")
+        raise InvalidArgumentError(
+            f"Operands' shapes do not match: got {a.dense_shape[0]} and {b.dense_shape[0]} for dimension 0"
+        )
     if a.dtype != b.dtype:
         raise InvalidArgumentError(
             f"expected values of one type but got {dtype_name(a.dtype)} and {dtype_name(b.dtype)}"
@@ -176,13 +180,19 @@ def _reduced(function: np.ufunc, sparse: Sparse, axis: Any, keepdims: bool, as_s
     axes = list(range(rank)) if axis is None else np.atleast_1d(to_array(axis)).tolist()
     for one in axes:
         if not -rank <= one < rank:
-            raise InvalidArgumentError(f"Invalid reduction dimension {one}, for input with {rank} dimensions.")
+            raise InvalidArgumentError(
+                f"Invalid reduction dimension {one}, for input with {rank} dimensions."
+            )
     gone = {one % rank for one in axes}
     kept = [place for place in range(rank) if place not in gone]
     shape = tuple(sparse.shape[place] for place in kept)
     whole = tuple(1 if place in gone else size for place, size in enumerate(sparse.shape))
     places = sparse.indices[:, kept]
-    flat = np.ravel_multi_index(tuple(places.T), shape) if kept and len(places) else np.zeros(len(places), np.int64)
+    flat = (
+        np.ravel_multi_index(tuple(places.T), shape)
+        if kept and len(places)
+        else np.zeros(len(places), np.int64)
+    )
     groups, numbers = np.unique(flat, return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(len(groups)))

@@ -63,16 +63,15 @@ def summary(value: Any, summarize: int = 3) -> bytes:
 def _entries(array: npt.NDArray[Any], summarize: int, write: Any, depth: int) -> bytes:
     if array.ndim == 0:
         return bytes(write(array.item() if array.dtype == object else array[()]))
-    rows: list[bytes | None] = []
     count = len(array)
-    shortened = 0 <= summarize and count > 2 * summarize
+    shortened = summarize >= 0 and count > 2 * summarize
     chosen = [*range(summarize), None, *range(count - summarize, count)] if shortened else range(count)
-    for number in chosen:
-        rows.append(
-            None if number is None else _entries(np.asarray(array[number]), summarize, write, depth + 1)
-        )
+    rows = [
+        b"..." if number is None else _entries(np.asarray(array[number]), summarize, write, depth + 1)
+        for number in chosen
+    ]
     between = b" " if array.ndim == 1 else b"\n" * (array.ndim - 1) + b" " * (depth + 1)
-    return b"[" + between.join(b"..." if row is None else row for row in rows) + b"]"
+    return b"[" + between.join(rows) + b"]"
 
 
 def _quoted(text: bytes) -> bytes:
@@ -105,13 +104,13 @@ def _ragged(value: Ragged, summarize: int) -> bytes:
     def write(part: Any) -> bytes:
         if isinstance(part, list):
             rows = [write(row) for row in part]
-            if 0 <= summarize and len(rows) > 2 * summarize:
+            if summarize >= 0 and len(rows) > 2 * summarize:
                 rows[summarize : len(rows) - summarize] = [b"..."]
             return b"[" + b", ".join(rows) + b"]"
         if isinstance(part, bytes):
             return b"'" + part + b"'"
         if isinstance(part, bool):
             return b"true" if part else b"false"
-        return (b"%f" if isinstance(part, float) else b"%d") % part
+        return bytes((b"%f" if isinstance(part, float) else b"%d") % part)
 
     return write(value.to_list())

@@ -58,7 +58,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
 
     Args:
         inputs: strings.
-        axis: one dimension or several, which are joined in this order, the last one first; all by default.
+        axis: one dimension or several, of which the first one is joined first; all by default, the last one first.
         keepdims: keep them with size 1.
         separator: what stands between strings.
 
@@ -71,10 +71,14 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     """
     between = _separator(separator)
     if isinstance(inputs, Ragged):
-        return _reduce_ragged(inputs, axis, keepdims, separator)
+        return _reduce_ragged(inputs, axis, separator)
     column = as_strings(inputs)
     rank = len(column.shape)
-    axes = list(range(rank)) if axis is None else [int(one) for one in np.atleast_1d(to_array(axis)).tolist()]
+    axes = (
+        list(range(rank))[::-1]
+        if axis is None
+        else [int(one) for one in np.atleast_1d(to_array(axis)).tolist()]
+    )
     places: list[int] = []
     for one in axes:
         if not -rank <= one < rank:
@@ -83,7 +87,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
             raise InvalidArgumentError(f"Duplicate reduction dimension {one}")
         places.append(one % rank)
     kept = [place for place in range(rank) if place not in places]
-    moved = column.to_numpy().transpose(*kept, *places)
+    moved = column.to_numpy().transpose(*kept, *places[::-1])
     rows = moved.reshape(*[column.shape[place] for place in kept], -1) if column.size else moved
     shape = tuple(column.shape[place] for place in kept)
     count = int(np.prod(shape, dtype=np.int64))
@@ -247,7 +251,7 @@ def _join_ragged(parts: list[Any], separator: str) -> Ragged:
     return with_flat(frame, join(flat, separator))
 
 
-def _reduce_ragged(inputs: Ragged, axis: Any, keepdims: bool, separator: str) -> Any:
+def _reduce_ragged(inputs: Ragged, axis: Any, separator: str) -> Any:
     """Join rows of a Ragged: the innermost dimension, the outermost, or all."""
     rank = inputs.ndim
     if axis is None:

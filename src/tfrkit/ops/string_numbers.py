@@ -114,13 +114,13 @@ def _narrow(wide: float, text: bytes) -> np.float32:
         narrow = np.float32(wide)
     if np.float64(wide).view(np.uint64) & _BELOW != _TIE or not np.isfinite(narrow):
         return narrow
-    exact, half = abs(Decimal(text.decode())), abs(Decimal(wide))
+    exact, half = Decimal(text.decode()).copy_abs(), Decimal(wide).copy_abs()
     if exact == half:
         return narrow
     outward = np.float32(np.inf if wide > 0 else -np.inf)
     near = np.nextafter(narrow, outward if abs(float(narrow)) < abs(wide) else np.float32(0))
     low, high = sorted((narrow, near), key=abs)
-    return high if exact > half else low
+    return np.float32(high if exact > half else low)
 
 
 def as_string(
@@ -180,9 +180,11 @@ def _written(value: Any, spec: str, letter: str, kind: str) -> bytes:
         real, imaginary = (_float_text(part, spec, letter) for part in (value.real, value.imag))
         return f"({real},{imaginary})".encode()
     if kind == "O":
-        return (f"%{spec}s".encode()) % (value,)
+        text: bytes = f"%{spec}s".encode() % (value,)
+        return text
     if kind in "iu":
-        return (f"%{spec if kind == 'i' else spec.lstrip('+ ')}d" % value).encode()
+        number: str = f"%{spec if kind == 'i' else spec.lstrip('+ ')}d" % value
+        return number.encode()
     return _float_text(float(value), spec, letter).encode()
 
 

@@ -102,7 +102,10 @@ def string_split(
 def _words(text: bytes, between: bytes, most: int) -> list[bytes]:
     if between:
         return text.split(between, most)
-    return text.split(None, most)
+    if most < 0 or not text.strip():
+        return text.split() if most else [text]
+    words = text.split(None, most) if most else [text]
+    return [*words, b""] if len(words) == most else words  # what is left after so many cuts, be it nothing
 
 
 def _pieces(text: bytes, characters: bytes, skip_empty: bool) -> list[bytes]:

@@ -75,24 +75,24 @@ def unicode_decode_with_offsets(
 
 
 def unicode_split(
-    input: Any,
+    input: Any,  # noqa: A002
     input_encoding: str,
     errors: str = "replace",
-    replacement_char: int = _REPLACEMENT,  # noqa: A002
+    replacement_char: int = _REPLACEMENT,
 ) -> Any:
-    """Cut strings into characters; see `unicode_decode`.
+    r"""Cut strings into characters; see `unicode_decode`.
 
     >>> unicode_split("éa", "UTF-8").to_list()
-    [b'\\xc3\\xa9', b'a']
+    [b'\xc3\xa9', b'a']
     """
     return unicode_split_with_offsets(input, input_encoding, errors, replacement_char)[0]
 
 
 def unicode_split_with_offsets(
-    input: Any,
+    input: Any,  # noqa: A002
     input_encoding: str,
     errors: str = "replace",
-    replacement_char: int = _REPLACEMENT,  # noqa: A002
+    replacement_char: int = _REPLACEMENT,
 ) -> tuple[Any, Any]:
     """Cut strings into characters, and tell at which byte each begins.
 
@@ -108,15 +108,15 @@ def unicode_split_with_offsets(
 
 
 def unicode_encode(
-    input: Any,
+    input: Any,  # noqa: A002
     output_encoding: str,
     errors: str = "replace",
-    replacement_char: int = _REPLACEMENT,  # noqa: A002
+    replacement_char: int = _REPLACEMENT,
 ) -> Any:
-    """Make strings of code points, those of the innermost dimension.
+    r"""Make strings of code points, those of the innermost dimension.
 
     >>> unicode_encode([[104, 105], [233, 33]], "UTF-8").to_list()
-    [b'hi', b'\\xc3\\xa9!']
+    [b'hi', b'\xc3\xa9!']
     """
     check_choice("errors", errors, ("ignore", "replace", "strict"))
     check_choice("output_encoding", output_encoding, _OUTPUTS)
@@ -137,7 +137,8 @@ def unicode_encode(
             codes.dtype.name, codes.dtype.name
         )
         raise InvalidArgumentError(
-            f"cannot compute UnicodeEncode as input #0(zero-based) was expected to be a int32 tensor but is a {name} tensor"
+            "cannot compute UnicodeEncode as input #0(zero-based) was expected to be a int32 tensor but is a "
+            f"{name} tensor"
         )
     rows = codes.reshape(int(np.prod(codes.shape[:-1], dtype=np.int64)), codes.shape[-1]).tolist()
     made = [_encode(row, output_encoding, errors, replacement_char) for row in rows]
@@ -152,10 +153,10 @@ def unicode_transcode(
     replacement_char: int = _REPLACEMENT,
     replace_control_characters: bool = False,
 ) -> Any:
-    """Write strings in another encoding; see `unicode_decode`.
+    r"""Write strings in another encoding; see `unicode_decode`.
 
     >>> unicode_transcode("é", "UTF-8", "UTF-16-BE")
-    b'\\x00\\xe9'
+    b'\x00\xe9'
     """
     check_choice("output_encoding", output_encoding, _OUTPUTS)
     check_choice("errors", errors, ("strict", "replace", "ignore"))
@@ -212,7 +213,7 @@ def _repaired(
 
 def _points(text: bytes, codec: str) -> tuple[list[int], list[int]]:
     """Code points and where they begin; what is wrong is -1."""
-    if codec == "ascii" or text.isascii() and codec == "utf-8":
+    if codec == "ascii" or (text.isascii() and codec == "utf-8"):
         return [code if code < 0x80 else _WRONG for code in text], list(range(len(text)))
     at = 0
     if codec in ("utf-16", "utf-32"):
@@ -232,7 +233,7 @@ def _points(text: bytes, codec: str) -> tuple[list[int], list[int]]:
             codes.append(_WRONG)
             starts.append(end)
         at = max(bad, end)
-    return codes, starts
+    return codes, [0, *starts[1:]] if starts else starts  # the first character has the mark of the order, too
 
 
 def _order(text: bytes, codec: str) -> tuple[str, int]:

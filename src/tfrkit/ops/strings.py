@@ -26,13 +26,13 @@ _CONTINUATION: Final = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no 
 
 
 def lower(input: Any, encoding: str = "") -> Any:  # noqa: A002
-    """Make strings lower-case: ASCII letters, or with `encoding="utf-8"` all that Unicode knows.
+    r"""Make strings lower-case: ASCII letters, or with `encoding="utf-8"` all that Unicode knows.
 
     Raises:
         InvalidArgumentError: there is another encoding.
 
     >>> lower("ÄB"), lower("ÄB", encoding="utf-8").decode()
-    (b'\\xc3\\x84b', 'äb')
+    (b'\xc3\x84b', 'äb')
     """
     if _is_unicode(encoding):
         return map_strings(input, lambda texts: [_text(text).lower().encode() for text in texts])
@@ -83,7 +83,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:  # noqa: 
     Args:
         input: strings.
         pos: where the part begins, counted from the end if negative; one for all, or of a shape that fits the input's.
-        len: at most so many bytes, to the end if negative; of the shape of `pos`.
+        len: at most so many of them; of bytes to the end if negative; of the shape of `pos`.
         unit: "BYTE", or "UTF8_CHAR" to count characters.
 
     Raises:
@@ -190,14 +190,14 @@ def _cut_bytes(text: bytes, start: int, count: int) -> bytes | None:
 
 
 def _cut_characters(text: bytes, start: int, count: int) -> bytes | None:
-    begins = [at for at, byte in enumerate(text) if byte & 0xC0 != 0x80]
+    """The same by characters; a negative count gives nothing, or is refused where the start is negative, too."""
+    begins = [at for at, byte in enumerate(text) if byte & 0xC0 != 0x80 or not at]
     size = len(begins)
-    if not -size <= start <= size:
+    if not -size <= start <= size or (start < 0 and count < 0):
         return None
     first = start + size if start < 0 else start
-    last = size if count < 0 else min(size, first + count)
     ends = [*begins, len(text)]
-    return text[ends[first] : ends[last]]
+    return text[ends[first] : ends[min(size, first + max(0, count))]]
 
 
 def _out_of_range(

@@ -28,7 +28,7 @@ class FileStatistics:
 
     Attributes:
         length: bytes.
-        mtime_nsec: when it was changed, in nanoseconds since 1970.
+        mtime_nsec: when it was changed, in nanoseconds since 1970, of which whole seconds are known.
         is_directory: whether it is a folder.
     """
 
@@ -83,13 +83,13 @@ def glob(pattern: Any) -> list[str]:
 
 
 def mkdir(path: Any) -> None:
-    """Make a folder, if it is not there.
+    """Make a folder, if there is nothing of that name.
 
     Raises:
         NotFoundError: the folder it is to be in is not there.
     """
     folder = path_text(path)
-    if not os.path.isdir(folder):
+    if not os.path.exists(folder):
         with _told(folder):
             os.mkdir(folder)
 
@@ -177,7 +177,7 @@ def stat(path: Any) -> FileStatistics:
     name = path_text(path)
     with _told(name):
         found = os.stat(name)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
+    return FileStatistics(found.st_size, int(found.st_mtime) * 10**9, os.path.isdir(name))
 
 
 def walk(
@@ -298,6 +298,6 @@ class _told:  # noqa: N801 (it is used as a statement)
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError) and not isinstance(error, OpError):
             raise from_os_error(error, self._path) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from functools import partial
 from typing import Any, Final, Self
 
 from tfrkit.errors import InvalidArgumentError, OpError, OutOfRangeError, PermissionDeniedError, from_os_error
@@ -179,7 +180,7 @@ class GFile:
         if self._input is None:
             if not self._reads:
                 raise PermissionDeniedError("File isn't open for reading")
-            self._input = self._told(lambda: open(self._path, "rb"))
+            self._input = self._told(partial(open, self._path, "rb"))
         return self._input
 
     def _to_write(self) -> io.BufferedWriter:
@@ -187,7 +188,7 @@ class GFile:
             if not self._writes:
                 raise PermissionDeniedError("File isn't open for writing")
             append = "a" in self._mode
-            self._output = self._told(lambda: open(self._path, "ab" if append else "wb"))
+            self._output = self._told(partial(open, self._path, "ab" if append else "wb"))
             if append:
                 self._output.seek(0, os.SEEK_END)
         return self._output

@@ -36,7 +36,10 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     made = op(*map(flat, args), **{key: flat(value) for key, value in kwargs.items()})
     if made.shape.rank == 0 or made.shape[0] != len(frame.flat_values):
-        raise ValueError("tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as flat_values of any ragged inputs.")
+        raise ValueError(
+            "tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
+            "flat_values of any ragged inputs."
+        )
     return found[0].with_flat_values(made)
 
 
@@ -52,7 +55,9 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
         raise ValueError("No SparseTensor in argument list of map_values")
     for other in found[1:]:
         if not np.array_equal(found[0].sparse.indices, other.sparse.indices):
-            raise InvalidArgumentError("indices of the sparse tensors differ: map_values needs the same places in all")
+            raise InvalidArgumentError(
+                "indices of the sparse tensors differ: map_values needs the same places in all"
+            )
 
     def flat(value: Any) -> Any:
         return value.values if isinstance(value, SparseTensor) else value

@@ -1,4 +1,4 @@
-"""The operators of a RaggedTensor: entry by entry, with other ragged tensors of the same rows and with what fits them."""
+"""The operators of a RaggedTensor: entry by entry, with ragged tensors of the same rows and what fits them."""
 
 from __future__ import annotations
 

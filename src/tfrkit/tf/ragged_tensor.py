@@ -40,22 +40,30 @@ class RaggedTensor(RaggedOperators):
     # --- how they are made
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> Any:
+    def from_row_splits(
+        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+    ) -> Any:
         """Cut values at `row_splits`."""
         return cls._of(ragged_make.from_row_splits(_plain(values), _plain(row_splits), validate), values)
 
     @classmethod
-    def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Any:
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> Any:
         """Cut values into rows of these lengths."""
         return cls._of(ragged_make.from_row_lengths(_plain(values), _plain(row_lengths), validate), values)
 
     @classmethod
-    def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Any:
+    def from_row_starts(
+        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+    ) -> Any:
         """Cut values into rows that begin at these places."""
         return cls._of(ragged_make.from_row_starts(_plain(values), _plain(row_starts), validate), values)
 
     @classmethod
-    def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Any:
+    def from_row_limits(
+        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+    ) -> Any:
         """Cut values into rows that end before these places."""
         return cls._of(ragged_make.from_row_limits(_plain(values), _plain(row_limits), validate), values)
 
@@ -69,7 +77,12 @@ class RaggedTensor(RaggedOperators):
 
     @classmethod
     def from_uniform_row_length(
-        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
+        cls,
+        values: Any,
+        uniform_row_length: Any,
+        nrows: Any = None,
+        validate: bool = True,
+        name: str | None = None,
     ) -> Any:
         """Cut values into rows of one length."""
         length = _plain(uniform_row_length)
@@ -260,7 +273,9 @@ class RaggedTensor(RaggedOperators):
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Make one dimension of several."""
-        return self._part(ragged_shape.merge_dims(self.ragged, outer_axis, inner_axis), whole=outer_axis == inner_axis)
+        return self._part(
+            ragged_shape.merge_dims(self.ragged, outer_axis, inner_axis), whole=outer_axis == inner_axis
+        )
 
     def consumers(self) -> list[Any]:
         """Nobody: there is no graph."""
@@ -336,8 +351,12 @@ def _rows_of(value: Any) -> Any:
         return value.to_numpy() if isinstance(value, BytesColumn) else value
     rows = [_rows_of(row) for row in value]
     if not rows:
-        return np.zeros((0, *value.flat_values.shape[1:]) if value.ragged_rank == 1 else (0, 0), _numpy_type(value))
-    if len({row.shape for row in rows}) == 1 and all(row.dtype != object or _is_strings(value) for row in rows):
+        return np.zeros(
+            (0, *value.flat_values.shape[1:]) if value.ragged_rank == 1 else (0, 0), _numpy_type(value)
+        )
+    if len({row.shape for row in rows}) == 1 and all(
+        row.dtype != object or _is_strings(value) for row in rows
+    ):
         return np.stack(rows)
     made = np.empty(len(rows), object)
     for number, row in enumerate(rows):

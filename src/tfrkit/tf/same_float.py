@@ -34,10 +34,10 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
         if wanted is None:
             wanted, first = found, tensor
         elif found != wanted:
-            beside = f" as {first}" if first is not None else ""
-            raise ValueError(f"{tensor}, type={found!r}, must be of the same type ({wanted!r}){beside}.")
+            beside = f" as {first!s}" if first is not None else ""
+            raise ValueError(f"{tensor!s}, type={found!s}, must be of the same type ({wanted!s}){beside}.")
     if wanted is None:
         return as_dtype("float32")
     if not wanted.is_floating:
-        raise ValueError(f"Expected floating point type, got {wanted!r}.")
+        raise ValueError(f"Expected floating point type, got {wanted!s}.")
     return wanted

@@ -6,7 +6,9 @@ from typing import Final
 
 from tfrkit.tf.entry import Entry, Raw
 
-_NEW: Final = "copy exists get_registered_schemes glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
+_NEW: Final = (
+    "copy exists get_registered_schemes glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
+)
 _OLD: Final = {
     "Copy": "copy_v1",
     "DeleteRecursively": "delete_recursively",

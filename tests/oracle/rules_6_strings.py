@@ -1,0 +1,43 @@
+"""Statements about TensorFlow's strings, ragged and sparse tensors, assertions and files."""
+
+SECTION_6_STRINGS: dict[str, str] = {
+    # strings
+    "6 strings.join": "strings.join joins tensors of one shape and single strings entry by entry; other shapes are `Input shapes do not match: ...`.",
+    "6 strings.length": "strings.length counts bytes, or with UTF8_CHAR the bytes that begin a character.",
+    "6 strings.substr": "strings.substr takes positions from either end and broadcasts; a position outside of a string is `pos 6 out of range for string b'hello' at index 0`. With UTF8_CHAR a negative length gives nothing, or is refused if the position is negative, too.",
+    "6 strings.split": "strings.split gives a tensor for one string, else a RaggedTensor; without `sep` it cuts at runs of ASCII white space, and a maxsplit that is used up adds what is left, be it empty.",
+    "6 strings.split v1": "compat.v1.strings.split gives a SparseTensor unless `result_type` says RaggedTensor; string_split cuts at any character of the delimiter.",
+    "6 strings.bytes_split": "strings.bytes_split cuts into single bytes.",
+    "6 strings.case": "lower and upper change ASCII letters, or with encoding='utf-8' all of Unicode, where wrong bytes become U+FFFD; strip takes ASCII white space.",
+    "6 strings.to_number": "strings.to_number reads what C's strtof reads, rounding once; anything else is `StringToNumberOp could not correctly convert string: x`.",
+    "6 strings.as_string": "strings.as_string writes as printf does: %d, %f, %e, %g with width and fill; bools are true and false.",
+    "6 strings.as_string errors": "as_string refuses precision and notation for integers and bools, both notations at once, and other fills.",
+    "6 strings.regex_replace": "regex_replace takes RE2's syntax and rewrites; an empty match directly behind another one does not count, and a rewrite with a group that is not there leaves the string as it is.",
+    "6 strings.regex_full_match": "regex_full_match tells whether a pattern of RE2 matches a whole string.",
+    "6 strings.regex errors": "A pattern that RE2 refuses is `Invalid pattern: (, error: missing ): (` and the like: look-around, back references, possessive repetition, more than 1000 repetitions.",
+    "6 strings.reduce_join": "strings.reduce_join joins along dimensions, the first one named first; of a RaggedTensor along any.",
+    "6 strings.unsorted_segment_join": "unsorted_segment_join joins the strings of each segment; numbers outside are refused.",
+    "6 strings.format": "strings.format writes tensors into a text, shortened to `summarize` entries at both ends.",
+    "6 strings.hash": "to_hash_bucket_fast is FarmHash's Fingerprint64, to_hash_bucket_strong SipHash-2-4 with a key, to_hash_bucket MurmurHash64A; all modulo the number of buckets.",
+    "6 strings.unicode": "unicode_decode, _encode, _split and _transcode replace, ignore or refuse what is wrong; offsets count bytes.",
+    "6 strings.ngrams": "strings.ngrams joins neighbours in the innermost dimension, with padding and short rows as asked.",
+    "6 io.decode_csv": "decode_csv reads RFC 4180 lines: quotes, defaults for empty fields, required fields, na_value, select_cols; each fault has its text.",
+    "6 io.read_file": "read_file, write_file (which makes folders) and matching_files (sorted) work on whole files; errors are `path; No such file or directory`.",
+    "6 io.base64": "encode_base64 and decode_base64 use the web-safe alphabet.",
+    # assertions
+    "6 debugging.comparisons": "assert_equal and kin give None, or raise InvalidArgumentError with the first differing places and values.",
+    "6 debugging.signs": "assert_positive and kin show the first values where they do not hold.",
+    "6 debugging.assert_near": "assert_near allows ten times the type's epsilon, relative and absolute, by default.",
+    "6 debugging.ranks": "assert_rank, assert_rank_at_least, assert_rank_in and assert_scalar raise ValueError with the rank and shape.",
+    "6 debugging.types": "assert_type and assert_integer raise TypeError; is_numeric_tensor is False for what is no tensor.",
+    "6 debugging.assert_shapes": "assert_shapes takes sizes, symbols, None and a first or last `...`.",
+    "6 debugging.Assert": "Assert raises InvalidArgumentError with a summary of its data.",
+    "6 debugging.check_numerics": "check_numerics gives the tensor back, or raises `x : Tensor had NaN values`, `Inf values` or both.",
+    # gfile
+    "6 gfile.questions": "gfile.exists, isdir and stat follow links; stat knows whole seconds.",
+    "6 gfile.names": "gfile.listdir, glob and walk give what is there, dot files too; no folder is `Could not find directory ...`.",
+    "6 gfile.changes": "mkdir, makedirs, remove, rmtree, rename and copy, and their errors; rename and copy refuse what is there unless `overwrite`.",
+    "6 gfile.v1": "compat.v1.gfile has the same under other names and with other arguments.",
+    "6 gfile.read": "GFile opens at the first read, decodes UTF-8 without `b`, leaves carriage returns out of lines, and begins anew after close.",
+    "6 gfile.write": "GFile opens at the first write, takes str and bytes, and refuses what its mode does not allow.",
+}
