@@ -292,7 +292,8 @@ def test_unsorted_segment_join():
 def test_format():
     for value in (
         np.arange(10), np.arange(64).reshape(8, 8), np.arange(8).reshape(2, 2, 2), [["a", "b"]],
-        np.array([True, False]), 1.0, np.array([1e10, 1e-5, 0.1, 100000.0, 1234567.0], "f4"), np.array([1.1, 1 / 3, np.nan, np.inf]),
+        np.array([True, False]), 1.0, np.array([1e10, 1e-5, 0.1, 100000.0, 1234567.0], "f4"),
+        np.array([1.1, 1 / 3, np.nan, np.inf]),
         np.array([1.1, 1 / 3], "f2"), np.zeros(0, "i4"), np.array([-3], "i1"), np.zeros((0, 3)),
     ):  # fmt: skip
         same(lambda tf: tf.strings.format("x {} y", tf.constant(value)))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.glob_files import glob_files
 from tfrkit.data.queues import (
     EpochsQueue,
     FifoQueue,
@@ -21,6 +20,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype as plain_dtype
 from tfrkit.ops.seeds import get_seeds
+from tfrkit.storage.glob_files import glob_files
 from tfrkit.tf.conversion import convert_to_tensor
 from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap, unwrap_argument
