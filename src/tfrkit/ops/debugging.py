@@ -223,10 +223,7 @@ def assert_near(
         holds |= np.abs(first - second) == absolute + relative * np.abs(second)
     if bool(np.all(holds)):
         return
-    tolerances = [
-        f"tf.Tensor({np.array2string(np.asarray(value))}, shape=(), dtype={real.name})"
-        for value in (relative, absolute)
-    ]
+    tolerances = [f"tf.Tensor({value!s}, shape=(), dtype={real.name})" for value in (relative, absolute)]
     lines = [
         repr(f"{message}.  ".encode() if message else b""),
         repr(f"x and y not equal to tolerance rtol = {tolerances[0]}, atol = {tolerances[1]}".encode()),
