@@ -128,6 +128,8 @@ def fails(case: Case, name: str, text: str = "") -> None:
 
 def _listed(value: Any) -> Any:
     array = np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
     return array

@@ -18,6 +18,7 @@ from tfrkit.ops.convert import (
     alike_to_first,
     as_value,
     cast_array,
+    convert,
     convert_hinted,
     dtype_of,
     is_tensor,
@@ -47,6 +48,7 @@ __all__ = [
     "multiply_truths",
     "power",
     "right_shift",
+    "scalar_mul",
     "squared_difference",
     "subtract",
     "truediv",
@@ -109,12 +111,7 @@ def truediv(x: Any, y: Any) -> Any:
     y = y if is_tensor(y) else convert_hinted(y, dtype_of(x))
     if dtype_of(x) is dtype_of(y) and dtype_of(x) in _QUICK:
         return apply_pair(np.true_divide, x, y)
-    names = [dtype_name(dtype_of(value)) for value in (x, y)]
-    if names[0] != names[1]:
-        raise TypeError(f"`x` and `y` must have the same dtype, got tf.{names[0]} != tf.{names[1]}.")
-    if names[0] not in _DIVISIBLE.split():
-        allowed = ", ".join(f"tf.{name}" for name in _DIVISIBLE.split())
-        raise TypeError(f"Invalid dtype tf.{names[0]} in __truediv__. Expected one of {{{allowed}}}.")
+    _check_divisible(x, y, "__truediv__")
     return apply_pair(np.true_divide, as_floats(x), as_floats(y))
 
 
@@ -199,12 +196,13 @@ def squared_difference(x: Any, y: Any) -> Any:
     return apply_pair(lambda x, y: (x - y) * np.conj(x - y) if x.dtype.kind == "c" else (x - y) ** 2, x, y)
 
 
-@takes_alike("x", "y")
+@takes_alike("x", "y", by_first=True)
 def divide_no_nan(x: Any, y: Any) -> Any:
     """Divide; what is divided by 0 is 0."""
-    x, y = (as_floats(value) for value in alike("Div", x, y))
-    check_type("DivNoNan", x.dtype)
-    return apply_pair(lambda x, y: np.where(y == 0, x.dtype.type(0), x / y)[()], x, y)
+    x = as_value(x)
+    y = y if is_tensor(y) else convert_hinted(y, dtype_of(x))
+    _check_divisible(x, y, "tf.math.divide_no_nan")
+    return apply_pair(lambda x, y: np.where(y == 0, x.dtype.type(0), x / y)[()], as_floats(x), as_floats(y))
 
 
 @takes_alike("x", "y")
@@ -266,6 +264,19 @@ def right_shift(x: Any, y: Any) -> Any:
     return apply_pair(lambda x, y: np.right_shift(x, np.clip(y, 0, 8 * y.dtype.itemsize - 1)), x, y)
 
 
+def scalar_mul(scalar: Any, x: Any) -> Any:
+    """Multiply by a number.
+
+    Raises:
+        ValueError: it is more than one number.
+    """
+    value = as_value(x)
+    factor = scalar if is_tensor(scalar) else convert(scalar, dtype_of(value))
+    if shape_of(factor):
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {shape_of(factor)}.")
+    return multiply(factor, value)
+
+
 def add_n(inputs: Any) -> Any:
     """The sum of values of one type and shape.
 
@@ -299,6 +310,15 @@ def add_n(inputs: Any) -> Any:
     for value in values[1:]:
         total = apply_pair(np.add, total, value)
     return total
+
+
+def _check_divisible(x: Any, y: Any, where: str) -> None:
+    names = [dtype_name(dtype_of(value)) for value in (x, y)]
+    if names[0] != names[1]:
+        raise TypeError(f"`x` and `y` must have the same dtype, got tf.{names[0]} != tf.{names[1]}.")
+    if names[0] not in _DIVISIBLE.split():
+        allowed = ", ".join(f"tf.{name}" for name in _DIVISIBLE.split())
+        raise TypeError(f"Invalid dtype tf.{names[0]} in {where}. Expected one of {{{allowed}}}.")
 
 
 def _check_divisor(y: Any) -> None:

@@ -13,12 +13,15 @@ from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import show_dims
 from tfrkit.model.sparse import Sparse
+from tfrkit.model.tensor_types import tensor_type
 from tfrkit.ops.convert import STRING, as_value, cast_array, dtype_of, kernel_name, shape_of
+from tfrkit.ops.float_to_integer import float_to_integer
 from tfrkit.ops.types import check_type
 
 __all__ = ["bitcast", "cast", "cast_value", "make_complex", "saturate_cast", "to_float", "to_int32"]
 
-_EXACT: Final = 2**24  # up to here float32 holds every integer
+
+_FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
 
 def cast(x: Any, dtype: Any) -> Any:
@@ -61,7 +64,9 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> Any:
         return value
     if STRING in (value.dtype, dtype):
         raise UnimplementedError(f"Cast {kernel_name(value.dtype)} to {kernel_name(dtype)} is not supported")
-    made = cast_array(np.asarray(value), dtype)
+    array = np.asarray(value)
+    cut = array.dtype.name in _FLOATS and dtype.kind in "iu"
+    made = float_to_integer(array, dtype) if cut else cast_array(array, dtype)
     if isinstance(value, np.ndarray):
         made.flags.writeable = False
         return made
@@ -110,9 +115,9 @@ def bitcast(input: Any, type: Any) -> Any:  # noqa: A002
         made = array.reshape(-1).view(wanted).reshape(*shape, given // wanted.itemsize)
     else:
         if not shape or shape[-1] * given != wanted.itemsize:
-            names = kernel_name(array.dtype), kernel_name(wanted), wanted.itemsize // given
+            numbers = tensor_type(array.dtype).number, tensor_type(wanted).number
             raise InvalidArgumentError(
-                f"Cannot bitcast from {names[0]} to {names[1]}: shape {show_dims(shape)}"
+                f"Cannot bitcast from {numbers[0]} to {numbers[1]}: {given} bytes in the shape {show_dims(shape)}"
             )
         made = array.reshape(-1).view(wanted).reshape(shape[:-1])
     return made if made.ndim else made[()]
@@ -161,8 +166,8 @@ def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
 
 def _inside(dtype: np.dtype[Any], low: Any, high: Any) -> tuple[Any, Any]:
     least, most = dtype.type(low), dtype.type(high)
-    if int(least) < low:
+    if float(least) < float(low):
         least = np.nextafter(least, dtype.type(0))
-    if int(most) > high:
+    if float(most) > float(high):
         most = np.nextafter(most, dtype.type(0))
     return least, most

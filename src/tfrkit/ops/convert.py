@@ -185,8 +185,13 @@ def convert_hinted(value: Any, dtype: np.dtype[Any]) -> Any:
         return convert(value)
 
 
-def alike(op: str, *values: Any) -> list[Any]:
+def alike(op: str, *values: Any, first: int = 0) -> list[Any]:
     """Make values of one type, that of the first tensor, or of the first one if all are literals.
+
+    Args:
+        op: TensorFlow's name of the operation.
+        values: tensors and literals.
+        first: the number of the first one among the inputs of the operation.
 
     Raises:
         TypeError, ValueError: a literal cannot be of that type.
@@ -199,10 +204,9 @@ def alike(op: str, *values: Any) -> list[Any]:
         return list(values)
     dtype = next((dtype_of(value) for value in values if is_tensor(value)), None)
     if dtype is None:
-        first = convert(values[0])
-        dtype = dtype_of(first)
+        dtype = dtype_of(convert(values[0]))
     made = [value if is_tensor(value) else convert(value, dtype) for value in values]
-    _check(op, made)
+    _check(op, made, first)
     return made
 
 
@@ -269,10 +273,10 @@ def cast_array(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any
         return array.astype(dtype)
 
 
-def _check(op: str, values: list[Any]) -> None:
+def _check(op: str, values: list[Any], first: int = 0) -> None:
     dtype = dtype_of(values[0])
     check_type(op, dtype)
-    for number, value in enumerate(values):
+    for number, value in enumerate(values, first):
         if dtype_of(value) != dtype:
             raise InvalidArgumentError(
                 f"cannot compute {op} as input #{number}(zero-based) was expected to be a {kernel_name(dtype)} "

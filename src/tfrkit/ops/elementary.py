@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.ops.convert import as_value, dtype_of, is_tensor
+from tfrkit.model.element_spec import dtype_name
+from tfrkit.ops.arithmetic import divide_no_nan
+from tfrkit.ops.convert import as_value, convert, dtype_of, is_tensor
 from tfrkit.ops.elementwise import apply_single
 from tfrkit.ops.types import check_type
 
@@ -41,6 +43,7 @@ __all__ = [
     "negative",
     "real",
     "reciprocal",
+    "reciprocal_no_nan",
     "relu",
     "relu6",
     "rint",
@@ -85,6 +88,14 @@ def sign(x: Any) -> Any:
 def reciprocal(x: Any) -> Any:
     """1 divided by it."""
     return apply_single("Reciprocal", np.reciprocal, x)
+
+
+def reciprocal_no_nan(x: Any) -> Any:
+    """1 divided by it, 0 for 0."""
+    value = as_value(x)
+    one = convert(1, dtype_of(value))
+    check_type("DivNoNan", dtype_of(value))
+    return divide_no_nan(one, value)
 
 
 def square(x: Any) -> Any:
@@ -209,7 +220,9 @@ def relu(features: Any) -> Any:
 
 def relu6(features: Any) -> Any:
     """The number, but from 0 to 6."""
-    return apply_single("Relu6", lambda x: np.clip(x, x.dtype.type(0), x.dtype.type(6)), features)
+    return apply_single(
+        "Relu6", lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)), features
+    )
 
 
 def elu(features: Any) -> Any:
@@ -252,12 +265,14 @@ def invert(x: Any) -> Any:
 def real(input: Any) -> Any:  # noqa: A002
     """The real part; real numbers stay."""
     x = as_value(input)
+    _check_numeric(x)
     return x.real if dtype_of(x).kind == "c" else x
 
 
 def imag(input: Any) -> Any:  # noqa: A002
     """The imaginary part; 0 for real numbers."""
     x = as_value(input)
+    _check_numeric(x)
     return x.imag if dtype_of(x).kind == "c" else np.zeros_like(x)[()]
 
 
@@ -269,7 +284,7 @@ def conj(x: Any) -> Any:
     """
     x = as_value(x)
     if dtype_of(x).kind not in "iufcV":
-        raise TypeError(f"Expected numeric or variant tensor, got dtype {dtype_of(x)!r}")
+        raise TypeError(f"Expected numeric or variant tensor, got dtype tf.{dtype_name(dtype_of(x))}.")
     return np.conj(x) if dtype_of(x).kind == "c" else x
 
 
@@ -280,6 +295,12 @@ def angle(input: Any) -> Any:  # noqa: A002
         return np.angle(x)
     check_type("Relu", dtype_of(x))
     return np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))[()]
+
+
+def _check_numeric(x: Any) -> None:
+    if dtype_of(x).kind not in "iufcV":
+        name = dtype_name(dtype_of(x))
+        raise TypeError(f"input must be a numeric tensor, but got tensor with dtype <dtype: {name!r}>")
 
 
 def _sign(x: Any) -> Any:

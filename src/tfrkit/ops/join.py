@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import (
     STRING,
@@ -104,6 +105,9 @@ def concat(values: Any, axis: Any) -> Any:
         raise InvalidArgumentError(
             "OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]'"
         )
+    if not isinstance(values, Pack):  # all are literals, numpy's values too
+        kind = dtype_of(as_value(values[0]))
+        values = [convert(value, kind) for value in values]
     parts = alike("ConcatV2", *values)
     where = int(np.reshape(place, -1)[0])
     _check_concat([shape_of(part) for part in parts], where)
@@ -170,10 +174,21 @@ def repeat(input: Any, repeats: Any, axis: int | None = None) -> Any:  # noqa: A
     >>> repeat([1, 2], 2).tolist(), repeat(["a", "b"], [1, 2]).to_list()
     ([1, 1, 2, 2], [b'a', b'b', b'b'])
     """
-    value = as_value(input)
-    times = integers(repeats, "Tidx")
+    value, given = as_value(input), as_value(repeats)
+    if dtype_of(given).kind not in "iu":
+        raise TypeError(
+            f"Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = {given} of dtype: "
+            f"<dtype: {dtype_name(dtype_of(given))!r}>"
+        )
+    count = len(shape_of(value))
+    if axis is not None and not -count <= axis < count:
+        raise ValueError(f"axis={axis} out of bounds: expected {-count}<=axis<{count}")
+    rows = math.prod(shape_of(value)) if axis is None else shape_of(value)[axis]
+    times = integers(given, "Tidx")
     if times.size and int(times.min()) < 0:
-        raise InvalidArgumentError(f"Expected repeats >= 0, but got {times.min()}")
+        raise InvalidArgumentError(f"Expected multiples[1] >= 0, but got {times.min()}")
+    if times.size not in (1, rows):
+        raise ValueError(f"Dimensions {rows} and {times.size} are not compatible")
     return rearranged(value, lambda array: np.repeat(array, times, axis))
 
 

@@ -106,4 +106,4 @@ def _check(a: Any, b: Any, batched: bool) -> None:
             f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}"
         ) from None
     if a.shape[-1] != b.shape[-2]:
-        raise InvalidArgumentError(f"Matrix size-incompatible: In[0]: {shapes[0]}, In[1]: {shapes[1]}")
+        raise InvalidArgumentError(f"Matrix size-incompatible: In[0]: {shapes[0]}, In[1]: {shapes[1]} 0 0")

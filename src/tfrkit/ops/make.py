@@ -11,8 +11,20 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.shapes import as_dims, show_dims
-from tfrkit.ops.convert import STRING, as_array, as_value, convert, dtype_of, integers, of_array, shape_of
+from tfrkit.ops.convert import (
+    STRING,
+    Pack,
+    as_array,
+    as_value,
+    convert,
+    dtype_of,
+    integers,
+    is_tensor,
+    of_array,
+    shape_of,
+)
 from tfrkit.ops.shapes import reshape
+from tfrkit.ops.types import check_type
 
 __all__ = ["constant", "fill", "ones", "ones_like", "zeros", "zeros_like"]
 
@@ -60,9 +72,9 @@ def fill(dims: Any, value: Any) -> Any:
     sizes = integers(dims, "index_type")
     if sizes.ndim > 1:
         raise InvalidArgumentError(f"dims must represent a vector, got shape {show_dims(sizes.shape)}")
-    if shape_of(value):
+    if shape_of(value) not in ((), (1,)):
         raise InvalidArgumentError(f"value must represent a scalar, got shape {show_dims(shape_of(value))}")
-    return _full(np.atleast_1d(sizes).tolist(), value)
+    return _full(np.atleast_1d(sizes).tolist(), of_array(as_array(value).reshape(())))
 
 
 def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noqa: ARG001
@@ -88,14 +100,20 @@ def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noq
 def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
     """Ones in the shape of another value, and of its type unless one is given."""
     value = as_value(input)
+    if dtype is None:
+        check_type("OnesLike", dtype_of(value))
     return _full(list(shape_of(value)), _one(dtype_of(value) if dtype is None else as_dtype(dtype)))
 
 
 def _sizes(shape: Any) -> list[int]:
     if isinstance(shape, (int, np.integer)):
         return [int(shape)]
-    found: list[int] = np.atleast_1d(integers(shape, "index_type")).tolist()
-    return found
+    if not is_tensor(shape) and not isinstance(shape, Pack) and not hasattr(shape, "as_list"):
+        shape = convert(shape, np.dtype("int32"))
+    found = np.atleast_1d(integers(shape, "index_type"))
+    if found.ndim > 1:
+        raise InvalidArgumentError(f"dims must represent a vector, got shape {show_dims(found.shape)}")
+    return found.tolist()  # type: ignore[no-any-return]
 
 
 def _full(sizes: list[int], value: Any) -> Any:

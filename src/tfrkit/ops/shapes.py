@@ -17,7 +17,7 @@ from tfrkit.ops.strided_slice import rearranged
 from tfrkit.ops.types import check_type
 
 __all__ = [
-    "broadcast_static_shape",
+    "broadcast_dynamic_shape",
     "broadcast_to",
     "ensure_shape",
     "expand_dims",
@@ -216,6 +216,9 @@ def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
     value = as_value(input)
     wanted = integers(shape, "Tidx").tolist()
     given = shape_of(value)
+    for size in wanted:
+        if size < 0:
+            raise InvalidArgumentError(f"Dimension {size} must be >= 0")
     if len(given) > len(wanted):
         raise InvalidArgumentError(
             f"Rank of input ({len(given)}) must be no greater than rank of output shape ({len(wanted)})."
@@ -228,14 +231,14 @@ def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
         ) from None
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
-    """The shape that two shapes have when they are broadcast."""
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape that two shapes, given as numbers, have when they are broadcast."""
+    one, two = integers(shape_x, "T"), integers(shape_y, "T")
     try:
-        return np.broadcast_shapes(tuple(shape_x), tuple(shape_y))
+        return np.array(np.broadcast_shapes(tuple(one.tolist()), tuple(two.tolist())), np.int32)
     except ValueError:
-        raise ValueError(
-            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are "
-            f"either equal or one of them is 1. Received: {shape_x} and {shape_y}."
+        raise InvalidArgumentError(
+            f"Incompatible shapes: {show_dims(one.tolist())} vs. {show_dims(two.tolist())}"
         ) from None
 
 
@@ -254,7 +257,7 @@ def ensure_shape(x: Any, shape: Any) -> Any:
         two not in (None, one) for one, two in zip(given, wanted, strict=True)
     ):
         raise InvalidArgumentError(
-            f"Shape of tensor dummy_input {show_dims(given)} is not compatible with expected shape {show_dims(wanted)}."
+            f"Shape of tensor input {show_dims(given)} is not compatible with expected shape {show_dims(wanted)}."
         )
     return value
 

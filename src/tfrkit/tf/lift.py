@@ -147,6 +147,8 @@ def _matched(
     items = list(given[0]) if group.listed and isinstance(given[0], (list, tuple)) else given
     if not any(_is_numpy(item) for item in items):
         return args, options
+    if group.listed and not any(type(item) is Tensor for item in items):
+        return args, options  # a list of numpy's values is one constant
     made = _alike(items, group.by_first)
     if group.listed:
         made = [Pack(made)]

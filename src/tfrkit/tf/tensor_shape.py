@@ -9,7 +9,14 @@ from typing import Any
 from tfrkit.model.element_spec import common_shape, compatible_shapes
 from tfrkit.model.shapes import Dims, as_dims
 
-__all__ = ["Dimension", "TensorShape", "as_shape", "dimension_at_index", "dimension_value"]
+__all__ = [
+    "Dimension",
+    "TensorShape",
+    "as_shape",
+    "broadcast_static_shape",
+    "dimension_at_index",
+    "dimension_value",
+]
 
 
 class Dimension:
@@ -286,3 +293,28 @@ def dimension_value(dimension: Any) -> int | None:
 def dimension_at_index(shape: Any, index: int) -> Dimension:
     """One size of a shape, as a Dimension."""
     return Dimension(as_shape(shape)[index])
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape that two shapes have when they are broadcast.
+
+    Raises:
+        ValueError: they do not fit.
+    """
+    one, two = as_shape(shape_x).known, as_shape(shape_y).known
+    if one is None or two is None:
+        return TensorShape.of(None)
+    length = max(len(one), len(two))
+    pairs = zip((1,) * (length - len(one)) + one, (1,) * (length - len(two)) + two, strict=True)
+    found: list[int | None] = []
+    for first, second in pairs:
+        if first == 1 or second == 1:
+            found.append(second if first == 1 else first)
+        elif first is None or second is None or first == second:
+            found.append(second if first is None else first)
+        else:
+            raise ValueError(
+                "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are "
+                f"either equal or one of them is 1. Received: {shape_x} and {shape_y}."
+            )
+    return TensorShape.of(tuple(found))
