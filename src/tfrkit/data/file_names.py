@@ -219,7 +219,7 @@ def _check_names_dataset(dataset: Dataset) -> None:
     Raises:
         TypeError: they are not.
     """
-    spec = dataset.element_spec
+    spec = dataset.node.element_spec()
     if is_nested(spec) or not isinstance(spec, TensorSpec) or spec.dtype != _STRING:
         raise TypeError(f"{_WANTED}. Got a dataset of `{map_structure(_TypeName, spec)!r}` elements.")
     if spec.shape:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
 
@@ -22,9 +22,13 @@ from tfrkit.data.iterator import DatasetIterator
 from tfrkit.data.map import AutoMapNode, MapNode
 from tfrkit.data.node import Node
 from tfrkit.data.ragged_batch import RaggedBatchNode
+from tfrkit.data.structure import map_structure
 from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.tf.on_tensors import OnTensors, Yielding, begin_functions
+from tfrkit.tf.ragged_tensor import RaggedTensor
+from tfrkit.tf.sparse_tensor import SparseTensor
+from tfrkit.tf.specs import plain, public
 from tfrkit.tf.tensor import Tensor
 
 __all__ = ["Dataset"]
@@ -36,6 +40,13 @@ _NAMES: Final = {  # of TensorFlow's classes, where they are not those of the no
     "RaggedBatch": "_Batch",
     "Slices": "_TensorSlice",
     "Tensors": "_Tensor",
+}
+
+
+_CLASSES: Final = {
+    "TensorSpec": Tensor,
+    "RaggedTensorSpec": RaggedTensor,
+    "SparseTensorSpec": SparseTensor,
 }
 
 
@@ -61,10 +72,19 @@ class Dataset(engine.Dataset):
     # ---- verbs that run otherwise
 
     @classmethod
-    def from_generator(cls, generator: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def from_generator(
+        cls,
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Any:
         """What a generator yields, Tensors too; see `tfrkit.Dataset.from_generator`."""
         made = Yielding(generator) if callable(generator) else generator
-        return super().from_generator(made, *args, **options)
+        signature = map_structure(plain, output_signature)
+        return super().from_generator(made, output_types, output_shapes, args, signature, name)
 
     def map(
         self,
@@ -118,6 +138,42 @@ class Dataset(engine.Dataset):
     def cardinality(self, name: str | None = None) -> Any:
         """The number of elements, INFINITE_CARDINALITY (-1) or UNKNOWN_CARDINALITY (-2), as a Tensor."""
         return Tensor(np.int64(self.node.cardinality()))
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of an element, with a TensorSpec and the like in the place of Tensors."""
+        return map_structure(public, self.node.element_spec())
+
+    # ---- TensorFlow 1
+
+    def make_one_shot_iterator(self) -> OwnedIterator:
+        """Run it from the beginning."""
+        return iter(self)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> NoReturn:
+        """There are no graphs in which an iterator could be initialised.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(
+            "`make_initializable_iterator()` is not supported in eager mode. Use Python-style iteration instead."
+        )
+
+    @property
+    def output_types(self) -> Any:
+        """The types in `element_spec`."""
+        return map_structure(lambda spec: spec.dtype, self.element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes in `element_spec`."""
+        return map_structure(lambda spec: spec.shape, self.element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        """The classes of values: Tensor, RaggedTensor, SparseTensor."""
+        return map_structure(lambda spec: _CLASSES[type(spec).__name__], self.element_spec)
 
     def __repr__(self) -> str:
         return f"<{self.shown or _name_of(self.node)} element_spec={self.element_spec!r}>"

@@ -21,6 +21,10 @@ NAMES: Final[dict[str, Entry]] = {
             "scan",
         )
     },
+    **{
+        f"nest.{name}": Raw(f"tf.nesting:{name}")
+        for name in ("assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as")
+    },
     "function": Raw("tf.functions:function"),
     "autograph.experimental.do_not_convert": Raw("tf.functions:do_not_convert"),
     "autograph.to_graph": Raw("tf.functions:to_graph"),
