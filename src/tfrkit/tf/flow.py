@@ -298,7 +298,7 @@ def _rows_of(elems: Any) -> tuple[list[Any], int]:
         for each in flatten(_listed_tuple(elems))
     ]
     for each in given:
-        if isinstance(each, Tensor) and not each.shape:
+        if isinstance(each, Tensor) and not each.shape.rank:
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     counts = {len(unwrap(each)) for each in given}
     if len(counts) > 1:
