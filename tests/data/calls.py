@@ -57,7 +57,7 @@ def difference(found: list[Any], wanted: list[Any]) -> str:
 def placeless(found: list[Any]) -> list[Any]:
     """Outcomes without the places in files that errors name: the plain engine does not know them everywhere."""
     return [
-        Failure(one.name, re.sub(r"; in( record \d+)?( \(frame at byte \d+\))? of '.*'", "", one.text))
+        Failure(one.name, re.sub(r"(; in|,)( record \d+)?( \(frame at byte \d+\))? of '.*'", "", one.text))
         if isinstance(one, Failure)
         else one
         for one in found

@@ -12,6 +12,8 @@ import numpy as np
 
 import tfrkit as tfr
 from tests.data.calls import chain_folder
+from tests.data.image_files import SPEC as IMAGES
+from tests.data.image_files import write_images
 from tests.data.random_features import SPEC
 from tests.data.suite import StageSuite
 
@@ -62,6 +64,19 @@ def folder() -> Path:
 
 def records(*names: str, **options: Any) -> tfr.Dataset:
     return tfr.TFRecordDataset([folder() / f"{name}.tfrecord" for name in names], **options)
+
+
+@cache
+def image_folder() -> Path:
+    """Files of images."""
+    path = Path(mkdtemp(prefix="tfrkit-images-"))
+    write_images(path / "good.tfrecord", 7)
+    write_images(path / "broken.tfrecord", 9, {2: "cut", 3: "text", 7: "empty"})
+    return path
+
+
+def images(*names: str, **options: Any) -> tfr.Dataset:
+    return tfr.TFRecordDataset([image_folder() / f"{name}.tfrecord" for name in names], **options)
 
 
 def counted() -> tfr.Dataset:
@@ -121,6 +136,25 @@ CASES = {
     "rename": lambda: records("ex nine").parse(SPEC).rename(ids="list"),
     "cast": lambda: records("ex nine").parse(SPEC).cast(n="float32", ids="int32"),
     "decode_raw": lambda: records("ex nine").parse(SPEC).decode_raw("raw", "uint16", shape=[2, 2]),
+    "decode_image": lambda: images("good", "broken").parse(IMAGES).decode_image("image"),
+    "decode_image batched": lambda: images("good", "broken").parse(IMAGES).decode_image("image", size=(8, 9)).batch(3),
+    "decode_image in batches": lambda: images("good", "broken").parse(IMAGES).batch(3).decode_image("image", size=(8, 9)),
+    "decode_image skip": lambda: (
+        images("good", "broken", on_corrupt="skip").parse(IMAGES).decode_image("image", size=(8, 9)).batch(3)
+    ),
+    "decode_image stop": lambda: (
+        images("broken", "good", on_corrupt="stop").repeat(2).parse(IMAGES).decode_image("image", channels=1)
+    ),
+    "decode_image skip in batches": lambda: (
+        images("broken", on_corrupt="skip").parse(IMAGES).batch(4).decode_image("image", size=(8, 9))
+    ),
+    "decode_image shuffled": lambda: (
+        images("broken", "good", on_corrupt="skip").shuffle(4, seed=1).parse(IMAGES).decode_image("image")
+    ),
+    "resize": lambda: images("good").parse(IMAGES).decode_image("image").resize("image", (5, 6)),
+    "normalize": lambda: (
+        images("good").parse(IMAGES).decode_image("image", size=(4, 4)).normalize("image", mean=0.5).batch(2)
+    ),
     "with_column": lambda: records("ex nine").parse(SPEC).with_column("total", total),
     "with_source": lambda: records("ex nine", "ex bad crc", on_corrupt="skip").shuffle(5, seed=1).with_source(),
 }  # fmt: skip

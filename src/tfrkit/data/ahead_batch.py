@@ -99,9 +99,10 @@ class _Slot:
         run: what was made of it, once `done`.
         cancelled: its elements have gone to other batches.
         own: the consumer itself makes it.
+        measured: how large it is says how many may be under way.
     """
 
-    __slots__ = ("cancelled", "done", "job", "own", "run")
+    __slots__ = ("cancelled", "done", "job", "measured", "own", "run")
 
     def __init__(self, job: Job, *, own: bool) -> None:
         self.job = job
@@ -109,6 +110,7 @@ class _Slot:
         self.run: Run | None = None
         self.done = False
         self.cancelled = False
+        self.measured = False
 
 
 class _Batches(Ahead):
@@ -120,6 +122,7 @@ class _Batches(Ahead):
 
     __slots__ = (
         "_at",
+        "_each",
         "_implicit",
         "_jobs",
         "_limit",
@@ -137,7 +140,8 @@ class _Batches(Ahead):
         self._implicit = node.depth is None
         self._most = max(node.depth or 0, _EACH * self._threads)
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
-        self._jobs = JobMaker(node.input, self._inbox, replace(context, threads=1), seen)
+        self._each = replace(context, threads=1)  # for one batch
+        self._jobs = JobMaker(node.input, self._inbox, self._each, seen)
         self._slots: deque[_Slot] = deque()
         self._taking = threading.Lock()  # held by the thread that takes elements
         self._at: Any = None  # where it began to
@@ -254,9 +258,15 @@ class _Batches(Ahead):
             slot = _Slot(job, own=kept is Exception)
             self._slots.append(slot)
             if self._taken % _MEASURED == 0:
-                self._limit = max(1, min(self._most, _MOST_BYTES // max(1, job.nbytes)))
+                slot.measured = True
+                self._bound(job.nbytes)
             self._taken += 1
             return slot
+
+    def _bound(self, nbytes: int) -> None:
+        """Let no more batches of that size be under way than memory allows, with more threads for each then."""
+        self._limit = max(1, min(self._most, _MOST_BYTES // max(1, nbytes)))
+        self._each.threads = max(1, self._threads // self._limit)
 
     def _finish_slot(self, slot: _Slot, kept: type[BaseException]) -> None:
         """Make a batch; errors of a kind are kept for the consumer."""
@@ -271,6 +281,8 @@ class _Batches(Ahead):
         with self.lock:
             if not slot.cancelled:
                 slot.run, slot.done = run, True
+                if slot.measured and run is not None:
+                    self._bound(max(slot.job.nbytes, run.chunk.nbytes))
         self.ring()
 
     def _give_back(self, slot: _Slot, used: int) -> None:

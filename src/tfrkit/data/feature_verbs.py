@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from tfrkit.data import convert
 from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
+from tfrkit.data.decode_image import DecodeImageNode, find_on_corrupt
+from tfrkit.data.image_ops import NormalizeOp, ResizeOp
 from tfrkit.data.node import Node
 from tfrkit.data.parse import ParseNode
 from tfrkit.data.parse_sequence import ParseSequenceNode
 from tfrkit.data.with_column import WithColumnNode
 from tfrkit.data.with_source import WithSourceNode
-from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.specs import Spec
+from tfrkit.ops.image_maker import ImageMaker, image_size, method_name
+from tfrkit.ops.normalize import Normalization, as_numbers
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
@@ -74,6 +78,88 @@ class FeatureVerbs(ABC):
         return self._over(
             ColumnsNode(self.node, DecodeRawOp(key, convert.as_dtype(dtype), shape, little_endian))
         )
+
+    def decode_image(
+        self,
+        key: str,
+        *,
+        channels: int = 3,
+        size: Any = None,
+        method: Any = "bilinear",
+        dtype: Any = None,
+        scaled: bool = False,
+        antialias: bool = False,
+        on_corrupt: OnCorrupt | None = None,
+    ) -> Dataset:
+        """Decode the encoded images (JPEG, PNG, GIF, BMP, WebP) of a feature, on all cores.
+
+        Before or behind `batch`. With a size, `decode_image(...).batch(n)` decodes straight into the rows of the batch.
+
+        Args:
+            key: the feature, of which each byte string is an image.
+            channels: 3 makes all images RGB, 1 gray, 4 RGBA (no JPEGs); 0: as stored. Of an animation it is the first frame.
+            size: (height, width) to resize to, as `tfr.image.resize` does; None: every image keeps its own.
+            method: of `tfr.image.resize`.
+            dtype: "uint8" or "float32", both from 0 to 255. By default uint8 without a size, float32 with one. With a
+                size uint8 rounds: to the nearest integer, halves to even ones.
+            scaled: decode JPEGs at the smallest scale (in eighths) that still covers the size, and resize from there:
+                quicker, and not quite the same; see docs/images.md.
+            antialias: of `tfr.image.resize`.
+            on_corrupt: what becomes of images that cannot be decoded: "raise": an error in the element's place;
+                "skip": the element is dropped and counted; "stop": so is the rest of its file. By default as the
+                source says.
+
+        Raises:
+            InvalidArgumentError: there is no such feature.
+            ValueError: an argument is none of those that there are.
+        """
+        sizes = None if size is None else image_size(size)
+        kind = convert.as_dtype(dtype or ("uint8" if sizes is None else "float32"))
+        maker = ImageMaker(int(channels), sizes, method_name(method), kind, bool(scaled), bool(antialias))
+        return self._over(DecodeImageNode(self.node, key, maker, on_corrupt or find_on_corrupt(self.node)))
+
+    def resize(
+        self, key: str, size: Any, method: Any = "bilinear", *, antialias: bool = False, dtype: Any = None
+    ) -> Dataset:
+        """Resize the images of a feature, which are arrays; before or behind `batch`. See `tfr.image.resize`.
+
+        Args:
+            key: the feature: height x width x channels, or a batch of them.
+            size: (height, width).
+            method: "bilinear", "nearest", "bicubic", "area", "lanczos3" and so on.
+            antialias: of `tfr.image.resize`.
+            dtype: "uint8" rounds to the nearest integer, halves to even ones. By default float32, except for nearest,
+                which keeps the type.
+
+        Raises:
+            InvalidArgumentError: there is no such feature.
+            ValueError: there is no such method, or the size is none.
+        """
+        kind = None if dtype is None else convert.as_dtype(dtype)
+        return self._over(
+            ColumnsNode(
+                self.node, ResizeOp(key, image_size(size), method_name(method), bool(antialias), kind)
+            )
+        )
+
+    def normalize(self, key: str, mean: Any = None, std: Any = None, *, scale: float = 255.0) -> Dataset:
+        """Turn the numbers of a feature into float32 about one: `(x / scale - mean) / std`.
+
+        By default x / 255, which takes bytes to [0, 1]. Each step is rounded to float32.
+
+        Args:
+            key: the feature.
+            mean: what is subtracted, a number or one for each channel; None: nothing.
+            std: what that is divided by, likewise.
+            scale: what comes first; 1 for numbers that are in the units of mean and std.
+
+        >>> import numpy as np, tfrkit as tfr
+        >>> ds = tfr.Dataset.from_tensors({"x": np.uint8([0, 51, 255])}).normalize("x", mean=0.2, std=[0.5])
+        >>> ds.get_single_element()["x"].tolist()
+        [-0.4000000059604645, 0.0, 1.600000023841858]
+        """
+        change = Normalization(as_numbers(mean), as_numbers(std), float(scale))
+        return self._over(ColumnsNode(self.node, NormalizeOp(key, change)))
 
     def select(self, *keys: str | Sequence[str]) -> Dataset:
         """Keep only these features, in this order.

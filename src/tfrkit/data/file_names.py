@@ -5,6 +5,7 @@ Checks arguments and builds nodes; opens nothing. Which records or lines a file 
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 from collections.abc import Callable
@@ -88,6 +89,11 @@ class OpenFile:
     make: Callable[[tuple[str, ...]], Node]
     globs: bool
     pure = True  # it is no user's function: nobody can notice when it runs
+
+    @property
+    def policy(self) -> Any:
+        """How the files are read."""
+        return self.make.args[0] if isinstance(self.make, functools.partial) else None
 
     def __call__(self, name: bytes) -> Dataset:
         """Make the dataset of one file."""

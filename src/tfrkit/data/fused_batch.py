@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tfrkit.data.chunk import Chunk, Objects, concat
+from tfrkit.data.decode_image import DecodeImageNode
 from tfrkit.data.feed import Feed, Piece, split
+from tfrkit.data.image_column import BadImage
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 
 __all__ = ["ChunkStage", "FusedBatchNode", "Job", "JobMaker"]
@@ -116,7 +118,7 @@ class JobMaker:
         self._size = int(node.batch.size)
         self._drop = bool(node.batch.drop)
         self._levels = len(node.before) + len(node.after)
-        self._before = [stage.chunk_function(context) for stage in node.before]
+        self._before = [stage.chunk_function(context) for stage in _joined(node.before)]
         self._batch = node.batch.maker()
         self._after = [stage.chunk_function(context) for stage in node.after]
         self.feed.drop(seen)
@@ -133,14 +135,14 @@ class JobMaker:
             A run with the batch or an error, None if it is dropped at the end; and, if an element of the job failed,
             how many were used: the next batch begins behind those.
         """
-        chunk = concat([piece.chunk for piece in job.pieces])
+        elements = chunk = concat([piece.chunk for piece in job.pieces])
         failure: Exception | None = None
         for function in self._before:
             if len(chunk):
                 chunk, error = function(chunk)
                 failure = error or failure
         if failure is not None:
-            return Run(Objects([]), failure), len(chunk) + 1
+            return Run(Objects([]), _located(failure, elements, len(chunk))), len(chunk) + 1
         if job.error is not None:
             return Run(Objects([]), job.error), None
         if job.short and self._drop:
@@ -152,7 +154,7 @@ class JobMaker:
         for function in self._after:
             made, failure = function(made)
             if failure is not None:
-                return Run(Objects([]), failure), None
+                return Run(Objects([]), _located(failure, elements)), None
         return Run(made), None
 
     def state_of(self, place: Any) -> Any:
@@ -160,6 +162,26 @@ class JobMaker:
         for _ in range(self._levels):
             place = {"at": place, "skip": 0}
         return place
+
+
+def _joined(stages: tuple[Any, ...]) -> list[Any]:
+    """The stages, some of them as one that does the work of two."""
+    found: list[Any] = []
+    for stage in stages:
+        both = found[-1].with_next(stage) if found and isinstance(found[-1], DecodeImageNode) else None
+        if both is None:
+            found.append(stage)
+        else:
+            found[-1] = both
+    return found
+
+
+def _located(error: Exception, elements: Chunk, row: int | None = None) -> Exception:
+    """The error for the user; a broken image is the row's that is given, or that of its own number."""
+    if not isinstance(error, BadImage):
+        return error
+    place = error.row if row is None else row
+    return error.locate(elements.slice(place, place + 1).origin, 0).error()
 
 
 class _FusedIterator(NodeIterator):

@@ -17,7 +17,6 @@ from tfrkit.data.optional import Optional
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
 from tfrkit.data.state import StateKeeper
-from tfrkit.data.with_source import WithSourceNode
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.damage import Damage
@@ -42,7 +41,7 @@ def new_context(node: Node) -> Context:
 
 
 def _wants_origin(node: Node) -> bool:
-    return isinstance(node, WithSourceNode) or any(map(_wants_origin, node.inputs))
+    return node.wants_origin or any(map(_wants_origin, node.inputs))
 
 
 class DatasetIterator:

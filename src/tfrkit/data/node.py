@@ -142,6 +142,16 @@ class Node(ABC):
         return True
 
     @property
+    def keeps_count(self) -> bool:
+        """Of a stage that makes one element of each: whether it leaves none out."""
+        return True
+
+    @property
+    def wants_origin(self) -> bool:
+        """Whether it must know the file and the record number of the elements that it gets."""
+        return False
+
+    @property
     def counts(self) -> bool:
         """Whether its states count elements of its inputs, which must then come in the same order every time."""
         return False

@@ -209,7 +209,7 @@ class _Calls(Ahead):
         self._watched = watched
         self._origin = context.origin
         self._settling = Settling(parallel if fixed else context.threads, fixed=fixed)
-        self._given = Given(state["given"] if state else None)  # of what the input gives next
+        self._given = Given(state.get("given") if state else None)  # of what the input gives next
         self._claims: deque[_Claim] = deque()
         self._here = False  # the consumer pulls
         self._under_way = 0  # elements and errors that were claimed and not given

@@ -8,6 +8,7 @@ from typing import Final
 from tfrkit.data.ahead_batch import AheadBatchNode
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.column_ops import ColumnsNode
+from tfrkit.data.decode_image import DecodeImageNode
 from tfrkit.data.fused_batch import FusedBatchNode
 from tfrkit.data.node import Node
 from tfrkit.data.padded_batch import PaddedBatchNode
@@ -17,8 +18,12 @@ from tfrkit.data.prefetch import PrefetchNode
 
 __all__ = ["LAST_REWRITES", "REWRITES", "optimise"]
 
-_STAGES: Final = (ParseNode, ParseSequenceNode, ColumnsNode)
+_STAGES: Final = (ParseNode, ParseSequenceNode, ColumnsNode, DecodeImageNode)
 _PARSES: Final = (ParseNode, ParseSequenceNode)
+
+
+def _fuses(node: Node) -> bool:
+    return isinstance(node, _STAGES) and node.keeps_count
 
 
 def stages_then_batch(node: Node) -> Node | None:
@@ -27,15 +32,15 @@ def stages_then_batch(node: Node) -> Node | None:
         return None
     before: list[Node] = []
     source = node.input
-    while isinstance(source, _STAGES):
+    while _fuses(source):
         before.append(source)
-        source = source.input
+        (source,) = source.inputs
     return FusedBatchNode(source, tuple(reversed(before)), node, ()) if before else None
 
 
 def batch_then_stage(node: Node) -> Node | None:
     """A batch of records that is then parsed, and verbs on features of batches."""
-    if not isinstance(node, _STAGES):
+    if not isinstance(node, _STAGES) or not node.keeps_count:
         return None
     if isinstance(node.input, FusedBatchNode):
         fused = node.input

@@ -37,6 +37,11 @@ class WithSourceNode(Node):
     file: str
     record: str
 
+    @property
+    def wants_origin(self) -> bool:
+        """That is what it gives."""
+        return True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin where the input does."""
         return _WithSourceIterator(self, Inbox(self.input, context, state))

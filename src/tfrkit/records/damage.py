@@ -12,7 +12,9 @@ from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
 
 __all__ = ["Damage", "Kind"]
 
-Kind = Literal["bad length CRC", "bad data CRC", "truncated", "garbage", "too large", "bad container"]
+Kind = Literal[
+    "bad length CRC", "bad data CRC", "truncated", "garbage", "too large", "bad container", "bad image"
+]
 
 _ADVICE: Final[dict[str, str]] = {
     "bad length CRC": 'Copy the file again, or pass on_corrupt="skip" to go on with the next intact record.',
@@ -20,6 +22,7 @@ _ADVICE: Final[dict[str, str]] = {
     "truncated": 'Copy the file again or wait until it is written; on_corrupt="skip" takes what is whole.',
     "garbage": 'Copy the file again, or pass on_corrupt="skip" to ignore what follows the last intact record.',
     "too large": "If such records are right, pass a larger max_record_bytes.",
+    "bad image": 'Write the image again, or pass on_corrupt="skip" to drop such elements.',
     "bad container": 'Copy the file again, or pass on_corrupt="skip" to take what can be inflated.',
 }
 
@@ -30,7 +33,7 @@ class Damage:
 
     Attributes:
         kind: what is wrong.
-        start: offset of the first byte that belongs to no intact frame.
+        start: offset of the first byte that belongs to no intact frame; -1 for a broken image in an intact record.
         end: offset behind the last such byte; equal to `start` where the extent is not known.
         record: how many intact records stand before it in the file.
         text: TensorFlow's words for it.

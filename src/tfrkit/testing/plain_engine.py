@@ -14,6 +14,7 @@ from typing import Any
 from tfrkit.testing import (  # noqa: F401 - each says which nodes it runs
     plain_batches,
     plain_features,
+    plain_images,
     plain_order,
     plain_sources,
     plain_stages,

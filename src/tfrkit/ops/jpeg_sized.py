@@ -1,0 +1,63 @@
+"""JPEGs of the usual kind, decoded into given memory and perhaps at a smaller scale.
+
+Only what decodes without a word of complaint; everything else (CMYK, cut files, what is no JPEG) is left to
+`decode_image`, which knows TensorFlow's ways with it. Results are those of `decode_jpeg`'s defaults, bit for bit, unless
+a scale was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.optional import require
+
+__all__ = ["decode_jpeg_sized"]
+
+Image = npt.NDArray[np.uint8]
+
+_COLORSPACES = {1: "GRAY", 3: "RGB"}
+_MOST_PIXELS = 2**29 // 3  # TensorFlow refuses larger images
+_KINDS = {"Gray": 1, "YCbCr": 3}  # stored, and the channels that they have
+
+
+def decode_jpeg_sized(
+    data: Any,
+    channels: int = 0,
+    least: tuple[int, int] = (0, 0),
+    memory: Callable[[int], Image] | None = None,
+) -> Image | None:
+    """Decode a JPEG.
+
+    Args:
+        data: its bytes.
+        channels: 0 as stored, 1 or 3.
+        least: height and width that the result must have; it is decoded at the smallest scale (in eighths) that covers
+            them. (0, 0) decodes at full size.
+        memory: gives at least as many bytes as it is asked for, which the result lies in; None: memory of its own.
+
+    Returns:
+        Height x width x channels; None if it is not the usual kind of JPEG.
+
+    Raises:
+        MissingExtraError: simplejpeg is not installed.
+    """
+    if bytes(data[:3]) != b"\xff\xd8\xff":
+        return None
+    simplejpeg = require("simplejpeg", "decode_image")
+    low, wide = least
+    try:
+        height, width, kind, _ = simplejpeg.decode_jpeg_header(data)
+        wanted = channels or _KINDS.get(kind, 0)
+        if kind not in _KINDS or wanted not in _COLORSPACES or height * width >= _MOST_PIXELS:
+            return None
+        if low and wide:
+            height, width, _, _ = simplejpeg.decode_jpeg_header(data, low, wide)
+        buffer = None if memory is None else memory(height * width * wanted)
+        image: Image = simplejpeg.decode_jpeg(data, _COLORSPACES[wanted], True, False, low, wide, 1, buffer)
+    except ValueError:
+        return None
+    return image
