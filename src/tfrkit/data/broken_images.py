@@ -14,8 +14,7 @@ import numpy as np
 
 from tfrkit.data import columns as leaf
 from tfrkit.data.chunk import Chunk
-from tfrkit.data.collate import collate
-from tfrkit.data.image_column import BadImage, decode_column
+from tfrkit.data.image_column import BadImage, as_batch, decode_column
 from tfrkit.data.node import Context, NodeIterator, Run, UnaryIterator
 from tfrkit.errors import DataLossWarning
 from tfrkit.model.bytes_column import BytesColumn
@@ -105,9 +104,7 @@ class BrokenImages:
                 raise error
         rows = np.array(good, np.int64)
         others = {key: None if key == bad.key else leaf.take(value, rows) for key, value in features.items()}
-        images = leaf.concat(parts)
-        joined = collate(images.items) if isinstance(images, leaf.Rows) and good else images
-        return {**others, bad.key: np.asarray(joined) if good else parts[0]}
+        return {**others, bad.key: as_batch(leaf.concat(parts), maker)}
 
     def _is_left(self, path: str, record: int) -> bool:
         return path in self._ends and record >= self._ends[path]

@@ -50,6 +50,7 @@ class DecodeImageNode(Node):
 
     def __post_init__(self) -> None:
         """Find out at once if the feature is missing, where that takes no user's code."""
+        ReadPolicy(on_corrupt=self.on_corrupt)  # checks it
         if not self.input.opaque:
             self.element_spec()
 

@@ -20,7 +20,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.ops.image_maker import ImageMaker
 from tfrkit.records.pool import thread_pool
 
-__all__ = ["BadImage", "broken_text", "decode_column", "decode_value"]
+__all__ = ["BadImage", "as_batch", "broken_text", "decode_column", "decode_value"]
 
 _EACH: Final = 4  # images that a thread takes at a time
 
@@ -95,14 +95,21 @@ def decode_value(value: Any, key: str, maker: ImageMaker, threads: int) -> npt.N
     found, error = decode_column(column.reshape(column.size), key, maker, threads)
     if error is not None:
         raise BadImage(error.row, key, error.reason, column.size) if isinstance(error, BadImage) else error
-    if isinstance(found, Rows):
-        found = (
-            collate(found.items)
-            if found.items
-            else np.empty((0, *(size or 0 for size in maker.shape)), maker.dtype)
-        )
-    images = np.asarray(found)
+    images = as_batch(found, maker)
     return images.reshape(*column.shape, *images.shape[1:])
+
+
+def as_batch(images: Column, maker: ImageMaker) -> npt.NDArray[Any]:
+    """Images as one array.
+
+    Raises:
+        InvalidArgumentError: they do not have one shape; the text is TensorFlow's.
+    """
+    if not isinstance(images, Rows):
+        return np.asarray(images)
+    if not images.items:
+        return np.empty((0, *(size or 0 for size in maker.shape)), maker.dtype)
+    return np.asarray(collate(images.items))
 
 
 def decode_column(

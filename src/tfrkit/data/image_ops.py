@@ -17,7 +17,7 @@ from tfrkit.ops.resize import resize
 
 __all__ = ["NormalizeOp", "ResizeOp"]
 
-_RANK_OF_BATCH = 4
+_RANK = 3  # of an image: height, width, channels
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ResizeOp:
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Resize all images in one step if they have one size."""
         column = _feature(self.label, columns, self.key)
-        if isinstance(column, np.ndarray) and column.ndim == _RANK_OF_BATCH:
+        if isinstance(column, np.ndarray) and column.ndim == _RANK + 1:
             return columns | {self.key: self._resized(column)}
         return columns | {self.key: Rows([self._resized(row) for row in rows(column)])}
 
@@ -61,7 +61,8 @@ class ResizeOp:
         """The size is known, and the type."""
         found = _feature(self.label, spec, self.key)
         kept = found.dtype if self.method == "nearest" else np.dtype(np.float32)
-        shape = None if found.shape is None else (*found.shape[:-3], *self.size, found.shape[-1])
+        known = found.shape is not None and len(found.shape) >= _RANK
+        shape = (*found.shape[:-_RANK], *self.size, found.shape[-1]) if known else None
         return spec | {self.key: TensorSpec(shape, self.dtype or kept)}
 
 

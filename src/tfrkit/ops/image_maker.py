@@ -18,7 +18,7 @@ from tfrkit.ops.decode_image import decode_image
 from tfrkit.ops.image_format import check_channels
 from tfrkit.ops.jpeg_sized import decode_jpeg_sized
 from tfrkit.ops.normalize import Normalization
-from tfrkit.ops.resize import resize_into
+from tfrkit.ops.resize import resize, resize_into
 
 __all__ = ["ImageMaker", "image_size", "method_name", "round_image"]
 
@@ -191,11 +191,13 @@ class ImageMaker:
         return decode_image(contents, self.channels, expand_animations=False) if found is None else found
 
     def _resize(self, image: Image, out: Image) -> None:
-        if out.dtype == np.float32:
+        if self.method == "nearest":  # keeps the type
+            out[...] = resize(image, out.shape[:2], self.method)
+        elif out.dtype == np.float32:
             resize_into(image, out, self.method, self.antialias)
-            if self.change is not None:
-                self.change(out, out)
         else:
             exact = _scratch.floats(out.shape)
             resize_into(image, exact, self.method, self.antialias)
             round_image(exact, out)
+        if self.change is not None:
+            self.change(out, out)
