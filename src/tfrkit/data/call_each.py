@@ -9,7 +9,9 @@ from typing import Any
 from tfrkit.data.convert import to_result
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["call_each"]
+__all__ = ["call_each", "call_with_one"]
+
+_ENDED = "Function invocation produced OutOfRangeError: StopIteration: "
 
 
 def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[list[Any], Exception | None]:
@@ -29,5 +31,20 @@ def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[li
     except Exception as error:
         return made, error
     if len(made) < len(elements):
-        return made, InvalidArgumentError("Function invocation produced OutOfRangeError: StopIteration: ")
+        return made, InvalidArgumentError(_ENDED)
     return made, None
+
+
+def call_with_one(function: Callable[..., Any], element: Any) -> Any:
+    """Call a function with one element, the parts of a tuple as arguments.
+
+    Returns:
+        What it made, as an element.
+
+    Raises:
+        Exception: that of the function.
+    """
+    try:
+        return to_result(function(*element) if type(element) is tuple else function(element))
+    except StopIteration:
+        raise InvalidArgumentError(_ENDED) from None

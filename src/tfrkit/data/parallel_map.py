@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tfrkit.data.ahead import Ahead, Place
-from tfrkit.data.call_each import call_each
+from tfrkit.data.call_each import call_each, call_with_one
 from tfrkit.data.chunk import Objects, concat
 from tfrkit.data.given import Given
 from tfrkit.data.node import Context, Node, NodeIterator, Run
@@ -422,27 +422,20 @@ class _Calls(Ahead):
         return claim
 
     def _work_on(self, claim: _Claim) -> None:
+        settling = self._settling
         for element in claim.elements[claim.given :]:
             if self.closed:
                 return
-            if self._settling.settled:
-                self._call_for(claim, element)
-            else:
-                start, busy = time.perf_counter(), time.thread_time()
-                self._call_for(claim, element)
+            start, busy = (0.0, 0.0) if settling.settled else (time.perf_counter(), time.thread_time())
+            try:
+                claim.made.append(call_with_one(self._function, element))
+            except BaseException as error:  # the consumer gets it
+                claim.made.append(_Failure(error))
+            if not settling.settled:
                 seconds, busy = time.perf_counter() - start, time.thread_time() - busy
                 with self.lock:
-                    self._settling.timed(seconds, busy)
-            if claim.single:
-                self.ring()
+                    settling.timed(seconds, busy)
         claim.finish()
         if not self._result_bytes:
             self._result_bytes = claim.chunk(0, 1).nbytes
         self.ring()
-
-    def _call_for(self, claim: _Claim, element: Any) -> None:
-        try:
-            made, error = call_each(self._function, [element])
-            claim.made.append(made[0] if error is None else _Failure(error))
-        except BaseException as error:  # the consumer gets it
-            claim.made.append(_Failure(error))
