@@ -102,11 +102,11 @@ def test_a_type_without_a_size_keeps_the_numbers(parsed):
 
 def test_unequal_sizes_do_not_make_a_batch(parsed):
     with pytest.raises(
-        tfr.errors.InvalidArgumentError, match="^Cannot batch tensors with different shapes in comp"
+        tfr.errors.InvalidArgumentError, match=r"^Cannot batch tensors with different shapes in comp"
     ):
         next(iter(parsed.decode_image("image").batch(5)))
     with pytest.raises(
-        tfr.errors.InvalidArgumentError, match="^Cannot batch tensors with different shapes in comp"
+        tfr.errors.InvalidArgumentError, match=r"^Cannot batch tensors with different shapes in comp"
     ):
         next(iter(parsed.batch(5).decode_image("image")))
     alike = parsed.filter(lambda each: each["label"] % 12 == 0)

@@ -138,7 +138,9 @@ CASES = {
     "decode_raw": lambda: records("ex nine").parse(SPEC).decode_raw("raw", "uint16", shape=[2, 2]),
     "decode_image": lambda: images("good", "broken").parse(IMAGES).decode_image("image"),
     "decode_image batched": lambda: images("good", "broken").parse(IMAGES).decode_image("image", size=(8, 9)).batch(3),
-    "decode_image in batches": lambda: images("good", "broken").parse(IMAGES).batch(3).decode_image("image", size=(8, 9)),
+    "decode_image in batches": lambda: (
+        images("good", "broken").parse(IMAGES).batch(3).decode_image("image", size=(8, 9))
+    ),
     "decode_image skip": lambda: (
         images("good", "broken", on_corrupt="skip").parse(IMAGES).decode_image("image", size=(8, 9)).batch(3)
     ),

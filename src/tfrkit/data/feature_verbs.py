@@ -97,13 +97,14 @@ class FeatureVerbs(ABC):
 
         Args:
             key: the feature, of which each byte string is an image.
-            channels: 3 makes all images RGB, 1 gray, 4 RGBA (no JPEGs); 0: as stored. Of an animation it is the first frame.
+            channels: 3 makes all images RGB, 1 gray, 4 RGBA (not JPEGs); 0: as stored. Of an animation the first frame
+                counts.
             size: (height, width) to resize to, as `tfr.image.resize` does; None: every image keeps its own.
             method: of `tfr.image.resize`.
             dtype: "uint8" or "float32", both from 0 to 255. By default uint8 without a size, float32 with one. With a
                 size uint8 rounds: to the nearest integer, halves to even ones.
-            scaled: decode JPEGs at the smallest scale (in eighths) that still covers the size, and resize from there:
-                quicker, and not quite the same; see docs/images.md.
+            scaled: decode JPEGs at the smallest of the scales 1/8, 1/4 and 1/2 that still covers the size, and resize
+                from there: quicker, and not quite the same; see docs/images.md.
             antialias: of `tfr.image.resize`.
             on_corrupt: what becomes of images that cannot be decoded: "raise": an error in the element's place;
                 "skip": the element is dropped and counted; "stop": so is the rest of its file. By default as the

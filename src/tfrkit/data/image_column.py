@@ -6,7 +6,7 @@ is broken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -121,10 +121,11 @@ def decode_column(
         The images before it, as one array if the size and the channels are given; and the error: a BadImage, or
         another if there is no byte string.
     """
-    items: Sequence[Any] = (
+    items: _Views | list[Any] = (
         _Views(column) if isinstance(column, BytesColumn) and column.ndim == 1 else rows(column)
     )
-    if None in maker.shape:
+    height, width, channels = maker.shape
+    if height is None or width is None or channels is None:
         made: list[Any] = [None] * len(items)
 
         def make(row: int) -> None:
@@ -132,7 +133,7 @@ def decode_column(
 
         row, error = _for_each(len(items), threads, make)
         return Rows(made[:row]), _told(error, row, key)
-    images = np.empty((len(items), *maker.shape), maker.dtype)
+    images = np.empty((len(items), height, width, channels), maker.dtype)
 
     def fill(row: int) -> None:
         maker.make_into(_checked(items[row], key), images[row])

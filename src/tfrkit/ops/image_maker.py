@@ -127,7 +127,7 @@ class ImageMaker:
         method: of `tfr.image.resize`.
         dtype: uint8 or float32. Values stay 0 to 255. A resized image is rounded to uint8 to the nearest integer,
             halves to even ones, after values outside are cut off.
-        scaled: decode JPEGs at the smallest scale of eighths that still covers the size.
+        scaled: decode JPEGs at the smallest of the scales 1/8, 1/4 and 1/2 that still covers the size.
         antialias: of `tfr.image.resize`.
         change: what is done to the numbers at last; only with float32.
     """

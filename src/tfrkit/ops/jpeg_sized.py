@@ -1,8 +1,8 @@
 """JPEGs of the usual kind, decoded into given memory and perhaps at a smaller scale.
 
 Only what decodes without a word of complaint; everything else (CMYK, cut files, what is no JPEG) is left to
-`decode_image`, which knows TensorFlow's ways with it. Results are those of `decode_jpeg`'s defaults, bit for bit, unless
-a scale was asked for.
+`decode_image`, which knows TensorFlow's ways with it. Results are those of `decode_jpeg`'s defaults, bit for bit,
+unless a scale was asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Image = npt.NDArray[np.uint8]
 
 _COLORSPACES = {1: "GRAY", 3: "RGB"}
 _MOST_PIXELS = 2**29 // 3  # TensorFlow refuses larger images
+_FACTORS = (8, 4, 2)  # with fast code; scales between, such as 3/8, take longer than the next larger of these
 _KINDS = {"Gray": 1, "YCbCr": 3}  # stored, and the channels that they have
 
 
@@ -35,8 +36,8 @@ def decode_jpeg_sized(
     Args:
         data: its bytes.
         channels: 0 as stored, 1 or 3.
-        least: height and width that the result must have; it is decoded at the smallest scale (in eighths) that covers
-            them. (0, 0) decodes at full size.
+        least: height and width that the result must have at least; it is decoded at the smallest of the scales 1/8, 1/4
+            and 1/2 that covers them, else in full. (0, 0) decodes in full.
         memory: gives at least as many bytes as it is asked for, which the result lies in; None: memory of its own.
 
     Returns:
@@ -48,16 +49,31 @@ def decode_jpeg_sized(
     if bytes(data[:3]) != b"\xff\xd8\xff":
         return None
     simplejpeg = require("simplejpeg", "decode_image")
-    low, wide = least
     try:
         height, width, kind, _ = simplejpeg.decode_jpeg_header(data)
         wanted = channels or _KINDS.get(kind, 0)
         if kind not in _KINDS or wanted not in _COLORSPACES or height * width >= _MOST_PIXELS:
             return None
-        if low and wide:
-            height, width, _, _ = simplejpeg.decode_jpeg_header(data, low, wide)
+        height, width = _scaled(height, width, least)
         buffer = None if memory is None else memory(height * width * wanted)
-        image: Image = simplejpeg.decode_jpeg(data, _COLORSPACES[wanted], True, False, low, wide, 1, buffer)
+        image: Image = simplejpeg.decode_jpeg(
+            data, _COLORSPACES[wanted], True, False, height, width, 1, buffer
+        )
     except ValueError:
         return None
     return image
+
+
+def _scaled(height: int, width: int, least: tuple[int, int]) -> tuple[int, int]:
+    """The size that an image is decoded to.
+
+    >>> _scaled(375, 500, (96, 96)), _scaled(375, 500, (47, 60)), _scaled(375, 500, (0, 0)), _scaled(375, 500, (200, 9))
+    ((188, 250), (47, 63), (375, 500), (375, 500))
+    """
+    low, wide = least
+    if low and wide:
+        for factor in _FACTORS:
+            size = -(-height // factor), -(-width // factor)
+            if size[0] >= low and size[1] >= wide:
+                return size
+    return height, width

@@ -59,7 +59,7 @@ class Normalization:
         """
         found = np.divide(values, np.float32(self.scale), out=out, dtype=np.float32)
         if self.mean is not None:
-            found = np.subtract(found, np.float32(self.mean), out=out)
+            found = np.subtract(found, np.array(self.mean, np.float32), out=out)
         if self.std is not None:
-            found = np.divide(found, np.float32(self.std), out=out)
+            found = np.divide(found, np.array(self.std, np.float32), out=out)
         return found
