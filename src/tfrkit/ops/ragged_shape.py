@@ -62,7 +62,8 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
         if lengths is None:
             return np.stack(parts)
         flat = parts[0] if len(parts) == 1 else _concat(_alike(parts), 0)
-        return Ragged.unchecked(flat, splits_of(lengths))
+        wide = any(isinstance(part, Ragged) and part.row_splits.dtype != np.int32 for part in parts)
+        return Ragged.unchecked(flat, splits_of(lengths).astype(np.int64 if wide else np.int32))
     return _concat([_as_ragged(expand_dims(part, place)) for part in parts], place)
 
 
@@ -359,7 +360,8 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any) ->
         values = merge_dims(values, 0, numbers.ndim - 1)
     flat = numbers.ravel()
     return Ragged.unchecked(
-        take_rows(values, np.argsort(flat, kind="stable")), splits_of(np.bincount(flat, minlength=count))
+        take_rows(values, np.argsort(flat, kind="stable")),
+        splits_of(np.bincount(flat, minlength=count)).astype(flat.dtype),
     )
 
 

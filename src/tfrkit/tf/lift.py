@@ -21,6 +21,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
 from tfrkit.ops.convert import Alike, Pack, convert, convert_hinted, dtype_of
+from tfrkit.ops.ragged_dispatch import with_ragged
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
@@ -99,6 +100,7 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     rest = any(found.kind is found.VAR_POSITIONAL for found in signature.parameters.values())
     most = sys.maxsize if rest else len(names)
     group: Alike | None = getattr(function, "alike", None)
+    call = with_ragged(function)
 
     @functools.wraps(function)
     def lifted(*args: Any, name: str | None = None, **options: Any) -> Any:  # noqa: ARG001
@@ -109,7 +111,7 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
         given = [unwrap_argument(arg) for arg in args]
         if options:
             options = {key: unwrap_argument(value) for key, value in options.items()}
-        found = wrap(function(*given, **options))
+        found = wrap(call(*given, **options))
         return _own(found, args) if np.ndarray in map(type, args) else found
 
     lifted.__module__ = "tfrkit.tf"

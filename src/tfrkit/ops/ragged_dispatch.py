@@ -1,0 +1,112 @@
+"""What operations on arrays do with Ragged and Sparse arguments.
+
+Operations that work entry by entry are applied to the flat values; some others have a version of their own. The
+rest takes no such arguments. This stands apart, so that the operations themselves know arrays only.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.model.element_spec import as_dtype
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.sparse import Sparse
+from tfrkit.ops import ragged_reduce, ragged_shape
+from tfrkit.ops.ragged_elementwise import map_flat
+
+__all__ = ["with_ragged"]
+
+_Function = Callable[..., Any]
+
+_ENTRY_BY_ENTRY: Final = {f"tfrkit.ops.{module}" for module in ("arithmetic", "compare", "elementary")}
+_ALSO: Final = {
+    "cast:saturate_cast",
+    "cast:make_complex",
+    "scan:clip_by_value",
+    "make:zeros_like",
+    "make:ones_like",
+}
+_SELF: Final = {"shapes:identity", "shapes:stop_gradient"}
+_VERSIONS: Final[dict[str, _Function]] = {
+    "gather:gather": ragged_shape.gather,
+    "join:concat": ragged_shape.concat,
+    "join:stack": ragged_shape.stack,
+    "join:tile": ragged_shape.tile,
+    "shapes:expand_dims": ragged_shape.expand_dims,
+    "shapes:rank": ragged_shape.rank,
+    "shapes:reverse": ragged_shape.reverse,
+    "shapes:size": ragged_shape.size,
+    "shapes:squeeze": ragged_shape.squeeze,
+    **{
+        f"reduce:reduce_{word}": getattr(ragged_reduce, f"reduce_{word}")
+        for word in ("all", "any", "max", "mean", "min", "prod", "sum")
+    },
+}
+_LISTED: Final = {"join:concat", "join:stack"}  # those that take a list of values
+
+
+def _sparse_shape(input: Sparse, out_type: Any = "int32") -> Any:  # noqa: A002
+    return input.dense_shape.astype(as_dtype(out_type or "int32"))
+
+
+def _sparse_size(input: Sparse, out_type: Any = "int32") -> Any:  # noqa: A002
+    return as_dtype(out_type or "int32").type(np.prod(input.dense_shape))
+
+
+_OF_SPARSE: Final[dict[str, _Function]] = {
+    "shapes:identity": lambda input: input,  # noqa: A006
+    "shapes:rank": lambda input: np.int32(input.ndim),  # noqa: A006
+    "shapes:shape": _sparse_shape,
+    "shapes:size": _sparse_size,
+}
+
+
+def with_ragged(function: _Function) -> _Function:
+    """Make an operation take Ragged and Sparse arguments, if it can; otherwise give it as it is.
+
+    >>> from tfrkit.ops.arithmetic import add
+    >>> with_ragged(add)(Ragged.from_list([[1, 2], []]), 1).to_list()
+    [[2, 3], []]
+    """
+    module = getattr(function, "__module__", "")
+    key = f"{module.removeprefix('tfrkit.ops.')}:{getattr(function, '__name__', '')}"
+    ragged = _VERSIONS.get(key)
+    if key in _SELF:
+        ragged = lambda input: input  # noqa: A006, E731
+    elif key == "gather:where":
+        ragged = functools.partial(_where, function)
+    elif ragged is None and (module in _ENTRY_BY_ENTRY or key in _ALSO):
+        ragged = functools.partial(map_flat, function)
+    sparse = _OF_SPARSE.get(key)
+    if ragged is None and sparse is None:
+        return function
+    listed = key in _LISTED
+
+    @functools.wraps(function)
+    def either(*args: Any, **options: Any) -> Any:
+        kinds = [*map(type, args), *map(type, options.values())] if options else list(map(type, args))
+        if listed:
+            kinds += [
+                type(part)
+                for value in (*args, *options.values())
+                if isinstance(value, list | tuple)
+                for part in value
+            ]
+        if Ragged in kinds and ragged is not None:
+            return ragged(*args, **options)
+        if Sparse in kinds and sparse is not None:
+            return sparse(*args, **options)
+        return function(*args, **options)
+
+    return either
+
+
+def _where(function: _Function, condition: Any, x: Any = None, y: Any = None) -> Any:
+    """`where` with values works entry by entry, without it gives coordinates."""
+    if x is None and y is None:
+        return ragged_shape.where(condition)
+    return map_flat(function, condition, x, y)
