@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -346,30 +347,19 @@ def _key(key: Any) -> Any:
 
 
 def _rows_of(value: Any) -> Any:
-    """A value as numpy knows it: rows of one length are an array, others objects."""
+    """A value as numpy knows it: rows are an array if all rows of their dimension have one length, else objects."""
     if not isinstance(value, Ragged):
         return value.to_numpy() if isinstance(value, BytesColumn) else value
-    rows = [_rows_of(row) for row in value]
+    flat = _rows_of(value.values)
+    rows = [flat[start:stop] for start, stop in pairwise(value.row_splits.tolist())]
     if not rows:
-        return np.zeros(
-            (0, *value.flat_values.shape[1:]) if value.ragged_rank == 1 else (0, 0), _numpy_type(value)
-        )
-    if len({row.shape for row in rows}) == 1 and all(
-        row.dtype != object or _is_strings(value) for row in rows
-    ):
+        return np.array([], flat.dtype)
+    if len({len(row) for row in rows}) == 1:
         return np.stack(rows)
     made = np.empty(len(rows), object)
     for number, row in enumerate(rows):
         made[number] = row
     return made
-
-
-def _is_strings(value: Ragged) -> bool:
-    return isinstance(value.flat_values, BytesColumn)
-
-
-def _numpy_type(value: Ragged) -> Any:
-    return object if _is_strings(value) else value.dtype
 
 
 def _shown(value: Any) -> str:
