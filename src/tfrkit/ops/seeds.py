@@ -169,7 +169,12 @@ def get_seeds(op_seed: int | None) -> tuple[int, int]:
     (87654321, 42)
     """
     found = _find_seeds(None if op_seed is None else int(op_seed))
-    return (secrets.randbits(63), secrets.randbits(63)) if found is None else found
+    return random_seeds() if found is None else found
+
+
+def random_seeds() -> tuple[int, int]:
+    """Give two seeds that nobody can know."""
+    return secrets.randbits(63), secrets.randbits(63)
 
 
 class Operation:
