@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         adjust_saturation,
         total_variation,
     )
+    from tfrkit.ops.image_boxes import crop_and_resize, draw_bounding_boxes
     from tfrkit.ops.image_color import (
         grayscale_to_rgb,
         hsv_to_rgb,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.ops.image_crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
     from tfrkit.ops.image_dtype import convert_image_dtype, per_image_standardization
     from tfrkit.ops.image_flip import flip_left_right, flip_up_down, rot90, transpose
+    from tfrkit.ops.image_measure import image_gradients, psnr, sobel_edges, ssim
     from tfrkit.ops.image_random import (
         random_brightness,
         random_contrast,
@@ -50,6 +52,8 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         stateless_random_hue,
         stateless_random_saturation,
     )
+    from tfrkit.ops.image_random_jpeg import random_jpeg_quality, stateless_random_jpeg_quality
+    from tfrkit.ops.image_sample import sample_distorted_bounding_box, stateless_sample_distorted_bounding_box
     from tfrkit.ops.jpeg import decode_jpeg
     from tfrkit.ops.png import decode_png, encode_png
     from tfrkit.ops.resize import ResizeMethod, resize
@@ -65,6 +69,7 @@ __all__ = [
     "adjust_saturation",
     "central_crop",
     "convert_image_dtype",
+    "crop_and_resize",
     "crop_to_bounding_box",
     "decode_bmp",
     "decode_gif",
@@ -72,19 +77,23 @@ __all__ = [
     "decode_jpeg",
     "decode_png",
     "decode_webp",
+    "draw_bounding_boxes",
     "encode_png",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
     "hsv_to_rgb",
+    "image_gradients",
     "pad_to_bounding_box",
     "per_image_standardization",
+    "psnr",
     "random_brightness",
     "random_contrast",
     "random_crop",
     "random_flip_left_right",
     "random_flip_up_down",
     "random_hue",
+    "random_jpeg_quality",
     "random_saturation",
     "resize",
     "resize_with_crop_or_pad",
@@ -94,13 +103,18 @@ __all__ = [
     "rgb_to_yiq",
     "rgb_to_yuv",
     "rot90",
+    "sample_distorted_bounding_box",
+    "sobel_edges",
+    "ssim",
     "stateless_random_brightness",
     "stateless_random_contrast",
     "stateless_random_crop",
     "stateless_random_flip_left_right",
     "stateless_random_flip_up_down",
     "stateless_random_hue",
+    "stateless_random_jpeg_quality",
     "stateless_random_saturation",
+    "stateless_sample_distorted_bounding_box",
     "total_variation",
     "transpose",
     "yiq_to_rgb",
@@ -109,6 +123,10 @@ __all__ = [
 
 # Each module of `tfrkit.ops` with what it gives to this one.
 _EXPORTS = {
+    "image_boxes": "crop_and_resize draw_bounding_boxes",
+    "image_measure": "image_gradients psnr sobel_edges ssim",
+    "image_sample": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
+    "image_random_jpeg": "random_jpeg_quality stateless_random_jpeg_quality",
     "bmp": "decode_bmp",
     "decode_image": "decode_image",
     "gif": "decode_gif",

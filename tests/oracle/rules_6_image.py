@@ -37,4 +37,9 @@ SECTION_6_IMAGE: dict[str, str] = {
     "6 random_crop": "random_crop takes int32 numbers modulo (size left + 1) as offsets, of tensors of any rank.",
     "6 random arguments": "Ranges that random changes refuse, with TensorFlow's texts.",
     "6 random operations in map": "In the function of a map every random operation has a stream of its own; those without a seed have their number in the function as the second one, with the global seed of when the dataset was made. An iterator begins all streams anew, a repeat does not.",
+    "6 crop_and_resize": "crop_and_resize samples boxes of images bilinearly or by the nearest pixel in float32, turned round and beyond the image too: bit-exact.",
+    "6 draw_bounding_boxes": "draw_bounding_boxes paints the four edges of each box that are inside, in given or ten default colours; boxes that are turned round or outside are left out.",
+    "6 sample_distorted_bounding_box": "sample_distorted_bounding_box and its stateless form give the same boxes for the same seeds; those with state pass over one block for each attempt.",
+    "6 random_jpeg_quality": "random_jpeg_quality and its stateless form draw an int32 quality, and encode and decode with it.",
+    "6 measures of images": "psnr, ssim, image_gradients and sobel_edges; ssim within 1e-4, its map within 1e-3 (TensorFlow subtracts float32 numbers that are nearly equal), psnr and sobel_edges within 1e-6 of the largest value.",
 }
