@@ -22,6 +22,10 @@ Buffer = bytes | memoryview
 
 _HAS_ANIMATION = 0x02
 _HAS_ALPHA = 0x10
+_LOSSLESS_SIGNATURE = 0x2F
+_LOSSY_SIGNATURE = b"\x9d\x01\x2a"
+_IMAGES = (b"VP8 ", b"VP8L")
+_REFUSED = (OSError, ValueError, SyntaxError, EOFError)  # what Pillow raises for damaged files
 
 
 class _Features(NamedTuple):
@@ -53,30 +57,66 @@ def decode_webp_file(data: Buffer, channels: int, expand_animations: bool) -> Pi
         )
     if features.has_animation and channels == 3:
         raise InvalidArgumentError("WebP Animation must be 4 channel RGBA")
-    failure = (
-        "Failed to decode WebP Animation: failed to decode WebP Animation"
-        if features.has_animation
-        else "Failed to decode WebP image."
-    )
-    frames = _read_frames(data, features, expand_animations, failure)
-    return frames if expand_animations else frames[0]
-
-
-def _read_frames(data: Buffer, features: _Features, all_frames: bool, failure: str) -> Pixels:
-    pillow = require("PIL.Image", "Decoding WebP")
-    mode = "RGBA" if features.has_alpha else "RGB"
+    if features.has_animation:
+        return _read_animation(data, features, expand_animations)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
-            image: Any = pillow.open(io.BytesIO(data), formats=("WEBP",))
-        count = getattr(image, "n_frames", 1) if all_frames and features.has_animation else 1
-        frames = []
-        for number in range(count):
+        image = _read_still(data, features)
+    except _REFUSED as error:
+        try:
+            image = _read_still(_without_container(bytes(data)), features)
+        except _REFUSED:
+            raise InvalidArgumentError(f"Failed to decode WebP image. ({error})") from error
+    return image[np.newaxis] if expand_animations else image
+
+
+def _open(data: Buffer) -> Any:
+    pillow = require("PIL.Image", "Decoding WebP")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
+        try:
+            return pillow.open(io.BytesIO(data), formats=("WEBP",))
+        except pillow.DecompressionBombError as error:
+            raise ValueError(str(error)) from error
+
+
+def _read_still(data: Buffer, features: _Features) -> Pixels:
+    return np.asarray(_open(data).convert("RGBA" if features.has_alpha else "RGB"))
+
+
+def _read_animation(data: Buffer, features: _Features, all_frames: bool) -> Pixels:
+    mode = "RGBA" if features.has_alpha else "RGB"
+    frames: list[Pixels] = []
+    try:
+        image = _open(data)
+    except _REFUSED as error:
+        raise InvalidArgumentError(
+            f"Failed to decode WebP Animation: failed to decode WebP Animation ({error})"
+        ) from error
+    try:
+        for number in range(image.n_frames if all_frames else 1):
             image.seek(number)
             frames.append(np.asarray(image.convert(mode)))
-    except (OSError, ValueError, SyntaxError, EOFError, pillow.DecompressionBombError) as error:
-        raise InvalidArgumentError(f"{failure} ({error})") from error
-    return frames[0][np.newaxis] if len(frames) == 1 else np.stack(frames)
+    except _REFUSED as error:
+        raise InvalidArgumentError(
+            f"Failed to decode WebP Animation: failed to decode frame: {len(frames)} ({error})"
+        ) from error
+    return np.stack(frames) if all_frames else frames[0]
+
+
+def _without_container(data: bytes) -> bytes:
+    """The image of a whole file with a header of its own and nothing else: TensorFlow looks at no more than that."""
+    chunks: dict[bytes, bytes] = {}
+    at = 12
+    while len(data) >= at + 8 and not any(name in chunks for name in _IMAGES):
+        end = at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+        chunks.setdefault(data[at : at + 4], data[at:end] + b"\0" * (end % 2))
+        at = end + end % 2
+    if at > len(data) + 1 or int.from_bytes(data[4:8], "little") > len(data) - 8:
+        raise ValueError("the file ends too soon")
+    needed = [chunks[name] for name in (b"VP8X", b"ALPH") if b"ALPH" in chunks and name in chunks]
+    needed += [chunks[name] for name in _IMAGES if name in chunks]
+    body = b"WEBP" + b"".join(needed)
+    return b"RIFF" + len(body).to_bytes(4, "little") + body
 
 
 def _read_features(data: bytes) -> _Features | None:
@@ -100,14 +140,27 @@ def _read_features(data: bytes) -> _Features | None:
 
 
 def _read_image_features(data: bytes, at: int, extended: _Features | None) -> _Features | None:
+    """The same from the first image; where the file ends too soon, the extended header is enough."""
+    whole = int.from_bytes(data[4:8], "little")
     has_alpha = False
-    while extended is not None and data[at : at + 4] not in (b"VP8 ", b"VP8L"):
+    total = 22
+    while extended is not None:
         if len(data) < at + 8:
-            return None
-        has_alpha = has_alpha or data[at : at + 4] == b"ALPH"
+            return extended
         size = int.from_bytes(data[at + 4 : at + 8], "little")
-        at += 8 + size + size % 2
-    found = _read_lossless(data, at + 8) if data[at : at + 4] == b"VP8L" else _read_lossy(data, at)
+        total += (size + 9) & ~1
+        if total > whole:
+            return None
+        if data[at : at + 4] in _IMAGES:
+            break
+        has_alpha = has_alpha or data[at : at + 4] == b"ALPH"
+        at += (size + 9) & ~1
+    lossless = data[at : at + 4] == b"VP8L"
+    if len(data) >= at + 8 and int.from_bytes(data[at + 4 : at + 8], "little") > whole - 12:
+        return None
+    if len(data) < at + (13 if lossless else 18):
+        return extended
+    found = _read_lossless(data, at) if lossless else _read_lossy(data, at)
     if found is None or extended is None:
         return found
     if (found.width, found.height) != (extended.width, extended.height):
@@ -116,21 +169,21 @@ def _read_image_features(data: bytes, at: int, extended: _Features | None) -> _F
 
 
 def _read_lossless(data: bytes, at: int) -> _Features | None:
-    bits = int.from_bytes(data[at + 1 : at + 5], "little")
-    if len(data) < at + 5 or data[at] != 0x2F or bits >> 29:
+    bits = int.from_bytes(data[at + 9 : at + 13], "little")
+    if data[at + 8] != _LOSSLESS_SIGNATURE or bits >> 29:
         return None
     return _Features(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF), bool(bits >> 28 & 1), False)
 
 
 def _read_lossy(data: bytes, at: int) -> _Features | None:
-    if data[at : at + 4] != b"VP8 " or len(data) < at + 18:
-        return None
     size = int.from_bytes(data[at + 4 : at + 8], "little")
     frame = data[at + 8 : at + 18]
     bits = int.from_bytes(frame[:3], "little")
     width = int.from_bytes(frame[6:8], "little") & 0x3FFF
     height = int.from_bytes(frame[8:10], "little") & 0x3FFF
     is_key, profile, is_shown, part = not bits & 1, bits >> 1 & 7, bits >> 4 & 1, bits >> 5
-    if frame[3:6] != b"\x9d\x01\x2a" or not is_key or profile > 3 or not is_shown or part >= size:
+    if data[at : at + 4] != b"VP8 " or frame[3:6] != _LOSSY_SIGNATURE or not is_key:
+        return None
+    if profile > 3 or not is_shown or part >= size:
         return None
     return _Features(width, height, False, False) if width and height else None
