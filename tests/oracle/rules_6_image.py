@@ -42,4 +42,5 @@ SECTION_6_IMAGE: dict[str, str] = {
     "6 sample_distorted_bounding_box": "sample_distorted_bounding_box and its stateless form give the same boxes for the same seeds; those with state pass over one block for each attempt.",
     "6 random_jpeg_quality": "random_jpeg_quality and its stateless form draw an int32 quality, and encode and decode with it.",
     "6 measures of images": "psnr, ssim, image_gradients and sobel_edges; ssim within 1e-4, its map within 1e-3 (TensorFlow subtracts float32 numbers that are nearly equal), psnr and sobel_edges within 1e-6 of the largest value.",
+    "6 tensors as arguments": "Numbers, sizes, shapes and seeds of image functions and random operations may be tensors, types TensorFlow's objects.",
 }
