@@ -6,7 +6,8 @@ JPEG data and checked options: the operations with TensorFlow's arguments are in
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -113,9 +114,14 @@ def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
         )
 
 
+@cache
+def _codec() -> Any:
+    return require("simplejpeg", "decode_jpeg")
+
+
 def _run_codec(frame: Frame, space: str, options: JpegOptions, *, strict: bool) -> Pixels:
     """Decode with the codec; if strict, its warnings are errors too."""
-    codec = require("simplejpeg", "decode_jpeg")
+    codec = _codec()
     fast, plain = not options.accurate, not options.fancy_upscaling
     if options.ratio == 1:
         pixels: Pixels = codec.decode_jpeg(frame.data, space, fast, plain, 0, 0, 1, None, strict)

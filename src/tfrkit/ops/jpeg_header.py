@@ -6,6 +6,7 @@ sound is for the decoder (`jpeg_decode`) to find out.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -14,11 +15,11 @@ __all__ = ["MAGIC", "Component", "Frame", "header_segments", "read_frame"]
 
 MAGIC: Final = b"\xff\xd8\xff"  # start of image, and the first byte of the next marker
 
-_SOF: Final = frozenset(
-    {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
-)  # starts of frames, of every kind of coding
+# Starts of frames, of every kind of coding.
+_SOF: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
 _DHT, _SOI, _EOI, _SOS, _DRI, _APP0, _APP14 = 0xC4, 0xD8, 0xD9, 0xDA, 0xDD, 0xE0, 0xEE
+_FRAME: Final = struct.Struct(">BxxBHHB").unpack_from
 _PROGRESSIVE: Final = frozenset({0xC2, 0xCA})
 _ARITHMETIC: Final = frozenset({0xC9, 0xCA})
 _CODINGS: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})  # those that TensorFlow's library decodes
@@ -39,42 +40,29 @@ class Component:
     down: int
 
 
-@dataclass(frozen=True)
 class Frame:
-    """What the start of frame says.
+    """What the start of frame says. Read once for every image, so it is kept small; the rest is read on demand.
 
     Attributes:
         data: the file.
         offset: of the marker in the file.
+        marker: its second byte, the kind of coding.
+        precision: bits of a sample.
+        height: rows of pixels.
+        width: columns of pixels.
+        channels: number of components: 1 is gray, 3 colour, 4 for print.
     """
 
-    data: bytes
-    offset: int
+    marker: int
+    precision: int
+    height: int
+    width: int
+    channels: int
 
-    @property
-    def marker(self) -> int:
-        """Second byte of the marker: the kind of coding."""
-        return self.data[self.offset + 1]
-
-    @property
-    def precision(self) -> int:
-        """Bits of a sample."""
-        return self.data[self.offset + 4]
-
-    @property
-    def height(self) -> int:
-        """Rows of pixels."""
-        return self.data[self.offset + 5] << 8 | self.data[self.offset + 6]
-
-    @property
-    def width(self) -> int:
-        """Columns of pixels."""
-        return self.data[self.offset + 7] << 8 | self.data[self.offset + 8]
-
-    @property
-    def channels(self) -> int:
-        """Number of components: 1 is gray, 3 colour, 4 for print."""
-        return self.data[self.offset + 9]
+    def __init__(self, data: bytes, offset: int) -> None:
+        self.data = data
+        self.offset = offset
+        self.marker, self.precision, self.height, self.width, self.channels = _FRAME(data, offset + 1)
 
     @property
     def decodable(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from tfrkit.errors import InvalidArgumentError
@@ -36,15 +37,23 @@ class JpegOptions(NamedTuple):
     rows: tuple[int, int] | None = None
 
 
-def jpeg_options(
-    channels: Any, ratio: Any, fancy: Any, recover: Any, fraction: Any, method: Any
-) -> JpegOptions:
-    """Check the attributes in TensorFlow's order: types first, then values.
+def jpeg_options(*arguments: Any) -> JpegOptions:
+    """Check the attributes of decode_jpeg in TensorFlow's order: types first, then values.
+
+    Args:
+        arguments: channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction and dct_method.
 
     Raises:
         TypeError: one is of the wrong type.
         InvalidArgumentError: one is out of its range. Four channels pass, as other formats have them.
     """
+    try:
+        return _known_options(*arguments)
+    except TypeError:  # an argument that cannot be remembered, or a wrong one
+        return _options(*arguments)
+
+
+def _options(channels: Any, ratio: Any, fancy: Any, recover: Any, fraction: Any, method: Any) -> JpegOptions:
     wanted = int_attribute(channels, "channels", 0)
     scale = int_attribute(ratio, "ratio", 1)
     smooth = bool_attribute(fancy, "fancy_upscaling", True)
@@ -56,3 +65,6 @@ def jpeg_options(
     if transform not in _METHODS:
         raise InvalidArgumentError("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
     return JpegOptions(check_channels(wanted), scale, smooth, recovered, least, _METHODS[transform])
+
+
+_known_options = lru_cache(maxsize=64, typed=True)(_options)  # pipelines pass the same ones again and again
