@@ -54,7 +54,9 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     )
     from tfrkit.ops.image_random_jpeg import random_jpeg_quality, stateless_random_jpeg_quality
     from tfrkit.ops.image_sample import sample_distorted_bounding_box, stateless_sample_distorted_bounding_box
-    from tfrkit.ops.jpeg import decode_jpeg
+    from tfrkit.ops.jpeg import decode_and_crop_jpeg, decode_jpeg, extract_jpeg_shape, is_jpeg
+    from tfrkit.ops.jpeg_encode import adjust_jpeg_quality, encode_jpeg
+    from tfrkit.ops.jpeg_random import random_jpeg_quality, stateless_random_jpeg_quality
     from tfrkit.ops.png import decode_png, encode_png
     from tfrkit.ops.resize import ResizeMethod, resize
     from tfrkit.ops.resize_fit import resize_with_crop_or_pad, resize_with_pad
@@ -66,11 +68,13 @@ __all__ = [
     "adjust_contrast",
     "adjust_gamma",
     "adjust_hue",
+    "adjust_jpeg_quality",
     "adjust_saturation",
     "central_crop",
     "convert_image_dtype",
     "crop_and_resize",
     "crop_to_bounding_box",
+    "decode_and_crop_jpeg",
     "decode_bmp",
     "decode_gif",
     "decode_image",
@@ -78,12 +82,15 @@ __all__ = [
     "decode_png",
     "decode_webp",
     "draw_bounding_boxes",
+    "encode_jpeg",
     "encode_png",
+    "extract_jpeg_shape",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
     "hsv_to_rgb",
     "image_gradients",
+    "is_jpeg",
     "pad_to_bounding_box",
     "per_image_standardization",
     "psnr",
@@ -145,8 +152,10 @@ _EXPORTS = {
         "stateless_random_saturation"
     ),
     "image_flip": "flip_left_right flip_up_down rot90 transpose",
-    "jpeg": "decode_jpeg",
     "png": "decode_png encode_png",
+    "jpeg": "decode_and_crop_jpeg decode_jpeg extract_jpeg_shape is_jpeg",
+    "jpeg_encode": "adjust_jpeg_quality encode_jpeg",
+    "jpeg_random": "random_jpeg_quality stateless_random_jpeg_quality",
     "resize": "ResizeMethod resize",
     "resize_fit": "resize_with_crop_or_pad resize_with_pad",
     "webp": "decode_webp",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["bool_attribute", "float_attribute", "int_attribute", "str_attribute"]
@@ -15,26 +17,27 @@ _INT32: Final = range(-(2**31), 2**31)
 
 
 def int_attribute(value: Any, name: str, default: int) -> int:
-    """Give an int: fractions are cut off, and text that reads as a number is one, as in TensorFlow.
+    """Give an int; fractions are cut off, as in TensorFlow.
 
     Raises:
         TypeError: it is none.
         OverflowError: it is infinite.
         InvalidArgumentError: it does not fit an int32.
 
-    >>> int_attribute(2.7, "ratio", 1), int_attribute("2", "ratio", 1), int_attribute(None, "ratio", 1)
-    (2, 2, 1)
+    >>> int_attribute(2.7, "ratio", 1), int_attribute(None, "ratio", 1)
+    (2, 1)
     """
     if type(value) is int and value in _INT32:
         return value
     if value is None:
         return default
+    refusal = TypeError(f"Expected int for argument '{name}' not {value!r:.100}.")
+    if isinstance(value, str) or np.ndim(value):
+        raise refusal
     try:
         number = int(value)
-    except OverflowError:
-        raise
     except (TypeError, ValueError):
-        raise TypeError(f"Expected int for argument '{name}' not {value!r:.100}.") from None
+        raise refusal from None
     if number not in _INT32:
         raise InvalidArgumentError(f"Attr {name} has value {number} out of range for an int32")
     return number
@@ -48,7 +51,7 @@ def float_attribute(value: Any, name: str, default: float) -> float:
     """
     if value is None:
         return default
-    if isinstance(value, (str, bytes, bytearray)):
+    if isinstance(value, (str, bytes, bytearray, np.ndarray)):
         raise TypeError(f"Expected float for argument '{name}' not {value!r:.100}.")
     try:
         return float(value)

@@ -159,7 +159,7 @@ def _without_alpha(options: JpegOptions) -> JpegOptions:
 def _int32(values: Any) -> npt.NDArray[np.int32]:
     """Make whole numbers of a window; those that do not fit wrap round, as in TensorFlow."""
     array = to_array(values)
-    if not hasattr(values, "__array__") and array.dtype.kind not in "bi":
+    if not hasattr(values, "__array__") and array.dtype.kind not in "bi" and array.size:
         raise TypeError(f"Cannot convert {values!r:.100} to EagerTensor of dtype int32")
     return array.astype(np.int32)
 

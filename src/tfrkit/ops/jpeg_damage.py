@@ -59,8 +59,10 @@ def mend(frame: Frame, options: JpegOptions, channels: int) -> Mended | None:
         UnimplementedError: TensorFlow's decoder reads bytes again in a way that is not known here.
     """
     recover = options.try_recover_truncated
-    if recover:
+    if recover and frame.scan[0] < 0:
         frame = _with_scan(frame)
+        if not frame.progressive and not frame.sole_scan:
+            return None
     data, start = frame.data, frame.scan[0]
     if start < 0:
         return None
@@ -123,7 +125,7 @@ def _mend_cut(frame: Frame, options: JpegOptions, channels: int, run: int, first
 def _with_scan(frame: Frame) -> Frame:
     """Complete the header of the first scan if the file is cut in it: its bytes are read again."""
     cut = next((at for marker, at, _ in header_segments(frame.data) if marker == 0xDA), -1)
-    if cut >= 0 and frame.scan[0] < 0:
+    if cut >= 0:
         rest = frame.data[cut + 2 :]
         for _ in range(_ENDLESS):
             frame = Frame(frame.data + rest, frame.offset)

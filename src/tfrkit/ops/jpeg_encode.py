@@ -115,19 +115,20 @@ def encode_jpeg_variable_quality(images: Any, quality: Any) -> bytes:
     return encode_jpeg(pixels, quality=number)
 
 
-def adjust_jpeg_quality(image: Any, jpeg_quality: Any) -> npt.NDArray[Any]:
+def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "") -> npt.NDArray[Any]:
     """Encode an image as JPEG and decode it again.
 
     Args:
         image: of 1 or 3 channels and any type, see `convert_image_dtype`.
         jpeg_quality: 0 to 100.
+        dct_method: of decoding, see `decode_jpeg`.
 
     Returns:
         The image as it comes back, of the same type.
     """
     array = as_image(image)
     file = encode_jpeg_variable_quality(convert_image_dtype(array, np.uint8, saturate=True), jpeg_quality)
-    decoded = decode_jpeg(file, channels=array.shape[-1])
+    decoded = decode_jpeg(file, channels=array.shape[-1], dct_method=dct_method)
     return convert_image_dtype(decoded, array.dtype, saturate=True)
 
 
