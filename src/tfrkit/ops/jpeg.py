@@ -14,7 +14,8 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.strings import as_strings
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.tensor_types import tensor_type
-from tfrkit.ops.image_format import image_bytes, image_format
+from tfrkit.ops.foreign_image import decode_foreign
+from tfrkit.ops.image_format import image_bytes
 from tfrkit.ops.jpeg_crop import decode_jpeg_part
 from tfrkit.ops.jpeg_decode import Pixels, decode_jpeg_data
 from tfrkit.ops.jpeg_header import MAGIC, read_frame
@@ -56,7 +57,7 @@ def decode_jpeg(
     )
     data = image_bytes(contents)
     if data[:3] != MAGIC:
-        raise _unknown(data)
+        return decode_foreign("DecodeJpeg", data, options.channels)
     return decode_jpeg_data(bytes(data), _without_alpha(options))
 
 
@@ -94,7 +95,7 @@ def decode_and_crop_jpeg(
     window = _int32(crop_window)
     data = image_bytes(contents)
     if data[:3] != MAGIC:
-        raise _unknown(data)
+        return decode_foreign("DecodeAndCropJpeg", data, options.channels)
     options = _without_alpha(options)
     shape = ",".join(map(str, window.shape))
     if window.ndim != 1:
@@ -162,7 +163,3 @@ def _int32(values: Any) -> npt.NDArray[np.int32]:
     if not hasattr(values, "__array__") and array.dtype.kind not in "bi" and array.size:
         raise TypeError(f"Cannot convert {values!r:.100} to EagerTensor of dtype int32")
     return array.astype(np.int32)
-
-
-def _unknown(data: bytes | memoryview) -> InvalidArgumentError:
-    return InvalidArgumentError(f"Unknown image file format. Expected JPEG, but got {image_format(data)}.")

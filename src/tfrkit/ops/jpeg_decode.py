@@ -26,6 +26,7 @@ __all__ = ["Pixels", "decode_components", "decode_jpeg_data", "invalid_jpeg"]
 Pixels = npt.NDArray[np.uint8]
 
 _MAX_SAMPLES: Final = 2**29  # TensorFlow's limit, pixels times components
+_MAX_PER_BYTE: Final = 8 * 1024  # pixels: a block of 32 x 32, the largest there is, has at least a bit
 _PRINT: Final = 4  # components of images for print: cyan, magenta, yellow, black
 _WARNINGS: Final = (  # how the codec's warnings begin; what begins otherwise is an error
     "Application transferred",
@@ -66,6 +67,8 @@ def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
     _check_frame(frame, channels, options)
     space = "CMYK" if frame.channels == _PRINT else _SPACES[channels]
     try:
+        if frame.height * frame.width > _MAX_PER_BYTE * len(data) and not frame.arithmetic:
+            raise ValueError("the image claims more pixels than the data can have")
         pixels = _run_codec(frame, space, options, strict=True)
         if space == "CMYK":
             pixels = _as_rgb(pixels, frame)
@@ -106,6 +109,8 @@ def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
     stored = frame.channels
     if channels not in _SPACES or stored not in (1, 3, _PRINT) or (channels == 1 and stored == _PRINT):
         raise invalid_jpeg(f"An image of {stored} components cannot be decoded to {channels} channels.")
+    if not frame.height or not frame.width:
+        raise invalid_jpeg(f"The image says that it has {frame.height} x {frame.width} pixels.")
     samples = reduced(frame.height, options.ratio) * reduced(frame.width, options.ratio) * stored
     if samples >= _MAX_SAMPLES:
         raise invalid_jpeg(
@@ -156,7 +161,7 @@ def _run_leniently(frame: Frame, space: str, options: JpegOptions) -> Pixels:
     try:
         return _run_codec(frame, space, options, strict=True)
     except ValueError as error:
-        if _UNKNOWN_SAMPLING in str(error):
+        if _UNKNOWN_SAMPLING in str(error) and not frame.usual_sampling:
             return _run_pillow(frame, space, options)
         if not str(error).startswith(_WARNINGS):
             raise invalid_jpeg(f"The codec says: {error}.") from None

@@ -20,6 +20,7 @@ _SOF: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
 _DHT, _SOI, _EOI, _SOS, _DRI, _APP0, _APP14 = 0xC4, 0xD8, 0xD9, 0xDA, 0xDD, 0xE0, 0xEE
 _FRAME: Final = struct.Struct(">BxxBHHB").unpack_from
+_USUAL: Final = ((1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (1, 4))
 _PROGRESSIVE: Final = frozenset({0xC2, 0xCA})
 _ARITHMETIC: Final = frozenset({0xC9, 0xCA})
 _CODINGS: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})  # those that TensorFlow's library decodes
@@ -87,6 +88,13 @@ class Frame:
         return tuple(
             Component(parts[at], parts[at + 1] >> 4, parts[at + 1] & 15) for at in range(0, len(parts) - 2, 3)
         )
+
+    @property
+    def usual_sampling(self) -> bool:
+        """Say whether the samplings are those of encoders: 4:4:4, 4:2:2, 4:2:0, 4:4:0, 4:1:1, or gray."""
+        first, *colours = [(part.across, part.down) for part in self.components] or [(0, 0)]
+        black = colours[2:] in ([], [first])
+        return first in _USUAL and black and all(colour == (1, 1) for colour in colours[:2])
 
     @cached_property
     def adobe_transform(self) -> int | None:
