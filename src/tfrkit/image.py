@@ -56,7 +56,6 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.ops.image_sample import sample_distorted_bounding_box, stateless_sample_distorted_bounding_box
     from tfrkit.ops.jpeg import decode_and_crop_jpeg, decode_jpeg, extract_jpeg_shape, is_jpeg
     from tfrkit.ops.jpeg_encode import adjust_jpeg_quality, encode_jpeg
-    from tfrkit.ops.jpeg_random import random_jpeg_quality, stateless_random_jpeg_quality
     from tfrkit.ops.png import decode_png, encode_png
     from tfrkit.ops.resize import ResizeMethod, resize
     from tfrkit.ops.resize_fit import resize_with_crop_or_pad, resize_with_pad
@@ -155,7 +154,6 @@ _EXPORTS = {
     "png": "decode_png encode_png",
     "jpeg": "decode_and_crop_jpeg decode_jpeg extract_jpeg_shape is_jpeg",
     "jpeg_encode": "adjust_jpeg_quality encode_jpeg",
-    "jpeg_random": "random_jpeg_quality stateless_random_jpeg_quality",
     "resize": "ResizeMethod resize",
     "resize_fit": "resize_with_crop_or_pad resize_with_pad",
     "webp": "decode_webp",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.oracle.jpeg_files import jpeg, picture
+from tests.oracle.jpeg_files import jpeg
 from tests.oracle.jpeg_writer import Layout, write
 from tfrkit.ops.jpeg_header import Frame, read_frame
 from tfrkit.ops.jpeg_progress import is_smoothed
@@ -228,8 +228,3 @@ def test_progressive_files_are_smoothed_only_without_their_last_scans():
     cut = read_frame(contents[: contents.rindex(b"\xff\xda")])
     assert cut is not None
     assert is_smoothed(cut)
-
-
-def test_quality_range_is_checked():
-    with pytest.raises(ValueError, match=r"jpeg encoding range must be between 0 and 100. .* got 5 to 101"):
-        tfr.image.random_jpeg_quality(picture(8, 8, 3, 0), 5, 101)

@@ -13,6 +13,4 @@ NAMES: Final[dict[str, Entry]] = {
     "io.encode_jpeg image.encode_jpeg": "ops.jpeg_encode:encode_jpeg",
     "io.extract_jpeg_shape image.extract_jpeg_shape": "ops.jpeg:extract_jpeg_shape",
     "io.is_jpeg image.is_jpeg": "ops.jpeg:is_jpeg",
-    "image.random_jpeg_quality": "ops.jpeg_random:random_jpeg_quality",
-    "image.stateless_random_jpeg_quality": "ops.jpeg_random:stateless_random_jpeg_quality",
 }
