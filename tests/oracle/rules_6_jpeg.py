@@ -35,7 +35,6 @@ SECTION_6_JPEG: dict[str, str] = {
     "6 encode_jpeg arguments": "format, quality and the others are checked with TensorFlow's texts.",
     "6 encode_jpeg_variable_quality": "EncodeJpegVariableQuality gives the bytes of encode_jpeg.",
     "6 adjust_jpeg_quality": "adjust_jpeg_quality gives the same pixels for every type of image.",
-    "6 random_jpeg_quality": "random_jpeg_quality and stateless_random_jpeg_quality draw the same qualities.",
     "6 extract_jpeg_shape": "extract_jpeg_shape reads height, width and components of a file that is whole up to its first scan.",
     "6 is_jpeg": "is_jpeg looks at the first three bytes, of any number of strings.",
 }

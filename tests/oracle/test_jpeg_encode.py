@@ -149,21 +149,6 @@ def test_adjust_quality():
     )
 
 
-@tf_rule("6 random_jpeg_quality")
-def test_random_quality():
-    same_lines(
-        """
-        [tf.random.set_seed(1), *[tf.image.random_jpeg_quality(pixels, 5, 90, seed=3) for _ in range(3)]][1:]
-        tf.image.stateless_random_jpeg_quality(pixels, 5, 90, seed=(1, 2))
-        tf.image.random_jpeg_quality(pixels, -1, 5)
-        tf.image.random_jpeg_quality(pixels, 5, 101)
-        tf.image.random_jpeg_quality(pixels, 5, 5)
-        tf.image.stateless_random_jpeg_quality(pixels, 6, 5, seed=(1, 2))
-        """,
-        pixels=PIXELS,
-    )
-
-
 @tf_rule("6 extract_jpeg_shape")
 def test_shape():
     contents = jpeg(37, 53)
