@@ -54,7 +54,7 @@ $(RUN)/.stamp-venv $(DEV)/.stamp-venv: %/.stamp-venv:
 
 $(RUN)/.stamp-tfrkit: $(RUN)/.stamp-venv pyproject.toml README.md LICENSE $(SOURCES)
 	@tools/ensure.sh compiler
-	$(RUN)/$(PIP_INSTALL) .
+	$(RUN)/$(PIP_INSTALL) '.[images]'
 	@touch $@
 
 # The constraint is for the build of tfr-reader, of which there is no wheel; nothing else here is built with Cython.
@@ -80,6 +80,7 @@ install: $(DEV)/.stamp-tfrkit
 
 demo: $(RUN)/.stamp-tfrkit
 	$(RUN)/bin/python examples/demo.py
+	$(RUN)/bin/python examples/photos.py
 
 # --- test ---
 
