@@ -28,7 +28,7 @@ SIZE = (96, 96)
 
 def make_photo(rng: np.random.Generator) -> npt.NDArray[np.uint8]:
     """Make something that compresses like a photo: smooth colours, some edges, some noise."""
-    y, x = np.mgrid[0:1:375j, 0:1:500j]  # type: ignore[misc]
+    y, x = np.mgrid[0:1:375j, 0:1:500j]
     waves = [np.sin(rng.uniform(3, 40) * x + rng.uniform(3, 40) * y + rng.uniform(0, 6)) for _ in range(4)]
     base = np.stack([sum(rng.normal() * wave for wave in waves) for _ in range(3)], axis=2)
     base += (x + y > rng.uniform(0.5, 1.5))[..., np.newaxis] * rng.normal(size=3)
