@@ -9,18 +9,24 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import show_dims
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.tensor_types import tensor_type
-from tfrkit.ops.convert import STRING, as_value, cast_array, dtype_of, kernel_name, shape_of
+from tfrkit.ops.convert import STRING, as_type, as_value, cast_array, dtype_of, kernel_name, shape_of
 from tfrkit.ops.float_to_integer import float_to_integer
 from tfrkit.ops.types import check_type
 
 __all__ = ["bitcast", "cast", "cast_value", "make_complex", "saturate_cast", "to_float", "to_int32"]
 
 
+_WHOLE: Final = frozenset("?bhilqBHILQ")  # numpy's letters of integers and truth values
+_WIDE: Final = frozenset("?bhilqBHILQfd")  # and of the types to which they cast without a warning
+_BOUNDS: Final = {  # of what can be cut off to each type of integers
+    char: (float(np.iinfo(char).min) - (char not in "lqLQ"), float(np.iinfo(char).max) + (char not in "lqLQ"))
+    for char in "bhilqBHILQ"
+}
 _FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -37,7 +43,9 @@ def cast(x: Any, dtype: Any) -> Any:
     >>> cast(-2.7, "int8"), cast([0, 300], "uint8").tolist()
     (np.int8(-2), [0, 44])
     """
-    wanted = as_dtype(dtype)
+    wanted = as_type(dtype)
+    if type(x) is np.ndarray and x.dtype is wanted and x.ndim:
+        return x
     return cast_value(x if isinstance(x, (Ragged, Sparse)) else as_value(x), wanted)
 
 
@@ -48,6 +56,8 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> Any:
         UnimplementedError: of or to strings; the text is TensorFlow's.
         TypeError: it is no such value.
     """
+    if type(value) is np.ndarray or isinstance(value, np.generic):
+        return _cast_numbers(value, dtype)
     if isinstance(value, Ragged):
         return Ragged.unchecked(cast_value(value.values, dtype), value.row_splits)
     if isinstance(value, Sparse):
@@ -56,21 +66,38 @@ def cast_value(value: Any, dtype: np.dtype[Any]) -> Any:
         if dtype == STRING:
             return value
         raise UnimplementedError(f"Cast string to {kernel_name(dtype)} is not supported")
-    if not isinstance(value, (np.ndarray, np.generic)):
-        raise TypeError(
-            f"expected a number, an array, a Ragged or a Sparse to cast but got {type(value).__name__}"
-        )
+    raise TypeError(
+        f"expected a number, an array, a Ragged or a Sparse to cast but got {type(value).__name__}"
+    )
+
+
+def _cast_numbers(value: Any, dtype: np.dtype[Any]) -> Any:
     if value.dtype == dtype:
         return value
     if STRING in (value.dtype, dtype):
         raise UnimplementedError(f"Cast {kernel_name(value.dtype)} to {kernel_name(dtype)} is not supported")
-    array = np.asarray(value)
-    cut = array.dtype.name in _FLOATS and dtype.kind in "iu"
-    made = float_to_integer(array, dtype) if cut else cast_array(array, dtype)
+    if value.dtype.char in _WHOLE and dtype.char in _WIDE:
+        made = value.astype(dtype)  # no warning can come
+    else:
+        array = np.asarray(value)
+        if array.dtype.char in "fd" and _fit(array, dtype):
+            made = array.astype(dtype)
+            return made if made.ndim else made[()]
+        cut = array.dtype.name in _FLOATS and dtype.kind in "iu"
+        made = float_to_integer(array, dtype) if cut else cast_array(array, dtype)
     if isinstance(value, np.ndarray):
         made.flags.writeable = False
         return made
-    return made[()]
+    return made[()] if isinstance(made, np.ndarray) else made
+
+
+def _fit(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether all numbers have a place in a type of integers; found out quickly."""
+    bounds = _BOUNDS.get(dtype.char)
+    if bounds is None or not array.size:
+        return False
+    smallest, largest = np.minimum.reduce(array, None), np.maximum.reduce(array, None)
+    return bool(bounds[0] < smallest and largest < bounds[1])
 
 
 def saturate_cast(value: Any, dtype: Any) -> Any:
@@ -79,7 +106,7 @@ def saturate_cast(value: Any, dtype: Any) -> Any:
     >>> saturate_cast([300, -5], "uint8").tolist()
     [255, 0]
     """
-    value, wanted = as_value(value), as_dtype(dtype)
+    value, wanted = as_value(value), as_type(dtype)
     if dtype_of(value).kind == "c" and wanted.kind != "c":
         value = value.real
     given = dtype_of(value)
@@ -103,7 +130,7 @@ def bitcast(input: Any, type: Any) -> Any:  # noqa: A002
     >>> bitcast(np.float32(1), "int32")
     np.int32(1065353216)
     """
-    value, wanted = as_value(input), as_dtype(type)
+    value, wanted = as_value(input), as_type(type)
     for kind, attribute in ((dtype_of(value), "T"), (wanted, "type")):
         check_type("Bitcast", kind, attribute)
     array = np.ascontiguousarray(value)

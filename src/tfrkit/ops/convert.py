@@ -6,7 +6,7 @@ Python's numbers, strings and sequences are literals: they take the type that is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.to_array import leaves_of, to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name
-from tfrkit.model.element_spec import dtype_name
+from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.types import KNOWN, check_type
@@ -28,6 +28,7 @@ __all__ = [
     "alike",
     "alike_to_first",
     "as_array",
+    "as_type",
     "as_value",
     "cast_array",
     "convert",
@@ -43,6 +44,8 @@ __all__ = [
 ]
 
 STRING: Final = np.dtype(object)
+_MOST_TYPES: Final = 200
+_types: Final[dict[Any, np.dtype[Any]]] = {}  # by what named them
 _KINDS: Final = frozenset({np.ndarray, bytes, BytesColumn, RecordColumn})
 _FLOATS: Final = frozenset(map(np.dtype, ("float16", "float32", "float64")))
 _DIRECT_INTS: Final = frozenset(map(np.dtype, ("int32", "int64", "uint64")))
@@ -168,8 +171,12 @@ def convert(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
         value = value.to_numpy()
     if isinstance(value, (np.ndarray, np.generic)):
         return _of_numpy(value, dtype)
-    if isinstance(value, Pack):
+    if kind is Pack:
         return _packed(value, dtype)
+    if kind is list or kind is tuple:
+        numbers = _of_numbers(value, dtype)
+        if numbers is not None:
+            return numbers
     if dtype is None:
         return of_array(_finished(to_array(value)))
     return of_array(_of_literal(value, dtype))
@@ -265,6 +272,17 @@ def integers(
     return found.astype(np.int64, copy=False)
 
 
+def as_type(dtype: Any) -> np.dtype[Any]:
+    """The numpy type that an argument names; see `model.element_spec.as_dtype`. What was asked for once is quick."""
+    try:
+        return _types[dtype]
+    except (KeyError, TypeError):
+        found = as_dtype(dtype)
+        if isinstance(dtype, Hashable) and len(_types) < _MOST_TYPES:
+            _types[dtype] = found
+        return found
+
+
 def cast_array(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Cast numbers as the processor does: floats are cut off, integers wrap round."""
     if array.dtype.kind == "c" and dtype.kind not in "cb":
@@ -313,6 +331,8 @@ def _packed(values: Pack, dtype: np.dtype[Any] | None) -> Any:
     """One value of a list in which some are tensors, which decide the type."""
     if dtype is None:
         dtype = _tensor_type(values)
+    if dtype is not None and all(isinstance(value, np.generic) and value.dtype is dtype for value in values):
+        return np.array(values, dtype)
     parts = []
     for number, value in enumerate(values):
         part = convert(value, None if is_tensor(value) else dtype)
@@ -390,6 +410,21 @@ def _is_compatible(wanted: np.dtype[Any], found: np.dtype[Any]) -> bool:
     if wanted.kind == "c":
         return found.kind in "iufc"
     return wanted.kind in "fV" and found.kind in "iuf"
+
+
+def _of_numbers(values: Any, dtype: np.dtype[Any] | None) -> npt.NDArray[Any] | None:
+    """An array of a flat list of ints, or of floats, quickly; None for what is not so simple."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        if min(values) < -(2**31) or max(values) >= 2**31:
+            return None
+        if dtype is None or dtype.char in "il":
+            return np.array(values, np.int32 if dtype is None else dtype)
+        return np.array(values, dtype) if dtype.char in "fd" else None
+    if kinds == {float} and (dtype is None or dtype.char in "fd"):
+        wide = np.array(values)
+        return wide.astype(np.float32 if dtype is None else dtype) if np.abs(wide).max() < _LARGEST else None
+    return None
 
 
 def number_of(value: float, dtype: np.dtype[Any] | None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,30 @@ from tfrkit.ops.convert import STRING, as_array, as_value, dtype_of, of_array, s
 from tfrkit.ops.types import check_type
 
 __all__ = ["apply_pair", "apply_single", "as_floats", "check_broadcast"]
+
+_WHOLE: Final = frozenset("?bhilqBHILQ")  # numpy's letters of integers and truth values
+_SILENT: Final = (
+    frozenset(  # give no warnings for them; the context that silences the others takes a microsecond
+        {
+            np.add,
+            np.subtract,
+            np.multiply,
+            np.maximum,
+            np.minimum,
+            np.equal,
+            np.not_equal,
+            np.less,
+            np.less_equal,
+            np.greater,
+            np.greater_equal,
+            np.logical_and,
+            np.logical_or,
+            np.bitwise_and,
+            np.bitwise_or,
+            np.bitwise_xor,
+        }
+    )
+)
 
 
 def apply_single(op: str, function: Callable[..., Any], x: Any) -> Any:
@@ -29,14 +53,16 @@ def apply_pair(function: Callable[..., Any], x: Any, y: Any) -> Any:
     Raises:
         InvalidArgumentError: the shapes do not fit; the text is TensorFlow's.
     """
-    with np.errstate(all="ignore"):
-        try:
+    try:
+        if type(x) is not bytes and x.dtype.char in _WHOLE and function in _SILENT:
+            return function(x, y)
+        with np.errstate(all="ignore"):
             if dtype_of(x) is STRING:
                 return of_array(_objects(function(as_array(x), as_array(y))))
             return function(x, y)
-        except ValueError:
-            check_broadcast(x, y)
-            raise
+    except ValueError:
+        check_broadcast(x, y)
+        raise
 
 
 def check_broadcast(x: Any, y: Any) -> None:

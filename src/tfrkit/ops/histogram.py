@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import as_dtype
 from tfrkit.ops.cast import cast_value
-from tfrkit.ops.convert import alike, as_value, dtype_of
+from tfrkit.ops.convert import alike, as_type, as_value, dtype_of
 
 __all__ = ["bincount", "histogram_fixed_width", "histogram_fixed_width_bins"]
 
@@ -47,7 +46,7 @@ def bincount(
     if maxlength is not None:
         length = min(length, int(as_value(maxlength)))
     heavy = None if weights is None else as_value(weights)
-    kind = as_dtype(dtype) if heavy is None else dtype_of(heavy)
+    kind = as_type(dtype) if heavy is None else dtype_of(heavy)
     by_row = axis is not None and int(axis) != 0 and np.ndim(values) == 2
     rows = values if by_row else np.reshape(values, (1, -1))
     loads = np.ones(rows.shape, kind) if heavy is None else np.reshape(heavy, rows.shape)
@@ -68,7 +67,7 @@ def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype
     [1, 1, 0, 0, 1]
     """
     places = histogram_fixed_width_bins(values, value_range, nbins)
-    return np.bincount(np.reshape(places, -1), minlength=int(as_value(nbins))).astype(as_dtype(dtype))
+    return np.bincount(np.reshape(places, -1), minlength=int(as_value(nbins))).astype(as_type(dtype))
 
 
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
@@ -84,4 +83,4 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
         )
     step = (float(high) - float(low)) / bins
     places = np.clip(np.floor((np.asarray(numbers, np.float64) - low) / step), 0, bins - 1)
-    return places.astype(as_dtype(dtype))[()]
+    return places.astype(as_type(dtype))[()]

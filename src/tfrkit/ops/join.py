@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from functools import partial
@@ -49,6 +50,8 @@ def stack(values: Any, axis: int = 0) -> Any:
         except (TypeError, ValueError):
             if not isinstance(values, (list, tuple)):
                 raise
+    if axis == 0 and isinstance(values, Pack) and _are_even(values):
+        return np.array(values, values[0].dtype)
     parts = alike("Pack", *values)
     shapes = [shape_of(part) for part in parts]
     count = len(shapes[0]) + 1
@@ -64,6 +67,25 @@ def stack(values: Any, axis: int = 0) -> Any:
 
 
 parallel_stack = stack
+
+
+def _are_arrays(values: Any, axis: int) -> bool:
+    """Whether they are arrays of numbers of one type, with such a dimension."""
+    first = values[0]
+    if type(first) is not np.ndarray or not -first.ndim <= axis < first.ndim or first.dtype == STRING:
+        return False
+    return all(type(value) is np.ndarray and value.dtype is first.dtype for value in values)
+
+
+def _are_even(values: Any) -> bool:
+    """Whether they are numbers of one type and shape, or arrays of numbers."""
+    first = values[0]
+    if not isinstance(first, (np.ndarray, np.generic)) or first.dtype == STRING:
+        return False
+    return all(
+        type(value) is type(first) and value.dtype is first.dtype and value.shape == first.shape
+        for value in values
+    )
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0) -> list[Any]:
@@ -97,6 +119,9 @@ def concat(values: Any, axis: Any) -> Any:
     place = convert(axis, None if is_tensor(axis) else np.dtype("int32"))
     if not isinstance(values, (list, tuple)):
         values = [values]
+    if len(values) > 1 and isinstance(values, Pack) and type(axis) is int and _are_arrays(values, axis):
+        with contextlib.suppress(ValueError):  # shapes that do not fit, which is told below
+            return np.concatenate(values, axis)
     if len(values) == 1:
         if np.ndim(place):
             raise ValueError(f"Shape {np.shape(place)} must have rank 0")

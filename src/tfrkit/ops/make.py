@@ -9,12 +9,12 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.shapes import as_dims, show_dims
 from tfrkit.ops.convert import (
     STRING,
     Pack,
     as_array,
+    as_type,
     as_value,
     convert,
     dtype_of,
@@ -43,7 +43,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
     >>> constant([1, 2.5]), constant(7, "uint8", [2]).tolist()
     (array([1. , 2.5], dtype=float32), [7, 7])
     """
-    made = convert(value, None if dtype is None else as_dtype(dtype))
+    made = convert(value, None if dtype is None else as_type(dtype))
     if made is value and isinstance(made, np.ndarray):
         made = made.copy()
     if shape is None:
@@ -83,18 +83,18 @@ def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noq
     >>> zeros([2], "int64")
     array([0, 0])
     """
-    return _full(_sizes(shape), _nothing(as_dtype(dtype)))
+    return _full(_sizes(shape), _nothing(as_type(dtype)))
 
 
 def ones(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noqa: ARG001
     """Ones, or True."""
-    return _full(_sizes(shape), _one(as_dtype(dtype)))
+    return _full(_sizes(shape), _one(as_type(dtype)))
 
 
 def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
     """Zeros in the shape of another value, and of its type unless one is given."""
     value = as_value(input)
-    return _full(list(shape_of(value)), _nothing(dtype_of(value) if dtype is None else as_dtype(dtype)))
+    return _full(list(shape_of(value)), _nothing(dtype_of(value) if dtype is None else as_type(dtype)))
 
 
 def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
@@ -102,7 +102,7 @@ def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa
     value = as_value(input)
     if dtype is None:
         check_type("OnesLike", dtype_of(value))
-    return _full(list(shape_of(value)), _one(dtype_of(value) if dtype is None else as_dtype(dtype)))
+    return _full(list(shape_of(value)), _one(dtype_of(value) if dtype is None else as_type(dtype)))
 
 
 def _sizes(shape: Any) -> list[int]:

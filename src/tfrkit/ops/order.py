@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.shapes import show_dims
-from tfrkit.ops.convert import alike_to_first, as_array, as_value, dtype_of, of_array, shape_of
+from tfrkit.ops.convert import alike_to_first, as_array, as_type, as_value, dtype_of, of_array, shape_of
 from tfrkit.ops.types import check_type
 
 __all__ = [
@@ -104,7 +103,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32"
             f"input must have at least k columns. Had {value.shape[-1]}, needed {count}"
         )
     places = argsort(value, direction="DESCENDING")[..., :count]
-    return TopKV2(np.take_along_axis(value, places, -1), places.astype(as_dtype(index_type)))
+    return TopKV2(np.take_along_axis(value, places, -1), places.astype(as_type(index_type)))
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any) -> Any:
@@ -123,13 +122,13 @@ def unique(x: Any, out_idx: Any = "int32") -> Unique:
     [b'b', b'a']
     """
     found, which, _ = _distinct(x)
-    return Unique(found, which.astype(as_dtype(out_idx)))
+    return Unique(found, which.astype(as_type(out_idx)))
 
 
 def unique_with_counts(x: Any, out_idx: Any = "int32") -> UniqueWithCounts:
     """The same, with how often each occurs."""
     found, which, counts = _distinct(x)
-    kind = as_dtype(out_idx)
+    kind = as_type(out_idx)
     return UniqueWithCounts(found, which.astype(kind), counts.astype(kind))
 
 
@@ -138,7 +137,7 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = "int32") -> ListDiff:
     one, two = (as_array(value) for value in alike_to_first("ListDiff", x, y))
     others = set(two.tolist())
     places = np.array([place for place, item in enumerate(one.tolist()) if item not in others], np.int64)
-    return ListDiff(of_array(one[places]), places.astype(as_dtype(index_dtype)))
+    return ListDiff(of_array(one[places]), places.astype(as_type(index_dtype)))
 
 
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32") -> Any:
@@ -159,7 +158,7 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     if len(flat) != len(found):
         raise InvalidArgumentError("Leading dim_size of both tensors must match.")
     places = [np.searchsorted(row, items, side) for row, items in zip(flat, found, strict=True)]  # type: ignore[call-overload]
-    return np.array(places, as_dtype(out_type)).reshape(wanted.shape)
+    return np.array(places, as_type(out_type)).reshape(wanted.shape)
 
 
 def invert_permutation(x: Any) -> Any:

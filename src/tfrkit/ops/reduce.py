@@ -12,11 +12,12 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import (
     STRING,
     as_array,
+    as_type,
     as_value,
     convert,
     dtype_of,
@@ -146,7 +147,7 @@ def count_nonzero(
     """How many are not 0, not False, or not empty."""
     value = as_value(input)
     filled = as_array(value) != b"" if dtype_of(value) == STRING else np.not_equal(value, 0)
-    return reduce_sum(filled.astype(as_dtype(dtype)), axis, bool(keepdims))
+    return reduce_sum(filled.astype(as_type(dtype)), axis, bool(keepdims))
 
 
 def zero_fraction(value: Any) -> Any:
@@ -205,7 +206,7 @@ def _place(
     op: str, function: Callable[..., Any], worst: float, given: Any, axis: Any, output_type: Any
 ) -> Any:
     value = as_value(given)
-    wanted = as_dtype(output_type)
+    wanted = as_type(output_type)
     allowed = ["int16", "uint16", "int32", "int64"] if op == "ArgMax" else ["int32", "int64"]
     if isinstance(axis, (list, tuple)):
         raise TypeError("axis must be int or Tensor with integer datatype")
@@ -256,9 +257,10 @@ def _reduced(op: str, function: Callable[..., Any], given: Any, axis: Any, keepd
 
 
 def _sum(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if value.dtype.name in _HALVES:
+    if value.dtype.itemsize == 2 and value.dtype.name in _HALVES:
         return np.sum(value, axis, np.float32, keepdims=keepdims).astype(value.dtype)
-    return np.sum(value, axis, value.dtype, keepdims=keepdims)
+    total: Any = np.add.reduce
+    return total(value, axis, value.dtype, None, keepdims)
 
 
 def _mean(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

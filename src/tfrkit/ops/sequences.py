@@ -8,12 +8,13 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.cast import cast, cast_value
 from tfrkit.ops.convert import (
     STRING,
     alike,
+    as_type,
     as_value,
     convert,
     dtype_of,
@@ -50,7 +51,7 @@ def value_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None
     """
     if limit is None:
         start, limit = 0, start
-    wanted = None if dtype is None else as_dtype(dtype)
+    wanted = None if dtype is None else as_type(dtype)
     if wanted is not None:
         bounds = [
             cast_value(value, wanted) if is_tensor(value) else convert(value, wanted)
@@ -108,7 +109,7 @@ def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Any:
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32") -> Any:
     """Ones on the diagonal, zeros elsewhere."""
-    kind = as_dtype(dtype)
+    kind = as_type(dtype)
     if kind == STRING:
         raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
     rows = int(as_value(num_rows))
@@ -239,7 +240,7 @@ def _widest(values: list[Any]) -> list[Any]:
 
 
 def _marks(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any]:
-    kind = None if dtype is None else as_dtype(dtype)
+    kind = None if dtype is None else as_type(dtype)
     on = None if on_value is None else _mark(on_value, kind)
     off = None if off_value is None else _mark(off_value, kind)
     for name, value in (("on_value", on), ("off_value", off)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -9,10 +10,9 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import show_dims
-from tfrkit.ops.convert import as_value, convert, dtype_of, integers, is_tensor, shape_of
+from tfrkit.ops.convert import as_type, as_value, convert, dtype_of, integers, is_tensor, shape_of
 from tfrkit.ops.strided_slice import rearranged
 from tfrkit.ops.types import check_type
 
@@ -33,6 +33,8 @@ __all__ = [
     "squeeze",
     "transpose",
 ]
+
+_SEQUENCES = (list, tuple)
 
 
 def identity(input: Any) -> Any:  # noqa: A002
@@ -72,6 +74,9 @@ def reshape(tensor: Any, shape: Any) -> Any:
     [[1, 2], [3, 4]]
     """
     value = as_value(tensor)
+    if type(value) is np.ndarray and type(shape) in _SEQUENCES and shape and _are_sizes(shape):
+        with contextlib.suppress(ValueError):  # which is told below
+            return value.reshape(shape)
     sizes = integers(shape, "Tshape")
     if sizes.ndim > 1:
         raise InvalidArgumentError(f"sizes input must be 1-D, not {show_dims(sizes.shape)}")
@@ -91,6 +96,9 @@ def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
     [[1], [2]]
     """
     value = as_value(input)
+    if type(axis) is int and type(value) is np.ndarray and -value.ndim <= axis <= value.ndim:
+        at = axis + value.ndim + 1 if axis < 0 else axis
+        return value.reshape(*value.shape[:at], 1, *value.shape[at:])
     place = convert(axis, None if is_tensor(axis) else np.dtype("int32"))
     if np.size(place) != 1:
         raise InvalidArgumentError("'dim' must be a tensor with a single value")
@@ -262,9 +270,15 @@ def ensure_shape(x: Any, shape: Any) -> Any:
     return value
 
 
+def _are_sizes(shape: Any) -> bool:
+    """Whether they are ints that mean the same to numpy."""
+    return all(type(size) is int for size in shape) and min(shape) >= -1
+
+
 def _size_type(out_type: Any) -> np.dtype[Any]:
-    dtype = as_dtype(out_type)
-    check_type("", dtype, "out_type", ["int32", "int64"])
+    dtype = as_type(out_type)
+    if dtype.char not in "il":
+        check_type("", dtype, "out_type", ["int32", "int64"])
     return dtype
 
 

@@ -15,7 +15,10 @@ _root = install(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_root, name)
+    value = getattr(_root, name)
+    if not name.startswith("__"):
+        globals()[name] = value  # the next time it is found at once
+    return value
 
 
 def __dir__() -> list[str]:

@@ -104,15 +104,16 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def lifted(*args: Any, name: str | None = None, **options: Any) -> Any:  # noqa: ARG001
-        if len(args) == most + 1:
+        if len(args) > most:
             args = args[:-1]  # TensorFlow's argument `name`, by position
         if group is not None:
             args, options = _matched(group, names, args, options)
-        given = [unwrap_argument(arg) for arg in args]
+        given = [arg.value if type(arg) is Tensor else unwrap_argument(arg) for arg in args]
         if options:
             options = {key: unwrap_argument(value) for key, value in options.items()}
-        found = wrap(call(*given, **options))
-        return _own(found, args) if np.ndarray in map(type, args) else found
+        found = call(*given, **options)
+        made = Tensor(found) if type(found) is np.ndarray else wrap(found)
+        return _own(made, args) if np.ndarray in map(type, args) else made
 
     lifted.__module__ = "tfrkit.tf"
     lifted.__qualname__ = path
@@ -144,6 +145,10 @@ def _matched(
     group: Alike, names: list[str], args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Convert numpy's values among arguments that have one type: only Tensors decide about it."""
+    if not options and all(type(arg) is Tensor for arg in args):
+        return args, options
+    if group.listed and args and type(args[0]) is list and all(type(arg) is Tensor for arg in args[0]):
+        return args, options
     places = [names.index(name) for name in group.names]
     given = [args[place] if place < len(args) else options.get(names[place]) for place in places]
     items = list(given[0]) if group.listed and isinstance(given[0], (list, tuple)) else given

@@ -6,6 +6,7 @@ takes the type of the tensor beside it. Nothing here computes by itself, and wra
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn
 
@@ -26,6 +27,7 @@ __all__ = ["Reference", "Tensor"]
 _STRING: Final = as_dtype("string")
 _BOOL: Final = np.dtype(bool)
 _DEVICE: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
+_INTEGERS: Final = frozenset("bhilqBHILQ")  # numpy's letters of them
 _NUMPY_NAMES: Final = {
     "T",
     "astype",
@@ -223,20 +225,22 @@ class Tensor:
     # --- operators
 
     def __add__(self, other: Any) -> Any:
-        return self._with(arithmetic.add, other)
+        return self._with(arithmetic.add, other, np.add)
 
     def __radd__(self, other: Any) -> Any:
         return self._after(arithmetic.add, other)
 
     def __sub__(self, other: Any) -> Any:
-        return self._with(arithmetic.subtract, other)
+        return self._with(arithmetic.subtract, other, np.subtract)
 
     def __rsub__(self, other: Any) -> Any:
         return self._after(arithmetic.subtract, other)
 
     def __mul__(self, other: Any) -> Any:
         truths = self._dtype() is _BOOL or (type(other) is Tensor and other._dtype() is _BOOL)
-        return self._with(arithmetic.multiply_truths if truths else arithmetic.multiply, other)
+        if truths:
+            return self._with(arithmetic.multiply_truths, other)
+        return self._with(arithmetic.multiply, other, np.multiply)
 
     def __rmul__(self, other: Any) -> Any:
         truths = self._dtype() is _BOOL
@@ -301,16 +305,16 @@ class Tensor:
         return Tensor(elementary.absolute(self.value))
 
     def __lt__(self, other: Any) -> Any:
-        return self._with(compare.less, other)
+        return self._with(compare.less, other, np.less)
 
     def __le__(self, other: Any) -> Any:
-        return self._with(compare.less_equal, other)
+        return self._with(compare.less_equal, other, np.less_equal)
 
     def __gt__(self, other: Any) -> Any:
-        return self._with(compare.greater, other)
+        return self._with(compare.greater, other, np.greater)
 
     def __ge__(self, other: Any) -> Any:
-        return self._with(compare.greater_equal, other)
+        return self._with(compare.greater_equal, other, np.greater_equal)
 
     def __eq__(self, other: object) -> Any:
         return False if other is None else self._compared(compare.equal, other, otherwise=False)
@@ -327,14 +331,31 @@ class Tensor:
     def _dtype(self) -> np.dtype[Any]:
         return np.dtype(object) if type(self.value) is bytes else self.value.dtype
 
-    def _with(self, function: _Binary, other: Any) -> Any:
-        """Apply to it and another, which takes its type."""
-        kind = type(other)
+    def _with(self, function: _Binary, other: Any, quick: Any = None) -> Any:
+        """Apply to it and another, which takes its type.
+
+        Args:
+            function: of two values.
+            other: a Tensor or anything else.
+            quick: numpy's function for integers of one type, which needs no checks.
+        """
+        kind, value = type(other), self.value
         if kind is Tensor:
-            return Tensor(function(self.value, other.value))
-        if kind is int or kind is float:
-            number = number_of(other, self._dtype())
-            return Tensor(function(self.value, other if number is None else number))
+            operand = other.value
+        elif kind is int or kind is float:
+            operand = number_of(other, self._dtype())
+            operand = other if operand is None else operand
+        else:
+            return self._with_other(function, other)
+        dtype = getattr(value, "dtype", None)
+        if quick is not None and dtype is getattr(operand, "dtype", None) and _is_integer(dtype):
+            with contextlib.suppress(ValueError):  # shapes that do not fit, which is told below
+                return Tensor(quick(value, operand))
+        return Tensor(function(value, operand))
+
+    def _with_other(self, function: _Binary, other: Any) -> Any:
+        """The same for what is no Tensor and no number of Python."""
+        kind = type(other)
         if hasattr(kind, "__tensor_operand__"):
             return NotImplemented  # a SparseTensor or RaggedTensor knows what to do
         group: Alike | None = getattr(function, "alike", None)
@@ -351,11 +372,15 @@ class Tensor:
 
     def _compared(self, function: _Binary, other: Any, *, otherwise: bool) -> Any:
         try:
-            return self._with(function, other)
+            return self._with(function, other, np.equal if function is compare.equal else np.not_equal)
         except InvalidArgumentError as error:
             if error.message.startswith("Incompatible shapes"):
                 return Tensor(np.bool_(otherwise))
             raise
+
+
+def _is_integer(dtype: Any) -> bool:
+    return dtype is not None and dtype.char in _INTEGERS
 
 
 def _plain(value: Any) -> Any:
