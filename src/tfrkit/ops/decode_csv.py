@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -14,12 +15,13 @@ from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
-from tfrkit.ops.string_numbers import parse_number
+from tfrkit.ops.string_numbers import parse_number, parse_numbers
 from tfrkit.ops.string_values import flat_strings
 
 __all__ = ["decode_csv", "decode_csv_v1"]
 
 _STRING: Final = np.dtype(object)
+_LITERALS: Final = frozenset({int, float, str, bytes})
 _ALLOWED: Final = ("float", "double", "int32", "int64", "string")
 
 
@@ -52,23 +54,28 @@ def decode_csv(
     >>> decode_csv(["1,a", "2,"], [[0], ["-"]])
     [array([1, 2], dtype=int32), BytesColumn(shape=(2,), [b'a', b'-'])]
     """
-    defaults = [_default(value, number) for number, value in enumerate(record_defaults)]
+    defaults = [
+        _plain_default(value[0])
+        if type(value) is list and len(value) == 1 and type(value[0]) in _LITERALS
+        else _default(value, number)
+        for number, value in enumerate(record_defaults)
+    ]
     chosen = None if select_cols is None else [int(column) for column in select_cols]
     _check(defaults, chosen, field_delim)
     column = as_strings(records)
     lines = flat_strings(column)
     delimiter = field_delim.encode()
-    rows = [_fields(line, delimiter, use_quote_delim, chosen) for line in lines]
+    rows = _rows(lines, delimiter, use_quote_delim, chosen)
     wanted = len(defaults)
     for number, row in enumerate(rows):
         if len(row) != wanted:
             raise InvalidArgumentError(f"Expect {wanted} fields but have {len(row)} in record {number}")
     missing = (b"", na_value.encode())
-    made = []
-    for place, default in enumerate(defaults):
-        values = [_value(row[place], default, place, number, missing) for number, row in enumerate(rows)]
-        made.append(_column(values, default.dtype, column.shape))
-    return made
+    fields = list(zip(*rows, strict=True)) if rows else [()] * wanted
+    return [
+        _column(fields[place], default, place, missing, column.shape)
+        for place, default in enumerate(defaults)
+    ]
 
 
 def decode_csv_v1(
@@ -86,6 +93,11 @@ def decode_csv_v1(
     [np.int32(1), np.int32(2)]
     """
     return decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _plain_default(value: Any) -> Any:
+    return _default([value], 0)
 
 
 def _default(value: Any, number: int) -> Any:
@@ -116,6 +128,16 @@ def _check(defaults: list[Any], chosen: list[int] | None, delimiter: str) -> Non
             raise ValueError("Length of select_cols and record_defaults do not match.")
     if len(delimiter.encode()) != 1:
         raise InvalidArgumentError("field_delim should be only 1 char")
+
+
+def _rows(lines: list[bytes], delimiter: bytes, quotes: bool, chosen: list[int] | None) -> list[list[bytes]]:
+    """The fields of all lines; where nothing is quoted or broken, by plain splitting."""
+    every = b"".join(lines)
+    if chosen is None and not any(
+        mark in every for mark in ((b'"', b"\n", b"\r") if quotes else (b"\n", b"\r"))
+    ):
+        return [line.split(delimiter) if line else [] for line in lines]
+    return [_fields(line, delimiter, quotes, chosen) for line in lines]
 
 
 def _fields(line: bytes, delimiter: bytes, quotes: bool, chosen: list[int] | None) -> list[bytes]:
@@ -179,7 +201,21 @@ def _value(field: bytes, default: Any, place: int, number: int, missing: tuple[b
     return made
 
 
-def _column(values: list[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    if dtype == _STRING:
-        return values[0] if shape == () else BytesColumn.from_list(values).reshape(shape)
-    return values[0] if shape == () else np.array(values, dtype).reshape(shape)
+def _column(
+    fields: Sequence[bytes], default: Any, place: int, missing: tuple[bytes, bytes], shape: tuple[int, ...]
+) -> Any:
+    """The values of one column."""
+    whole = missing[0] not in fields and missing[1] not in fields
+    quick = parse_numbers(fields, default.dtype) if whole and default.dtype != _STRING else None
+    if quick is not None:
+        return quick[0] if shape == () else quick.reshape(shape)
+    values = (
+        list(fields)
+        if whole and default.dtype == _STRING
+        else [_value(field, default, place, number, missing) for number, field in enumerate(fields)]
+    )
+    if shape == ():
+        return values[0]
+    if default.dtype == _STRING:
+        return BytesColumn.from_list(values).reshape(shape)
+    return np.array(values, default.dtype).reshape(shape)

@@ -15,7 +15,7 @@ import numpy as np
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops import ragged_reduce, ragged_shape
+from tfrkit.ops import ragged_join, ragged_reduce, ragged_shape
 from tfrkit.ops.ragged_elementwise import map_flat
 
 __all__ = ["with_ragged"]
@@ -32,13 +32,13 @@ _ALSO: Final = {
 }
 _SELF: Final = {"shapes:identity", "shapes:stop_gradient"}
 _VERSIONS: Final[dict[str, _Function]] = {
-    "gather:gather": ragged_shape.gather,
-    "join:concat": ragged_shape.concat,
-    "join:stack": ragged_shape.stack,
-    "join:tile": ragged_shape.tile,
+    "gather:gather": ragged_join.gather,
+    "join:concat": ragged_join.concat,
+    "join:stack": ragged_join.stack,
+    "join:tile": ragged_join.tile,
     "shapes:expand_dims": ragged_shape.expand_dims,
     "shapes:rank": ragged_shape.rank,
-    "shapes:reverse": ragged_shape.reverse,
+    "shapes:reverse": ragged_join.reverse,
     "shapes:size": ragged_shape.size,
     "shapes:squeeze": ragged_shape.squeeze,
     **{
@@ -108,5 +108,5 @@ def with_ragged(function: _Function) -> _Function:
 def _where(function: _Function, condition: Any, x: Any = None, y: Any = None) -> Any:
     """`where` with values works entry by entry, without it gives coordinates."""
     if x is None and y is None:
-        return ragged_shape.where(condition)
+        return ragged_join.where(condition)
     return map_flat(function, condition, x, y)

@@ -1,70 +1,23 @@
-"""Ragged values in other forms: joined, stacked, gathered, with more or fewer dimensions, filled up to an array."""
+"""Ragged values in other forms: with more or fewer dimensions, or filled up to an array; and their sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
-from tfrkit.ops.debugging import assert_equal
-from tfrkit.ops.ragged_index import slice_rows, take_rows
 from tfrkit.ops.ragged_make import as_values
-from tfrkit.ops.string_values import shape_text, with_flat
+from tfrkit.ops.string_values import shape_text
 
 __all__ = [
-    "boolean_mask", "bounding_shape", "concat", "expand_dims", "gather", "merge_dims", "rank", "reverse", "row_lengths",
-    "row_splits_to_segment_ids", "segment_ids_to_row_splits", "size", "squeeze", "stack", "stack_dynamic_partitions",
-    "tile", "to_tensor", "where",
+    "bounding_shape", "check_axis", "expand_dims", "merge_dims", "rank", "row_lengths", "size", "squeeze",
+    "to_tensor",
 ]  # fmt: skip
-
-
-def concat(values: Sequence[Any], axis: Any) -> Any:
-    """Join values along a dimension; see `tf.concat`.
-
-    Raises:
-        ValueError: the values differ in their number of dimensions, or there is no such one.
-        InvalidArgumentError: they differ in rows.
-
-    >>> concat([Ragged.from_list([[1], [2]]), Ragged.from_list([[3, 4], []])], axis=1).to_list()
-    [[1, 3, 4], [2]]
-    """
-    parts = [_as_ragged(value) for value in values]
-    place = _axis(axis, parts[0].ndim)
-    return parts[0] if len(parts) == 1 else _concat(parts, place)
-
-
-def stack(values: Sequence[Any], axis: Any = 0) -> Any:
-    """Join values along a new dimension; they may differ in all others.
-
-    Raises:
-        ValueError: there is none.
-
-    >>> stack([[1, 2], [3]]).to_list()
-    [[1, 2], [3]]
-    """
-    if not isinstance(values, (list, tuple)):
-        values = [values]
-    if not values:
-        raise ValueError("rt_inputs may not be empty.")
-    parts = [as_values(value) for value in values]
-    inner = parts[0].ndim
-    place = _axis(axis, inner + 1)
-    if place == 0:
-        lengths = np.fromiter(map(len, parts), np.int64, len(parts)) if inner else None
-        if lengths is None:
-            return np.stack(parts)
-        flat = parts[0] if len(parts) == 1 else _concat(_alike(parts), 0)
-        wide = any(isinstance(part, Ragged) and part.row_splits.dtype != np.int32 for part in parts)
-        return Ragged.unchecked(flat, splits_of(lengths).astype(np.int64 if wide else np.int32))
-    return _concat([_as_ragged(expand_dims(part, place)) for part in parts], place)
 
 
 def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
@@ -74,9 +27,9 @@ def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
     [[[1, 2], []]]
     """
     if not isinstance(input, Ragged):
-        place = _axis(axis, input.ndim + 1)
+        place = check_axis(axis, input.ndim + 1)
         return input.reshape((*input.shape[:place], 1, *input.shape[place:]))
-    place = _axis(axis, input.ndim + 1)
+    place = check_axis(axis, input.ndim + 1)
     dtype = input.row_splits.dtype
     if place == 0:
         return Ragged.unchecked(input, np.array([0, len(input)], dtype))
@@ -99,46 +52,9 @@ def squeeze(input: Ragged, axis: Any = None) -> Any:  # noqa: A002
         raise ValueError("Ragged.squeeze must have an axis argument.")
     made: Any = input
     for place in sorted(
-        (_axis(one, input.ndim) for one in np.atleast_1d(to_array(axis)).tolist()), reverse=True
+        (check_axis(one, input.ndim) for one in np.atleast_1d(to_array(axis)).tolist()), reverse=True
     ):
         made = _squeezed(made, place)
-    return made
-
-
-def gather(params: Any, indices: Any, axis: Any = 0) -> Any:
-    """Give rows by their numbers; the result has the shape of the numbers before that of a row.
-
-    Raises:
-        InvalidArgumentError: there is no such row.
-
-    >>> gather(Ragged.from_list([[1, 2], [], [3]]), [2, 0]).to_list()
-    [[3], [1, 2]]
-    """
-    if isinstance(indices, Ragged):
-        return with_flat(indices, gather(params, indices.flat_values, axis))
-    rows = as_values(params)
-    numbers = to_array(indices)
-    place = _axis(axis, rows.ndim)
-    if place:
-        raise ValueError(
-            f"gather of ragged rows along axis {place} is not known here: use axis 0, or to_tensor()"
-        )
-    flat = numbers.ravel()
-    wrong = np.flatnonzero((flat < 0) | (flat >= len(rows)))
-    if len(wrong):
-        where_ = (
-            ",".join(str(int(one)) for one in np.unravel_index(wrong[0], numbers.shape))
-            if numbers.ndim
-            else "0"
-        )
-        raise InvalidArgumentError(f"indices[{where_}] = {flat[wrong[0]]} is not in [0, {len(rows)})")
-    if not numbers.ndim:
-        return rows[int(numbers)]
-    made = take_rows(rows, flat)
-    for size_ in numbers.shape[:0:-1]:
-        made = Ragged.unchecked(
-            made, np.arange(len(made) // size_ + 1 if size_ else 1, dtype=np.int64) * size_
-        )
     return made
 
 
@@ -152,7 +68,7 @@ def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
     [[1, 2, 3], []]
     """
     rank_ = value.ndim
-    first, last = _axis(outer_axis, rank_, "outer_axis"), _axis(inner_axis, rank_, "inner_axis")
+    first, last = check_axis(outer_axis, rank_, "outer_axis"), check_axis(inner_axis, rank_, "inner_axis")
     if first > last:
         raise ValueError(
             f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})."
@@ -180,7 +96,7 @@ def row_lengths(value: Ragged, axis: int = 1) -> Any:
     >>> row_lengths(Ragged.from_list([[[1], [2, 3]], []]), axis=2).to_list()
     [[1, 2], []]
     """
-    place = _axis(axis, value.ndim)
+    place = check_axis(axis, value.ndim)
     dtype = value.row_splits.dtype
     if place == 0:
         return dtype.type(len(value))
@@ -230,43 +146,6 @@ def to_tensor(value: Ragged, default_value: Any = None, shape: Any = None) -> An
     return _fitted(made, sizes, default)
 
 
-def tile(input: Ragged, multiples: Any) -> Ragged:  # noqa: A002
-    """Repeat a Ragged along its dimensions.
-
-    >>> tile(Ragged.from_list([[1], [2, 3]]), [1, 2]).to_list()
-    [[1, 1], [2, 3, 2, 3]]
-    """
-    times = to_array(multiples).tolist()
-    made: Any = input
-    for place, count in reversed(list(enumerate(times))):
-        made = _concat([made] * count, place) if count > 1 else made if count else made[:0]
-    return made  # type: ignore[no-any-return]
-
-
-def reverse(tensor: Ragged, axis: Any) -> Any:
-    """Turn the order of entries along dimensions.
-
-    >>> reverse(Ragged.from_list([[1, 2], [3]]), [1]).to_list()
-    [[2, 1], [3]]
-    """
-    made: Any = tensor
-    for place in [_axis(one, tensor.ndim) for one in np.atleast_1d(to_array(axis)).tolist()]:
-        made = _reversed(made, place)
-    return made
-
-
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Coordinates of what is true; `where` with values is one of the functions entry by entry.
-
-    >>> where(Ragged.from_list([[True, False], [True]])).tolist()
-    [[0, 0], [1, 0]]
-    """
-    if x is not None or y is not None:
-        raise ValueError("x and y must both be non-None or both be None.")
-    sparse = condition.to_sparse()
-    return sparse.indices[sparse.values.astype(bool)]
-
-
 def size(input: Ragged, out_type: Any = "int32") -> Any:  # noqa: A002
     """Number of entries.
 
@@ -285,156 +164,16 @@ def rank(input: Ragged) -> Any:  # noqa: A002
     return np.int32(input.ndim)
 
 
-def boolean_mask(data: Any, mask: Any) -> Any:
-    """Keep the entries for which a mask is true; a mask of several dimensions leaves all but the last as they are.
+def check_axis(axis: Any, rank_: int, name: str = "axis") -> int:
+    """The number of a dimension, counted from the end if negative.
 
     Raises:
-        ValueError: the shapes do not fit.
-
-    >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]]).to_list()
-    [[1], [3, 4]]
+        ValueError: there is no such one; the text is TensorFlow's.
     """
-    values, chosen = as_values(data), mask if isinstance(mask, Ragged) else to_array(mask)
-    if chosen.dtype != bool:
-        raise TypeError(f"Cannot convert {mask!r} to EagerTensor of dtype bool")
-    if chosen.ndim == 0:
-        raise ValueError("mask cannot be scalar.")
-    if chosen.ndim == 1:
-        if len(chosen) != len(values):
-            raise ValueError(f"Shapes ({len(values)},) and ({len(chosen)},) are incompatible")
-        return take_rows(values, np.flatnonzero(chosen))
-    rows, kept = values, _as_ragged(chosen)
-    if not isinstance(rows, Ragged):
-        rows = _as_ragged(rows)
-    assert_equal(rows.row_splits.astype(np.int64), kept.row_splits.astype(np.int64))
-    if isinstance(kept.values, Ragged) or kept.values.ndim > 1:
-        return Ragged.unchecked(boolean_mask(rows.values, kept.values), rows.row_splits)
-    counts = np.zeros(len(rows), np.int64)
-    np.add.at(counts, np.repeat(np.arange(len(rows)), rows.row_lengths()), kept.values)
-    flat = take_rows(rows.values, np.flatnonzero(kept.values))
-    return Ragged.unchecked(flat, splits_of(counts).astype(rows.row_splits.dtype))
-
-
-def row_splits_to_segment_ids(splits: Any, out_type: Any = None) -> npt.NDArray[Any]:
-    """The number of its row for each value.
-
-    >>> row_splits_to_segment_ids([0, 2, 2, 3]).tolist()
-    [0, 0, 2]
-    """
-    places = to_array(splits)
-    dtype = _index_type(splits, places, out_type)
-    return np.repeat(np.arange(len(places) - 1), np.diff(places)).astype(dtype)
-
-
-def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None
-) -> npt.NDArray[Any]:
-    """Where rows begin and end, of the number of its row for each value.
-
-    >>> segment_ids_to_row_splits([0, 0, 2]).tolist()
-    [0, 2, 2, 3]
-    """
-    numbers = to_array(segment_ids)
-    dtype = _index_type(segment_ids, numbers, out_type)
-    count = 0 if num_segments is None else int(num_segments)
-    lengths = (
-        np.bincount(numbers.astype(np.int64), minlength=count) if numbers.size else np.zeros(count, np.int64)
-    )
-    return splits_of(lengths).astype(dtype)
-
-
-def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any) -> Ragged:
-    """Put values into rows by numbers in any order.
-
-    Raises:
-        InvalidArgumentError: a number is not among those of the rows.
-
-    >>> stack_dynamic_partitions(["a", "b", "c"], [0, 1, 0], 2).to_list()
-    [[b'a', b'c'], [b'b']]
-    """
-    values, numbers = as_values(data), to_array(partitions)
-    count = int(num_partitions)
-    if bool((numbers < 0).any() or (numbers >= count).any()):
-        raise InvalidArgumentError(f"partitions must be in [0, {count})")
-    if numbers.ndim > 1:
-        values = merge_dims(values, 0, numbers.ndim - 1)
-    flat = numbers.ravel()
-    return Ragged.unchecked(
-        take_rows(values, np.argsort(flat, kind="stable")),
-        splits_of(np.bincount(flat, minlength=count)).astype(flat.dtype),
-    )
-
-
-def _index_type(given: Any, array: npt.NDArray[Any], out_type: Any) -> np.dtype[Any]:
-    if out_type is not None:
-        return as_dtype(out_type)
-    keep = isinstance(given, np.ndarray) and array.dtype == np.int32
-    return np.dtype(np.int32 if keep else np.int64)
-
-
-def _axis(axis: Any, rank_: int, name: str = "axis") -> int:
     place = int(axis)
     if not -rank_ <= place < rank_:
         raise ValueError(f"{name}={place} out of bounds: expected -{rank_}<={name}<{rank_}")
     return place % rank_
-
-
-def _as_ragged(value: Any) -> Ragged:
-    """An array as rows of one length."""
-    made = as_values(value)
-    if isinstance(made, Ragged):
-        return made
-    flat = (
-        made.reshape((-1, *made.shape[2:]))
-        if made.size
-        else made.reshape((made.shape[0] * made.shape[1], *made.shape[2:]))
-    )
-    return Ragged.unchecked(flat, np.arange(made.shape[0] + 1, dtype=np.int64) * made.shape[1])
-
-
-def _alike(parts: list[Any]) -> list[Any]:
-    """Values of one depth: if one is ragged, all are."""
-    depth = max((part.ragged_rank for part in parts if isinstance(part, Ragged)), default=0)
-    return [_deepened(part, depth) for part in parts]
-
-
-def _deepened(value: Any, depth: int) -> Any:
-    if not depth:
-        return value
-    ragged = _as_ragged(value)
-    return ragged if depth == 1 else Ragged.unchecked(_deepened(ragged.values, depth - 1), ragged.row_splits)
-
-
-def _concat(parts: list[Any], place: int) -> Any:
-    parts = _alike(parts)
-    if not isinstance(parts[0], Ragged):
-        if isinstance(parts[0], BytesColumn):
-            joined = np.concatenate([part.to_numpy() for part in parts], axis=place)
-            return BytesColumn.from_list(joined)
-        return np.concatenate(parts, axis=place)
-    if place == 0:
-        return _joined(parts)
-    for number, part in enumerate(parts[1:], 1):
-        if len(part) != len(parts[0]):
-            assert_equal(
-                np.int64(len(parts[0])),
-                np.int64(len(part)),
-                f"Input tensors at index 0 (=x) and {number} (=y) have incompatible shapes.",
-            )
-    if place > 1:
-        for part in parts[1:]:
-            assert_equal(parts[0].row_splits.astype(np.int64), part.row_splits.astype(np.int64))
-        return Ragged.unchecked(_concat([part.values for part in parts], place - 1), parts[0].row_splits)
-    count = len(parts[0])
-    order = (np.arange(count)[:, None] + count * np.arange(len(parts))).ravel()
-    shuffled = _joined(parts).take(order)
-    return Ragged.unchecked(shuffled.values, shuffled.row_splits[:: len(parts)])
-
-
-def _joined(parts: list[Ragged]) -> Ragged:
-    made = Ragged.concat(parts)
-    wide = any(part.row_splits.dtype != np.int32 for part in parts)
-    return Ragged.unchecked(made.values, made.row_splits.astype(np.int64 if wide else np.int32))
 
 
 def _squeezed(value: Any, place: int) -> Any:
@@ -455,17 +194,6 @@ def _squeezed(value: Any, place: int) -> Any:
             )
         return value.values
     return Ragged.unchecked(_squeezed(value.values, place - 1), value.row_splits)
-
-
-def _reversed(value: Any, place: int) -> Any:
-    if not isinstance(value, Ragged):
-        flipped = np.flip(value.to_numpy() if isinstance(value, BytesColumn) else value, place)
-        return as_values(flipped)
-    if place == 0:
-        return value[::-1]
-    if place == 1:
-        return slice_rows(value, slice(None, None, -1))
-    return Ragged.unchecked(_reversed(value.values, place - 1), value.row_splits)
 
 
 def _sizes(shape: Any, value: Ragged) -> list[int | None]:

@@ -50,10 +50,7 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
     array[...] = default
     values = sparse.values
     flat = values.to_numpy() if isinstance(values, BytesColumn) else values
-    for place, value in zip(
-        map(tuple, places.tolist()), flat, strict=True
-    ):  # a place that comes twice has the last
-        array[place] = value
+    array[tuple(places.T)] = flat  # of a place that comes twice, the last value stays
     return BytesColumn.from_list(array) if array.dtype == object else array
 
 

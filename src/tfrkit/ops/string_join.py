@@ -34,7 +34,9 @@ def join(inputs: Sequence[Any], separator: str = "") -> Any:
     if isinstance(inputs, (str, bytes)):
         raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
     between = _separator(separator)
-    parts = list(inputs)
+    parts = [part.encode() if type(part) is str else part for part in inputs]
+    if all(type(part) is bytes for part in parts):
+        return between.join(parts)
     if any(isinstance(part, Ragged) for part in parts):
         return _join_ragged(parts, separator)
     columns = [as_strings(part) for part in parts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops.string_values import map_strings, with_flat
 
-__all__ = ["as_string", "parse_number", "to_number", "to_number_v1"]
+__all__ = ["as_string", "parse_number", "parse_numbers", "to_number", "to_number_v1"]
 
 _WHITE: Final = b" \t\n\x0b\x0c\r"
 _DECIMAL: Final = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -80,7 +81,36 @@ def parse_number(text: bytes, dtype: np.dtype[Any]) -> Any:
     return dtype.type(number) if bounds.min <= number <= bounds.max else None
 
 
+def parse_numbers(texts: Sequence[bytes], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
+    """All numbers at once by Python's own reading, if that reads the same; None if not, or one is none of this type.
+
+    >>> parse_numbers([b"1", b" 2.5 "], np.dtype("float32"))
+    array([1. , 2.5], dtype=float32)
+    """
+    if b"_" in b"".join(texts):  # Python allows it between digits
+        return None
+    try:
+        if dtype.kind != "f":
+            whole = np.fromiter(map(int, texts), np.int64, len(texts))
+            bounds = np.iinfo(dtype)
+            fits = not len(whole) or (whole.min() >= bounds.min and whole.max() <= bounds.max)
+            return whole.astype(dtype) if fits else None
+        wide = np.fromiter(map(float, texts), np.float64, len(texts))
+    except (ValueError, OverflowError):
+        return None
+    if dtype == np.float64:
+        return wide
+    with np.errstate(over="ignore"):
+        made = wide.astype(np.float32)
+    for place in np.flatnonzero((wide.view(np.uint64) & _BELOW) == _TIE).tolist():
+        made[place] = _narrow(float(wide[place]), texts[place].strip(_WHITE))
+    return made
+
+
 def _numbers(texts: list[bytes], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    quick = parse_numbers(texts, dtype)
+    if quick is not None:
+        return quick
     made = np.empty(len(texts), dtype)
     for place, text in enumerate(texts):
         number = parse_number(text, dtype)

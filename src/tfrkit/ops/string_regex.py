@@ -63,28 +63,54 @@ def _decode(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def _template(rewrite: bytes) -> list[bytes | int | None]:
+def _template(rewrite: bytes) -> list[str | int | None]:
     """A rewrite as its texts and numbers of groups; at an escape that means nothing it ends with None."""
-    parts: list[bytes | int | None] = []
+    parts: list[str | int | None] = []
     at = 0
     for escape in _ESCAPE.finditer(rewrite):
-        parts.append(rewrite[at : escape.start()])
+        parts.append(_decode(rewrite[at : escape.start()]))
         char = escape[1]
         if char.isdigit():
             parts.append(int(char))
         elif char == b"\\":
-            parts.append(b"\\")
+            parts.append("\\")
         else:
             return [*parts, None]
         at = escape.end()
-    return [*parts, rewrite[at:]]
+    return [*parts, _decode(rewrite[at:])]
 
 
 def _replace(
-    text: bytes, expression: re.Pattern[str], template: list[bytes | int | None], every: bool
+    text: bytes, expression: re.Pattern[str], template: list[str | int | None], every: bool
 ) -> bytes:
     source = _decode(text)
-    made: list[bytes] = []
+    made = _replace_plain(source, expression, template) if every else None
+    if made is None:
+        made = _replace_any(source, expression, template, every)
+    return "".join(made).encode("utf-8", "surrogateescape")
+
+
+def _replace_plain(
+    source: str, expression: re.Pattern[str], template: list[str | int | None]
+) -> list[str] | None:
+    """What the result consists of, where no match is empty; None if one is."""
+    made: list[str] = []
+    at = 0
+    for match in expression.finditer(source):
+        start, end = match.span()
+        if start == end:
+            return None
+        made.append(source[at:start])
+        made += [part if isinstance(part, str) else _filled(part, match) for part in template]
+        at = end
+    return [*made, source[at:]]
+
+
+def _replace_any(
+    source: str, expression: re.Pattern[str], template: list[str | int | None], every: bool
+) -> list[str]:
+    """The same by RE2's rule for empty matches."""
+    made: list[str] = []
     at = 0
     behind = -1  # the end of the match before
     while at <= len(source):
@@ -93,22 +119,16 @@ def _replace(
             break
         start, end = match.span()
         if start == end == behind:  # no empty match there: one character on
-            made.append(_encode(source[at : at + 1]))
+            made.append(source[at : at + 1])
             at += 1
             continue
-        made.append(_encode(source[at:start]))
-        made += [_filled(part, match) for part in template]
+        made.append(source[at:start])
+        made += [part if isinstance(part, str) else _filled(part, match) for part in template]
         at = behind = end
         if not every:
             break
-    return b"".join([*made, _encode(source[at:])])
+    return [*made, source[at:]]
 
 
-def _filled(part: bytes | int | None, match: re.Match[str]) -> bytes:
-    if isinstance(part, int):
-        return _encode(match.group(part) or "")
-    return part or b""
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+def _filled(part: int | None, match: re.Match[str]) -> str:
+    return "" if part is None else match.group(part) or ""

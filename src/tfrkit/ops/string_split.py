@@ -36,9 +36,11 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002
     """
     if isinstance(input, Ragged):
         return with_flat(input, split(input.flat_values, sep, maxsplit))
-    column = as_strings(input)
     between = b"" if sep is None else scalar_string(sep, "sep must be a scalar, got shape: ")
     most = int(maxsplit)
+    if type(input) is bytes:
+        return BytesColumn.from_list(_words(input, between, most))
+    column = as_strings(input)
     rows = [_words(text, between, most) for text in flat_strings(column)]
     words = BytesColumn.from_list([word for row in rows for word in row])
     if column.shape == ():

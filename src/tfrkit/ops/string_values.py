@@ -42,6 +42,9 @@ def map_strings(
     >>> map_strings(["a", "bc"], lambda texts: [text * 2 for text in texts]).to_list()
     [b'aa', b'bcbc']
     """
+    if type(value) is bytes:
+        (one,) = function([value])
+        return one if dtype is None else np.dtype(dtype).type(one)
     if isinstance(value, Ragged):
         return with_flat(value, map_strings(value.flat_values, function, dtype))
     column = as_strings(value)
@@ -61,6 +64,8 @@ def scalar_string(value: Any, refusal: str) -> bytes:
     """
     if isinstance(value, bytes):
         return value
+    if type(value) is str:
+        return value.encode()
     column = as_strings(value)
     if column.shape != ():
         raise InvalidArgumentError(f"{refusal}{shape_text(column.shape)}")

@@ -93,6 +93,10 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:  # noqa: 
     [b'll', b'rl']
     """
     chosen = check_choice("unit", unit, _UNITS)
+    if type(input) is bytes and type(pos) is int and type(len) is int:
+        found = (_cut_bytes if chosen == "BYTE" else _cut_characters)(input, pos, len)
+        if found is not None:
+            return found
     if isinstance(input, Ragged):
         return with_flat(input, substr(input.flat_values, _flat(pos), _flat(len), unit))
     column = as_strings(input)

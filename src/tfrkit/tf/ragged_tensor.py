@@ -11,7 +11,7 @@ import numpy as np
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import RaggedTensorSpec, as_dtype
 from tfrkit.model.ragged import Ragged
-from tfrkit.ops import ragged_make, ragged_shape
+from tfrkit.ops import ragged_join, ragged_make, ragged_shape
 from tfrkit.ops.ragged_index import index_ragged
 from tfrkit.ops.string_values import with_flat
 from tfrkit.tf.dtype import DType, dtype_of_numpy
@@ -205,7 +205,7 @@ class RaggedTensor(RaggedOperators):
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
         """The numbers of rows of the values of every ragged dimension, outermost first."""
         return tuple(
-            Tensor(ragged_shape.row_splits_to_segment_ids(splits)) for splits in self.ragged.nested_row_splits
+            Tensor(ragged_join.row_splits_to_segment_ids(splits)) for splits in self.ragged.nested_row_splits
         )
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
@@ -222,7 +222,7 @@ class RaggedTensor(RaggedOperators):
 
     def value_rowids(self, name: str | None = None) -> Tensor:
         """The number of its row for each of `values`."""
-        return Tensor(ragged_shape.row_splits_to_segment_ids(self.ragged.row_splits))
+        return Tensor(ragged_join.row_splits_to_segment_ids(self.ragged.row_splits))
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
         """How many rows there are."""
