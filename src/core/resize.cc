@@ -5,12 +5,14 @@
 #include <cstring>
 #include <limits>
 
+#include "flush_denormals.h"
 #include "resize_axis.h"
 #include "resize_rows.h"
 
 namespace tfrkit {
 namespace {
 
+constexpr std::size_t kRowsAtOnce = 16;  // of a filter
 constexpr auto kMaxBytes = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
 
 struct Choice {
@@ -195,7 +197,7 @@ void Resizer::bilinear(Cutter& cutter, Bytes input, std::span<float> output) noe
 void Resizer::bicubic(Cutter& cutter, Bytes input, std::span<float> output) noexcept {
   const CubicTable rows_table = cut_cubic(cutter, task_.out_height);
   const CubicColumns mixing{cut_cubic(cutter, task_.out_width), task_.channels};
-  const std::span<float> mixed = cutter.floats(in_row_);
+  const std::span<float> mixed = cutter.floats(in_row_ + 1);
   if (output.empty()) return;
   fill_cubic(rows(), rows_table);
   fill_cubic(columns(task_.channels), mixing.table);
@@ -206,7 +208,7 @@ void Resizer::bicubic(Cutter& cutter, Bytes input, std::span<float> output) noex
         four[k] = row(input, image, rows_table.indices[4 * y + k]).data();
       }
       pixels_.mix(four, std::span<const float>(rows_table.weights).subspan(4 * y).first<4>(),
-                  mixed);
+                  mixed.first(in_row_));
       const std::span<float> made = target(output, image, y);
       loops_.cubic_columns(mixed, mixing, made);
       finish(made);
@@ -217,6 +219,7 @@ void Resizer::bicubic(Cutter& cutter, Bytes input, std::span<float> output) noex
 void Resizer::area(Cutter& cutter, Bytes input, std::span<float> output) noexcept {
   const AreaTable rows_table = cut_area(cutter, task_.out_height);
   const AreaColumns summing{cut_area(cutter, task_.out_width), task_.width, task_.channels};
+  const std::span<float> converted = cutter.floats(in_row_ + 1);
   const std::span<float> summed = cutter.floats(out_row_);
   if (output.empty()) return;
   fill_area(rows(), rows_table);
@@ -231,8 +234,11 @@ void Resizer::area(Cutter& cutter, Bytes input, std::span<float> output) noexcep
       const std::size_t count = rows_table.count[y];
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t from = std::min(rows_table.first[y] + k, task_.height - 1);
-        if (from != held) pixels_.sum(row(input, image, from).data(), summing, summed);
-        held = from;
+        if (from != held) {
+          pixels_.convert(row(input, image, from).data(), converted.first(in_row_));
+          loops_.area_columns(converted, summing, summed);
+          held = from;
+        }
         const float inner = k + 1 == count ? rows_table.ends[2 * y + 1] : 1.0F;
         loops_.add_row(summed, k == 0 ? rows_table.ends[2 * y] : inner, made);
       }
@@ -250,7 +256,7 @@ void Resizer::filter(Cutter& cutter, Bytes input, std::span<float> output) noexc
   const SpanColumns mixing{
       cut_spans(cutter, task_.out_width, filter_width(columns(1), method, antialias)),
       task_.channels};
-  const std::span<float> mixed = cutter.floats(in_row_);
+  const std::span<float> mixed = cutter.floats(in_row_ + 1);
   if (output.empty()) return;
   const bool padded = task_.type >= PixelType::kHalf;  // others are always finite
   fill_filter(rows(), method, antialias, padded, rows_table);
@@ -258,9 +264,16 @@ void Resizer::filter(Cutter& cutter, Bytes input, std::span<float> output) noexc
   for (std::size_t image = 0; image < task_.images; ++image) {
     for (std::size_t y = 0; y < task_.out_height; ++y) {
       std::fill(mixed.begin(), mixed.end(), 0.0F);
-      for (std::size_t k = 0; k < rows_table.count[y]; ++k) {
-        pixels_.add(row(input, image, rows_table.first[y] + k).data(),
-                    rows_table.weights[y * rows_table.width + k], mixed);
+      std::array<const std::byte*, kRowsAtOnce> taken{};
+      const std::size_t count = rows_table.count[y];
+      for (std::size_t k = 0; k < count; k += kRowsAtOnce) {
+        const std::size_t some = std::min(kRowsAtOnce, count - k);
+        for (std::size_t i = 0; i < some; ++i) {
+          taken[i] = row(input, image, rows_table.first[y] + k + i).data();
+        }
+        pixels_.add(std::span<const std::byte* const>(taken).first(some),
+                    rows_table.weights.subspan(y * rows_table.width + k, some),
+                    mixed.first(in_row_));
       }
       const std::span<float> made = target(output, image, y);
       loops_.span_columns(mixed, mixing, made);
@@ -318,6 +331,7 @@ Code resize_images(const ResizeTask& task, Bytes input, const ResizeScratch& scr
   if (task.method == ResizeMethod::kNearest || !fits(task, input, scratch, output.size_bytes())) {
     return Code::kOutOfRange;
   }
+  const FlushDenormals flushed;
   Cutter cutter(scratch);
   Resizer(task).run(cutter, input, output);
   return Code::kOk;

@@ -21,6 +21,9 @@ struct Bfloat16 {
   std::uint16_t bits;
 };
 
+// Four numbers in one register.
+using Quad [[gnu::vector_size(4 * sizeof(float))]] = float;
+
 template <typename Set>
 struct Loops {
   // Returns number `i` of a row as float32, rounded to the nearest even.
@@ -38,16 +41,17 @@ struct Loops {
   }
 
   static float from_half(std::uint32_t half) noexcept {
+    constexpr std::uint32_t kSmallest = 0x0400;  // of the normal ones
     constexpr std::uint32_t kInfinity = 0x7c00;
-    constexpr auto kRescale = std::bit_cast<float>((127U + 112U) << 23);  // 2^112
-    const std::uint32_t magnitude = half & 0x7fffU;
-    const std::uint32_t sign = (half & 0x8000U) << 16;
-    // The multiplication moves the exponent to its place, and is exact for subnormals too.
-    const float finite = std::bit_cast<float>(magnitude << 13) * kRescale;
-    const std::uint32_t special = 0x7f800000U | (magnitude << 13);
-    const std::uint32_t bits =
-        magnitude >= kInfinity ? special : std::bit_cast<std::uint32_t>(finite);
-    return std::bit_cast<float>(bits | sign);
+    constexpr std::uint32_t kRebias = 112U << 23;
+    constexpr std::uint32_t kBase = 113U << 23;  // 2^-14, the smallest normal one
+    const std::uint32_t magnitude = (half & 0x7fffU) << 13;
+    // No step has a subnormal operand or result, which would be taken for 0.
+    const float tiny = std::bit_cast<float>(magnitude + kBase) - std::bit_cast<float>(kBase);
+    std::uint32_t bits = magnitude + kRebias;
+    if ((half & 0x7fffU) < kSmallest) bits = std::bit_cast<std::uint32_t>(tiny);
+    if ((half & 0x7fffU) >= kInfinity) bits = magnitude | 0x7f800000U;
+    return std::bit_cast<float>(bits | ((half & 0x8000U) << 16));
   }
 
   static float mixed(float from, float to, float lerp) noexcept {
@@ -69,6 +73,37 @@ struct Loops {
     }
   }
 
+  static Quad load_quad(const void* at) noexcept {
+    Quad quad;
+    std::memcpy(&quad, at, sizeof(quad));
+    return quad;
+  }
+
+  // Writes pixels of three or four channels that make(x) gives as quads; of three, the fourth
+  // number is written over by the next pixel.
+  template <typename Make>
+  static void each_quad(std::size_t channels, std::span<float> target, const Make& make) noexcept {
+    const std::size_t last = target.size() / channels - 1;
+    for (std::size_t x = 0; x < last; ++x) {
+      const Quad quad = make(x);
+      std::memcpy(target.data() + x * channels, &quad, sizeof(quad));
+    }
+    const Quad quad = make(last);
+    std::memcpy(target.data() + last * channels, &quad, channels * sizeof(float));
+  }
+
+  // Writes all numbers as make(x, channel) gives them.
+  template <typename Make>
+  static void each_number(std::size_t channels, std::span<float> target,
+                          const Make& make) noexcept {
+    with_channels(channels, [&](auto count) noexcept {
+      const std::size_t pixels = target.size() / channels;
+      for (std::size_t x = 0; x < pixels; ++x) {
+        for (std::size_t c = 0; c < count; ++c) target[x * count + c] = make(x, c);
+      }
+    });
+  }
+
   template <typename T>
   static void convert(const std::byte* row, std::span<float> target) noexcept {
     for (std::size_t i = 0; i < target.size(); ++i) target[i] = get<T>(row, i);
@@ -77,16 +112,19 @@ struct Loops {
   template <typename T>
   static void lerp(Bytes row, const LerpColumns& columns, std::span<float> target) noexcept {
     const LerpTable& table = columns.table;
-    with_channels(columns.channels, [&](auto channels) noexcept {
-      for (std::size_t x = 0; x < table.lerp.size(); ++x) {
-        const float lerp = table.lerp[x];
-        const std::size_t lower = table.lower[x];
-        const std::size_t upper = table.upper[x];
-        for (std::size_t c = 0; c < channels; ++c) {
-          target[x * channels + c] =
-              mixed(get<T>(row.data(), lower + c), get<T>(row.data(), upper + c), lerp);
-        }
+    const std::size_t readable = (std::size_t{table.upper.back()} + 4) * sizeof(T);
+    if constexpr (std::is_same_v<T, float>) {
+      if ((columns.channels == 3 || columns.channels == 4) && readable <= row.size()) {
+        return each_quad(columns.channels, target, [&](std::size_t x) noexcept {
+          const Quad from = load_quad(row.data() + table.lower[x] * sizeof(float));
+          const Quad to = load_quad(row.data() + table.upper[x] * sizeof(float));
+          return from + (to - from) * table.lerp[x];
+        });
       }
+    }
+    each_number(columns.channels, target, [&](std::size_t x, std::size_t c) noexcept {
+      return mixed(get<T>(row.data(), table.lower[x] + c), get<T>(row.data(), table.upper[x] + c),
+                   table.lerp[x]);
     });
   }
 
@@ -100,32 +138,22 @@ struct Loops {
   }
 
   template <typename T>
-  static void sum(const std::byte* row, const AreaColumns& columns,
+  static void add(std::span<const std::byte* const> rows, std::span<const float> weights,
                   std::span<float> target) noexcept {
-    const AreaTable& table = columns.table;
-    const std::size_t end = columns.in - 1;
-    with_channels(columns.channels, [&](auto channels) noexcept {
-      for (std::size_t x = 0; x < table.first.size(); ++x) {
-        const std::size_t first = std::min<std::size_t>(table.first[x], end);
-        const std::size_t behind = std::size_t{table.first[x]} + table.count[x];
-        const std::size_t last = behind == 0 ? 0 : std::min(behind - 1, end);
-        for (std::size_t c = 0; c < channels; ++c) {
-          float total = get<T>(row, first * channels + c) * table.ends[2 * x];
-          if (table.count[x] != 1) {
-            for (std::size_t v = table.first[x] + std::size_t{1}; v + 1 < behind; ++v) {
-              total += get<T>(row, std::min(v, end) * channels + c);
-            }
-            total += get<T>(row, last * channels + c) * table.ends[2 * x + 1];
-          }
-          target[x * channels + c] = total;
-        }
+    std::size_t k = 0;
+    for (; k + 4 <= rows.size(); k += 4) {
+      const std::array four{rows[k], rows[k + 1], rows[k + 2], rows[k + 3]};
+      const std::array by{weights[k], weights[k + 1], weights[k + 2], weights[k + 3]};
+      for (std::size_t i = 0; i < target.size(); ++i) {
+        target[i] = target[i] + get<T>(four[0], i) * by[0] + get<T>(four[1], i) * by[1] +
+                    get<T>(four[2], i) * by[2] + get<T>(four[3], i) * by[3];
       }
-    });
-  }
-
-  template <typename T>
-  static void add(const std::byte* row, float weight, std::span<float> target) noexcept {
-    for (std::size_t i = 0; i < target.size(); ++i) target[i] += get<T>(row, i) * weight;
+    }
+    for (; k < rows.size(); ++k) {
+      const std::byte* const row = rows[k];
+      const float weight = weights[k];
+      for (std::size_t i = 0; i < target.size(); ++i) target[i] += get<T>(row, i) * weight;
+    }
   }
 
   static void lerp_rows(std::span<const float> top, std::span<const float> bottom, float lerp,
@@ -136,33 +164,68 @@ struct Loops {
   static void cubic_columns(std::span<const float> row, const CubicColumns& columns,
                             std::span<float> target) noexcept {
     const CubicTable& table = columns.table;
-    with_channels(columns.channels, [&](auto channels) noexcept {
-      for (std::size_t x = 0; 4 * x < table.indices.size(); ++x) {
-        const auto at = table.indices.subspan(4 * x).template first<4>();
-        const auto weights = table.weights.subspan(4 * x).template first<4>();
-        for (std::size_t c = 0; c < channels; ++c) {
-          target[x * channels + c] = row[at[0] + c] * weights[0] + row[at[1] + c] * weights[1] +
-                                     row[at[2] + c] * weights[2] + row[at[3] + c] * weights[3];
-        }
-      }
+    const auto total = [&](std::size_t x, const auto& at) noexcept {
+      const std::uint32_t* const index = table.indices.data() + 4 * x;
+      const float* const weights = table.weights.data() + 4 * x;
+      return at(index[0]) * weights[0] + at(index[1]) * weights[1] + at(index[2]) * weights[2] +
+             at(index[3]) * weights[3];
+    };
+    const std::size_t channels = columns.channels;
+    if (channels == 3 || channels == 4) {
+      return each_quad(channels, target, [&](std::size_t x) noexcept {
+        return total(x, [&](std::size_t i) noexcept { return load_quad(row.data() + i); });
+      });
+    }
+    each_number(channels, target, [&](std::size_t x, std::size_t c) noexcept {
+      return total(x, [&](std::size_t i) noexcept { return row[i + c]; });
+    });
+  }
+
+  static void area_columns(std::span<const float> row, const AreaColumns& columns,
+                           std::span<float> target) noexcept {
+    const AreaTable& table = columns.table;
+    const std::size_t channels = columns.channels;
+    const std::size_t end = columns.in - 1;
+    const auto total = [&](std::size_t x, const auto& at) noexcept {
+      const std::size_t first = table.first[x];
+      const std::size_t count = table.count[x];
+      auto sum = at(std::min(first, end)) * table.ends[2 * x];
+      if (count == 1) return sum;
+      const std::size_t last = first + count - 1;
+      for (std::size_t v = first + 1; v < std::min(last, columns.in); ++v) sum += at(v);
+      for (std::size_t v = std::max(first + 1, columns.in); v < last; ++v) sum += at(end);
+      return sum + at(std::min(last, end)) * table.ends[2 * x + 1];
+    };
+    if (channels == 3 || channels == 4) {
+      return each_quad(channels, target, [&](std::size_t x) noexcept {
+        return total(x,
+                     [&](std::size_t v) noexcept { return load_quad(row.data() + v * channels); });
+      });
+    }
+    each_number(channels, target, [&](std::size_t x, std::size_t c) noexcept {
+      return total(x, [&](std::size_t v) noexcept { return row[v * channels + c]; });
     });
   }
 
   static void span_columns(std::span<const float> row, const SpanColumns& columns,
                            std::span<float> target) noexcept {
     const SpanTable& table = columns.table;
-    with_channels(columns.channels, [&](auto channels) noexcept {
-      for (std::size_t x = 0; x < table.first.size(); ++x) {
-        const float* const weights = table.weights.data() + x * table.width;
-        for (std::size_t c = 0; c < channels; ++c) {
-          float total = 0.0F;
-          const float* at = row.data() + table.first[x] * channels + c;
-          for (std::size_t k = 0; k < table.count[x]; ++k, at += channels) {
-            total += *at * weights[k];
-          }
-          target[x * channels + c] = total;
-        }
-      }
+    const std::size_t channels = columns.channels;
+    const auto total = [&](std::size_t x, auto sum, const auto& at) noexcept {
+      const float* const weights = table.weights.data() + x * table.width;
+      const std::size_t first = table.first[x];
+      const std::size_t count = table.count[x];
+      for (std::size_t k = 0; k < count; ++k) sum += at(first + k) * weights[k];
+      return sum;
+    };
+    if (channels == 3 || channels == 4) {
+      return each_quad(channels, target, [&](std::size_t x) noexcept {
+        return total(x, Quad{},
+                     [&](std::size_t v) noexcept { return load_quad(row.data() + v * channels); });
+      });
+    }
+    each_number(channels, target, [&](std::size_t x, std::size_t c) noexcept {
+      return total(x, 0.0F, [&](std::size_t v) noexcept { return row[v * channels + c]; });
     });
   }
 
@@ -180,7 +243,7 @@ struct Loops {
 
   template <typename T>
   static constexpr PixelLoops pixel_loops() noexcept {
-    return {convert<T>, lerp<T>, mix<T>, sum<T>, add<T>};
+    return {convert<T>, lerp<T>, mix<T>, add<T>};
   }
 
   static constexpr ResizeVariant variant(const char* name) noexcept {
@@ -191,6 +254,7 @@ struct Loops {
          pixel_loops<Half>(), pixel_loops<Bfloat16>(), pixel_loops<float>(), pixel_loops<double>()},
         lerp_rows,
         cubic_columns,
+        area_columns,
         span_columns,
         add_row,
         multiply,

@@ -44,8 +44,9 @@ struct PixelLoops {
   void (*lerp)(Bytes row, const LerpColumns& columns, std::span<float> target) noexcept;
   void (*mix)(std::span<const std::byte* const, 4> rows, std::span<const float, 4> weights,
               std::span<float> target) noexcept;
-  void (*sum)(const std::byte* row, const AreaColumns& columns, std::span<float> target) noexcept;
-  void (*add)(const std::byte* row, float weight, std::span<float> target) noexcept;
+  // target += row * weight, row by row
+  void (*add)(std::span<const std::byte* const> rows, std::span<const float> weights,
+              std::span<float> target) noexcept;
 };
 
 struct ResizeVariant {
@@ -54,8 +55,11 @@ struct ResizeVariant {
   // target = top + (bottom - top) * lerp
   void (*lerp_rows)(std::span<const float> top, std::span<const float> bottom, float lerp,
                     std::span<float> target) noexcept;
+  // These read rows of float32, behind which there is one number more.
   void (*cubic_columns)(std::span<const float> row, const CubicColumns& columns,
                         std::span<float> target) noexcept;
+  void (*area_columns)(std::span<const float> row, const AreaColumns& columns,
+                       std::span<float> target) noexcept;
   void (*span_columns)(std::span<const float> row, const SpanColumns& columns,
                        std::span<float> target) noexcept;
   // target += row * weight

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "check.h"
+#include "flush_denormals.h"
 #include "resize_rows.h"
 
 namespace tfrkit {
@@ -118,6 +119,17 @@ TEST(every_task_stays_in_its_memory) {
       CHECK(resize_images(task, memory.input, memory.scratch(), memory.output) == Code::kOk);
     }
   }
+}
+
+TEST(subnormal_numbers_are_zero_while_resizing) {
+  const auto task = make_task(PixelType::kFloat32, ResizeMethod::kBilinear, {1, 1, 2, 1}, 1, 3);
+  Memory memory(task);
+  const std::array<float, 2> pixels{1e-39F, 1e-39F};
+  std::memcpy(memory.input.data(), pixels.data(), sizeof(pixels));
+  CHECK(resize_images(task, memory.input, memory.scratch(), memory.output) == Code::kOk);
+  CHECK(memory.output == (std::vector<float>{0.0F, 0.0F, 0.0F}));
+  const volatile float tiny = 1e-39F;
+  CHECK(tiny * 1.0F != 0.0F);
 }
 
 TEST(an_empty_batch_is_nothing) {
@@ -237,7 +249,9 @@ TEST(all_variants_convert_and_add_alike) {
         std::vector<float> all(4 * size);
         const std::span<float> parts(all);
         loops.convert(row.row.data(), parts.first(size));
-        loops.add(row.row.data(), 0.3F, parts.subspan(size, size));
+        loops.add(
+            std::array<const std::byte*, 6>{rows[0], rows[0], rows[0], rows[0], rows[0], rows[0]},
+            std::array{0.3F, 1.7F, 0.1F, -0.7F, 0.9F, 0.2F}, parts.subspan(size, size));
         loops.mix(rows, std::array{0.1F, 0.7F, 0.3F, -0.1F}, parts.subspan(2 * size, size));
         variant.lerp_rows(parts.first(size), parts.subspan(size, size), 0.3F,
                           parts.subspan(3 * size, size));
@@ -252,6 +266,7 @@ TEST(all_variants_convert_and_add_alike) {
 }
 
 TEST(halves_are_converted_exactly) {
+  const FlushDenormals flushed;
   const PixelLoops& loops = kResizePortable.pixels[static_cast<std::size_t>(PixelType::kHalf)];
   for (std::uint32_t half = 0; half < 0x10000; ++half) {
     const std::array<std::byte, 2> bytes{static_cast<std::byte>(half & 0xff),

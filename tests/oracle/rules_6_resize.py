@@ -7,6 +7,7 @@ from __future__ import annotations
 
 SECTION_6_RESIZE: dict[str, str] = {
     "6 resize numbers": "resize gives the same bits for every method, type, number of channels and size, up, down and the same size, with antialias and without; NaN and infinities included.",
+    "6 resize subnormal": "Arithmetic takes numbers below the smallest normal float32 for 0; what only copies keeps them.",
     "6 resize photos": "The same on photographs.",
     "6 resize type": "The result is float32, except that nearest keeps the type of the images.",
     "6 resize size": "The size is a pair of integers: in an array numbers of any type, which are cut; in a list integers and bools only, modulo 2**32.",

@@ -71,6 +71,16 @@ def test_infinities_and_nan(method):
                 same(lambda tf, a=images, s=size, n=antialias: tf.image.resize(a, s, method, antialias=n))
 
 
+@tf_rule("6 resize subnormal")
+@pytest.mark.parametrize("method", METHODS)
+def test_subnormal_numbers(method):
+    for dtype, factor in (("float16", 1e-7), ("bfloat16", 1e-40), ("float32", 1e-40), ("float64", 1e-40)):
+        images = (random_images(1, "float32", (9, 8, 3)).astype(np.float64) * factor).astype(dtype_of(dtype))
+        for size in ((9, 8), (5, 6), (14, 12)):
+            for antialias in (False, True):
+                same(lambda tf, a=images, s=size, n=antialias: tf.image.resize(a, s, method, antialias=n))
+
+
 @tf_rule("6 resize numbers")
 @pytest.mark.parametrize("method", METHODS)
 def test_arrays_with_gaps_and_other_byte_orders(method):

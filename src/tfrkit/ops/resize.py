@@ -254,13 +254,13 @@ def _raise_no_memory(array: Array, height: int, width: int, number: int) -> NoRe
     shape = (array.shape[0] if array.ndim == 4 else 1, height, width, array.shape[-1])
     total = 1
     for side in shape:
-        if total * side > _LARGEST:
-            wrapped = (total * side + 2**63) % 2**64 - 2**63
+        product = total * side
+        if product > _LARGEST:
+            wrapped = product - 2**64 if product < 2**64 else -1
             raise InvalidArgumentError(
-                f"Encountered overflow when multiplying {total} with {side}, result: "
-                f"{wrapped if total <= _LARGEST else -1}"
+                f"Encountered overflow when multiplying {total} with {side}, result: {wrapped}"
             )
-        total *= side
+        total = product
     found = tensor_type_of(array.dtype if number == NEAREST else _FLOAT32)
     shown = ",".join(map(str, shape))
     raise ResourceExhaustedError(
