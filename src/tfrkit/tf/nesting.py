@@ -1,4 +1,4 @@
-"""tf.nest: structures of lists, tuples, named tuples, dicts and attrs classes. Dicts go by their sorted keys."""
+"""tf.nest: nested lists, tuples, dicts and attrs classes as structures. Unlike in pipelines, lists have parts here."""
 
 from __future__ import annotations
 
@@ -10,77 +10,92 @@ from tfrkit.data import structure as inner
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
 
 
+class _Dot:
+    """Stands for a leaf where a whole structure is shown."""
+
+    def __repr__(self) -> str:
+        return "."
+
+
+_DOT = _Dot()
+
+
 def is_nested(structure: Any) -> bool:
-    """Whether a value has parts rather than being a leaf."""
-    return isinstance(structure, list) or inner.is_nested(structure)
+    """Whether a value has parts."""
+    if isinstance(structure, Sequence):
+        return not isinstance(structure, (str, bytes, bytearray))
+    return inner.is_nested(structure)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # noqa: ARG001
-    """The leaves of a structure.
+    """The leaves of a structure; dicts by their sorted keys.
 
-    >>> flatten([1, (2, {"b": 4, "a": 3})])
-    [1, 2, 3, 4]
+    >>> flatten([1, (2, {"b": 3, "a": 4})])
+    [1, 2, 4, 3]
     """
     if not is_nested(structure):
         return [structure]
     return [leaf for part in _parts(structure) for leaf in flatten(part)]
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **options: Any) -> Any:
-    """The structure with what a function makes of every leaf, and of the leaves in its place in others.
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """A structure with every leaf replaced by what a function makes of it, and of the leaves in its place in others.
+
+    Args:
+        func: of as many leaves as there are structures.
+        structure: one or more, alike.
+        kwargs: `check_types`: whether lists and tuples differ (True); `expand_composites`, which changes nothing.
 
     Raises:
-        TypeError: the function cannot be called.
-        ValueError: there is no structure, or they are not the same.
+        TypeError, ValueError: the structures are not alike; the text is TensorFlow's.
 
-    >>> map_structure(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
-    {'a': 11, 'b': [22]}
+    >>> map_structure(lambda x, y: x + y, [1, (2,)], [10, (20,)])
+    [11, (22,)]
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
-    check_types = options.pop("check_types", True)
-    options.pop("expand_composites", None)
-    if options:
-        shown = "`, `".join(sorted(options))
-        raise ValueError(
-            f"Only valid keyword arguments are `check_types` and `expand_composites`, not: `{shown}`"
-        )
+    for name in kwargs:
+        if name not in ("check_types", "expand_composites"):
+            raise ValueError(
+                f"Only valid keyword arguments are `check_types` and `expand_composites`, not: `{name}`"
+            )
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
-    leaves = zip(*map(flatten, structure), strict=True)
-    return _packed(structure[0], iter([func(*each) for each in leaves]))
+        assert_same_structure(structure[0], other, check_types=kwargs.get("check_types", True))
+    leaves = zip(*(flatten(one) for one in structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*column) for column in leaves])
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
-    """Put leaves into the places of a structure's leaves.
+    """Put leaves into the places of a structure's.
 
     Raises:
-        TypeError: the leaves are no sequence.
-        ValueError: there are too few or too many.
+        TypeError, ValueError: they are no sequence, or not as many; the text is TensorFlow's.
 
-    >>> pack_sequence_as([0, {"b": 0, "a": 0}], [1, 2, 3])
-    [1, {'b': 3, 'a': 2}]
+    >>> pack_sequence_as({"b": 1, "a": [2]}, [7, 8])
+    {'b': 8, 'a': [7]}
     """
     if not is_nested(flat_sequence):
         raise TypeError(
             f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
             f"`{type(flat_sequence)}` instead."
         )
-    leaves = list(flat_sequence)
-    if not is_nested(structure) and len(leaves) != 1:
-        raise ValueError(
-            f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a "
-            f"sequence ({type(flat_sequence)}) of length {len(leaves)}."
-        )
+    if not is_nested(structure):
+        if len(flat_sequence) != 1:
+            raise ValueError(
+                f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a sequence "
+                f"({type(flat_sequence)}) of length {len(flat_sequence)}.\n  {flat_sequence}\nnest cannot guarantee "
+                "that it is safe to map one to the other."
+            )
+        return flat_sequence[0]
     wanted = len(flatten(structure))
-    if len(leaves) != wanted:
+    if wanted != len(flat_sequence):
         raise ValueError(
-            f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {len(leaves)} items.  "
-            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+            f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {len(flat_sequence)} items. "
+            f" Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _packed(structure, iter(leaves))
+    return _pack(structure, iter(flat_sequence))
 
 
 def assert_same_structure(
@@ -89,73 +104,97 @@ def assert_same_structure(
     check_types: bool = True,
     expand_composites: bool = False,  # noqa: ARG001
 ) -> None:
-    """Fail unless two structures differ in their leaves only.
+    """Check that two structures differ in their leaves only.
 
     Raises:
-        ValueError: they have other numbers of parts or other keys, or one has a leaf where the other has parts.
-        TypeError: their sequences are of different types, and that counts.
+        ValueError: they do not have the same parts.
+        TypeError: the parts are in other types; the text is TensorFlow's.
     """
-    found = _difference(nest1, nest2, check_types)
-    if found is not None:
-        raise type(found)(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
-            f"Second structure: type={type(nest2).__name__} str={nest2}\n\nMore specifically: {found}"
+    found = _difference(nest1, nest2, bool(check_types))
+    if found is None:
+        return
+    kind, detail = found
+    raise kind(
+        "The two structures don't have the same nested structure.\n\n"
+        f"First structure: {_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\nMore specifically: {detail}\n"
+        f"Entire first structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}"
+    )
+
+
+def _difference(one: Any, two: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    if is_nested(one) != is_nested(two):
+        first, second = (one, two) if is_nested(one) else (two, one)
+        return ValueError, (
+            f'Substructure "{_shown(first)}" is a sequence, while substructure "{_shown(second)}" is not'
         )
-
-
-def _difference(first: Any, second: Any, check_types: bool) -> Exception | None:
-    """The first thing in which two structures differ."""
-    if not is_nested(first) and not is_nested(second):
+    if not is_nested(one):
         return None
-    if is_nested(first) != is_nested(second):
-        whole, leaf = (first, second) if is_nested(first) else (second, first)
-        return ValueError(
-            f'Substructure "type={type(whole).__name__} str={whole}" is a sequence, while substructure '
-            f'"type={type(leaf).__name__} str={leaf}" is not'
+    if check_types and not _are_alike(one, two):
+        return TypeError, (
+            "The two namedtuples don't have the same sequence type. First structure "
+            f"{_shown(one)} has type {type(one).__name__}, while second structure {_shown(two)} has type "
+            f"{type(two).__name__}"
         )
-    if check_types and type(first) is not type(second) and not _alike(first, second):
-        return TypeError(
-            f"The two namedtuples don't have the same sequence type. First structure type={type(first).__name__}, "
-            f"while second structure type={type(second).__name__}"
-        )
-    if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
-        return ValueError(
+    if check_types and isinstance(one, Mapping) and set(one) != set(two):
+        return ValueError, (
             "The two dictionaries don't have the same set of keys. First structure has keys "
-            f"{list(first)}, while second structure has keys {list(second)}"
+            f"{_shown(list(one))}, while second structure has keys {_shown(list(two))}"
         )
-    ours, theirs = _parts(first), _parts(second)
+    ours, theirs = list(_parts(one)), list(_parts(two))
     if len(ours) != len(theirs):
-        return ValueError("The two structures don't have the same number of elements.")
-    differences = (_difference(mine, other, check_types) for mine, other in zip(ours, theirs, strict=True))
-    return next((each for each in differences if each is not None), None)
+        return ValueError, (
+            "The two structures don't have the same number of elements. First structure: "
+            f"{_shown(one)}. Second structure: {_shown(two)}"
+        )
+    for mine, other in zip(ours, theirs, strict=True):
+        found = _difference(mine, other, check_types)
+        if found is not None:
+            return found
+    return None
 
 
-def _alike(first: Any, second: Any) -> bool:
-    """Dicts of all kinds, and named tuples of one name."""
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
+def _are_alike(one: Any, two: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
         return True
-    return bool(hasattr(first, "_fields") and getattr(second, "_fields", None) == first._fields)
+    fields = getattr(one, "_fields", None), getattr(two, "_fields", None)
+    if fields[0] is not None and fields[0] == fields[1]:
+        return type(one).__name__ == type(two).__name__
+    return type(one) is type(two)
 
 
-def _parts(structure: Any) -> Sequence[Any]:
-    return structure if isinstance(structure, list) else inner.parts(structure)
+def _parts(value: Any) -> Sequence[Any]:
+    if isinstance(value, Sequence):
+        return value
+    if isinstance(value, Mapping):
+        return [value[key] for key in sorted(value)]
+    return inner.parts(value)
 
 
-def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
-    if not is_nested(structure):
+def _rebuild(value: Any, parts: list[Any]) -> Any:
+    if isinstance(value, list):
+        return parts if type(value) is list else type(value)(parts)
+    if isinstance(value, tuple) and type(value) is not tuple and not hasattr(value, "_fields"):
+        return type(value)(parts)
+    if isinstance(value, Mapping) and type(value) is not dict:
+        found = dict(zip(sorted(value), parts, strict=True))
+        ordered = [(key, found[key]) for key in value]
+        factory = getattr(value, "default_factory", None)
+        made: Any = type(value)
+        return made(factory, ordered) if hasattr(value, "default_factory") else made(ordered)
+    if isinstance(value, Sequence) and not isinstance(value, tuple):
+        return parts
+    return inner.rebuild(value, parts)
+
+
+def _pack(value: Any, leaves: Iterator[Any]) -> Any:
+    if not is_nested(value):
         return next(leaves)
-    made = [_packed(part, leaves) for part in _parts(structure)]
-    if isinstance(structure, list):
-        return made
-    if type(structure) is dict or not isinstance(structure, Mapping):
-        return inner.rebuild(structure, made)
-    kind: Any = type(structure)
-    found = inner.rebuild(dict(structure), made)
-    return _default(structure, found) if hasattr(structure, "default_factory") else kind(found)
+    return _rebuild(value, [_pack(part, leaves) for part in _parts(value)])
 
 
-def _default(structure: Any, found: dict[Any, Any]) -> Any:
-    made = type(structure)(structure.default_factory)
-    made.update(found)
-    return made
+def _shown(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _dots(value: Any) -> str:
+    return str(_pack(value, iter([_DOT] * len(flatten(value)))))
