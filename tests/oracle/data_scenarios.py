@@ -23,6 +23,7 @@ import numpy as np
 
 import tfrkit as tfr
 from tests.data.spaces import TOLD, Space, tfrkit_space
+from tests.oracle import tf_scenarios
 from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.parsed import Dense, Ragged, Sparse, core, plain
 
@@ -116,6 +117,16 @@ def ours() -> Space:
     return tfrkit_space()
 
 
+def ours_by_its_names() -> Space:
+    """`tfrkit.tf`, with the functions that TensorFlow has, too."""
+    tf = tf_scenarios.ours()
+    data = tf.data
+    return TensorFlowSpace(
+        "tfrkit.tf", data.Dataset, data.TFRecordDataset, data.TextLineDataset, tf.TensorSpec,
+        tf.random.set_seed, tf=tf,
+    )  # fmt: skip
+
+
 Case = Callable[[Space], Any]
 
 
@@ -189,7 +200,7 @@ def unfused(library: Space, dataset: Any) -> Any:
     """The dataset as it is written: without the rewriting and the prefetching that are TensorFlow's default."""
     if not isinstance(library, TensorFlowSpace):
         return dataset
-    options = tensorflow().data.Options()
+    options = library.tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False
     return dataset.with_options(options)
 
@@ -292,8 +303,9 @@ def agree(
     reference = facts(theirs(), case, passes=passes, limit=limit)
     if expected is not None:
         expect(reference, expected)
-    found = difference(facts(ours(), case, passes=passes, limit=limit), reference, spec=spec)
-    assert not found, found
+    for library in (ours(), ours_by_its_names()):
+        found = difference(facts(library, case, passes=passes, limit=limit), reference, spec=spec)
+        assert not found, f"{library.name}: {found}"
     return reference
 
 
@@ -313,8 +325,9 @@ def agree_on(call: Callable[[Space], Any], expected: Any = None) -> Any:
     reference = value(theirs(), call)
     if expected is not None:
         assert same(reference, expected) or shown(reference) == expected, reference
-    mine = value(ours(), call)
-    assert same(mine, reference), _both(mine, reference)
+    for library in (ours(), ours_by_its_names()):
+        mine = value(library, call)
+        assert same(mine, reference), library.name + _both(mine, reference)
     return reference
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 import tfrkit as tfr
-from tests.oracle.data_scenarios import agree, agree_on, ours, theirs
-from tests.oracle.oracle import tensorflow
+from tests.oracle.data_scenarios import TensorFlowSpace, agree, agree_on, ours, theirs
 from tests.rules import tf_rule
 
 
 def options(lib, **values):
     """Options of a library; a name such as `threading__x` is an attribute of a part."""
-    made = tfr.Options() if lib.name == "tfrkit" else tensorflow().data.Options()
+    made = lib.tf.data.Options() if isinstance(lib, TensorFlowSpace) else tfr.Options()
     for name, value in values.items():
         owner, _, attribute = name.rpartition("__")
         setattr(getattr(made, owner) if owner else made, attribute, value)

@@ -1,22 +1,424 @@
-"""tf.data: pipelines give the same elements, errors and descriptions."""
+"""tf.data as programs use it: tensors in functions and out of iterators, and what TensorFlow does by default.
+
+The verbs themselves are tested in `test_data_*.py`, which run every case with `tfrkit.tf`, too.
+"""
 
 from __future__ import annotations
 
+import collections
+import pickle
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
-from tests.oracle.tf_scenarios import same
+import numpy as np
+import pytest
+
+from tests.oracle.data_scenarios import fresh, ours_by_its_names, outcomes, theirs
+from tests.oracle.oracle import tensorflow
+from tests.oracle.tf_scenarios import ours, outcome, same
+from tests.rules import tf_rule
+
+Point = collections.namedtuple("Point", "x y")  # noqa: PYI024
 
 
+def agree(case: Any) -> list[Any]:
+    """Every element and error of a pipeline is the same; a case takes a Space."""
+    found = []
+    for library in (ours_by_its_names(), theirs()):
+        with fresh(library):
+            found.append(outcomes(case(library), limit=60))
+    assert found[0] == found[1]
+    return found[1]
+
+
+def _doubled(x: Any) -> Any:
+    return x * 2
+
+
+# ---- elements
+
+
+@tf_rule("6 elements")
 def test_elements_are_tensors() -> None:
-    same(lambda tf: list(tf.data.Dataset.range(5).map(lambda x: (x, {"a": x})).batch(2)))
-    same(lambda tf: list(tf.data.Dataset.range(5).shuffle(3, seed=1).repeat(2).as_numpy_iterator()))
+    same(lambda tf: list(tf.data.Dataset.range(5).map(lambda x: (x, {"a": x, "b": [x, x]})).batch(2)))
+    same(lambda tf: list(tf.data.Dataset.from_tensor_slices((["a", "b"], [[1.5, 2], [3, 4]]))))
+    same(lambda tf: next(iter(tf.data.Dataset.from_tensors(Point(1, "x")).map(lambda p: Point(p.y, p.x)))))
+    same(lambda tf: tf.data.Dataset.range(4).reduce(tf.constant(0, tf.int64), lambda total, x: total + x))
+    same(lambda tf: tf.data.Dataset.range(4).reduce((np.int64(0), "a"), lambda s, x: (s[0] + x, s[1] + "b")))
+    same(lambda tf: tf.data.Dataset.from_tensors((3, "a")).get_single_element())
+    same(lambda tf: tf.data.Dataset.range(7).batch(2).cardinality())
+    same(lambda tf: len(tf.data.Dataset.range(tf.constant(7, tf.int64)).batch(tf.constant(2, tf.int64))))
 
 
-def test_cardinality_and_length() -> None:
+@tf_rule("6 elements of other kinds")
+def test_sparse_and_ragged_elements() -> None:
+    def sparse(tf: Any) -> Any:
+        return tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
+
+    def ragged(tf: Any) -> Any:
+        return tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 2, 3])
+
+    same(lambda tf: list(tf.data.Dataset.from_tensors({"s": sparse(tf), "r": ragged(tf)})))
+    same(lambda tf: list(tf.data.Dataset.from_tensor_slices({"s": sparse(tf), "r": ragged(tf)})))
+    same(lambda tf: list(tf.data.Dataset.from_tensors(ragged(tf)).map(lambda r: r.to_tensor())))
+    same(lambda tf: list(tf.data.Dataset.from_tensors(sparse(tf)).map(tf.sparse.to_dense)))
+    same(lambda tf: list(tf.data.Dataset.from_tensors(sparse(tf)).as_numpy_iterator()))
+    for rows in ([[1, 2], [], [3]], [[1, 2], [3, 4]], [["a"], []]):
+        case = [row for row in rows if row] or [[0]]
+        splits = np.cumsum([0, *map(len, case)])
+        flat = [value for row in case for value in row]
+        same(
+            lambda tf, flat=flat, splits=splits: [
+                each.tolist() if isinstance(each, np.ndarray) else each
+                for each in next(
+                    tf.data.Dataset.from_tensors(
+                        tf.RaggedTensor.from_row_splits(flat, splits)
+                    ).as_numpy_iterator()
+                )
+            ]
+        )
+
+
+@tf_rule("6 as_numpy_iterator")
+def test_numpy_iterator() -> None:
     def case(tf: Any) -> Any:
-        dataset = tf.data.Dataset.range(5).batch(2)
-        return dataset.cardinality(), len(dataset), dataset.reduce(0, lambda count, _: count + 1)
+        dataset = tf.data.Dataset.from_tensors((1, b"a", ["x", "y"], [[1.5]], None, {"a": True}))
+        (found,) = dataset.as_numpy_iterator()
+        return found, found[2].flags.writeable, found[3].flags.writeable
 
-    same(lambda tf: tf.data.Dataset.range(5).batch(2).cardinality())
-    same(lambda tf: len(tf.data.Dataset.range(5).batch(2)))
-    same(lambda tf: tf.data.Dataset.from_tensors(3).get_single_element())
+    same(case)
+
+
+@tf_rule("6 element_spec")
+def test_element_spec_has_types_and_shapes() -> None:
+    def case(tf: Any) -> Any:
+        dataset = tf.data.Dataset.from_tensor_slices({"a": [[1, 2]], "b": ["x"]}).batch(4)
+        spec = dataset.element_spec
+        iterator = iter(dataset)
+        return (
+            [repr(dataset), repr(spec), repr(iterator.element_spec)],
+            [spec["a"].dtype is tf.int32, spec["a"].shape == [None, 2], spec["a"].shape.rank],
+            isinstance(spec["b"], tf.TensorSpec),
+            isinstance(iterator, tf.data.Iterator),
+        )
+
+    same(case)
+
+
+@tf_rule("6 repr")
+def test_text_of_datasets(tmp_path: Path) -> None:
+    def case(tf: Any) -> Any:
+        data = tf.data.Dataset.range(3)
+        made = [
+            data, data.map(_doubled), data.map(_doubled, 2), data.batch(2), data.shuffle(2), data.repeat(2),
+            data.prefetch(1), data.take(1), data.skip(1), data.cache(), data.filter(lambda x: x > 1),
+            data.padded_batch(2), data.ragged_batch(2), data.batch(2).unbatch(), data.enumerate(),
+            data.shard(2, 0), data.concatenate(data), data.ignore_errors(), tf.data.TFRecordDataset("x"),
+            tf.data.TextLineDataset("x"), tf.data.Dataset.zip(data, data),
+            tf.data.Dataset.from_tensors(1), tf.data.Dataset.from_tensor_slices([1]),
+            data.with_options(tf.data.Options()), data.flat_map(lambda x: data), data.interleave(lambda x: data),
+        ]  # fmt: skip
+        return list(map(repr, made))
+
+    same(case)
+
+
+@tf_rule("6 from_generator")
+def test_generators_may_give_tensors() -> None:
+    def ragged(tf: Any) -> Any:
+        def generate() -> Any:
+            yield tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 3]), tf.constant("a")
+
+        signature = (tf.RaggedTensorSpec([None, None], tf.int32), tf.TensorSpec([], tf.string))
+        return list(tf.data.Dataset.from_generator(generate, output_signature=signature))
+
+    def typed(tf: Any) -> Any:
+        def generate(count: Any) -> Any:
+            for number in range(count):
+                yield tf.constant(number), [b"a\0", b"b"]
+
+        return list(
+            tf.data.Dataset.from_generator(
+                generate,
+                output_types=(tf.int32, tf.string),
+                output_shapes=((), (None,)),
+                args=(tf.constant(2),),
+            )
+        )
+
+    def told(tf: Any) -> Any:
+        seen = []
+
+        def generate(count: Any, name: Any) -> Any:
+            seen.append((type(count).__name__, type(name).__name__))
+            yield 1
+
+        list(tf.data.Dataset.from_generator(generate, tf.int32, args=(3, "a")))
+        return seen
+
+    same(ragged)
+    same(typed)
+    same(told)
+
+
+@tf_rule("6 structures of functions")
+def test_structures_that_functions_give() -> None:
+    def case(function: Any) -> Any:
+        return lambda tf: next(iter(tf.data.Dataset.range(1).map(lambda x: function(tf, x))))
+
+    for function in (
+        lambda tf, x: [x, x],
+        lambda tf, x: (x, [x, x + 1]),
+        lambda tf, x: collections.OrderedDict(b=x, a=1),
+        lambda tf, x: {"a": (x, {"b": "text"})},
+        lambda tf, x: (x, 1, 2.5, True, "a", None),
+        lambda tf, x: np.array([1.5, 2.5]),
+        lambda tf, x: (tf.stack([x, x]), ["a", "b"]),
+    ):
+        same(case(function))
+
+
+# ---- how it runs
+
+
+@tf_rule("6 map and batch")
+@pytest.mark.parametrize("size", [1, 3, 4, 10])
+@pytest.mark.parametrize("drop", [False, True])
+@pytest.mark.parametrize("parallel", [None, 1, 2, -1])
+def test_error_before_a_batch_loses_the_whole_batch(size: int, drop: bool, parallel: int | None) -> None:
+    def case(lib: Any) -> Any:
+        return (
+            lib.Dataset.range(10).map(lambda x: lib.check((x != 1) & (x != 5), x), parallel).batch(size, drop)
+        )
+
+    agree(case)
+
+
+BETWEEN = {
+    "take all": lambda ds: ds.take(-1),
+    "skip none": lambda ds: ds.skip(0),
+    "repeat once": lambda ds: ds.repeat(1),
+    "one shard": lambda ds: ds.shard(1, 0),
+    "take some": lambda ds: ds.take(9),
+    "prefetch": lambda ds: ds.prefetch(1),
+    "prefetch 0": lambda ds: ds.prefetch(0),
+    "cache": lambda ds: ds.cache(),
+    "enumerate": lambda ds: ds.enumerate(),
+    "shuffle": lambda ds: ds.shuffle(1),
+    "map": lambda ds: ds.map(_doubled),
+    "filter": lambda ds: ds.filter(lambda x: x >= 0),
+    "filter and map": lambda ds: ds.filter(lambda x: x >= 0).map(_doubled),
+    "ignore_errors": lambda ds: ds.ignore_errors(),
+}
+
+
+@tf_rule("6 map and batch between")
+@pytest.mark.parametrize("between", BETWEEN)
+def test_only_a_map_right_before_is_one_with_the_batch(between: str) -> None:
+    agree(
+        lambda lib: BETWEEN[between](
+            lib.Dataset.range(10).map(lambda x: lib.check((x != 1) & (x != 5), x))
+        ).batch(4)
+    )
+
+
+@tf_rule("6 map and batch kinds")
+def test_other_batches() -> None:
+    def failing(lib: Any) -> Any:
+        return lib.Dataset.range(10).map(lambda x: lib.check((x != 1) & (x != 5), x))
+
+    agree(lambda lib: failing(lib).batch(4, num_parallel_calls=2))
+    agree(lambda lib: failing(lib).padded_batch(4))
+    agree(lambda lib: failing(lib).ragged_batch(4))
+    agree(lambda lib: failing(lib).filter(lambda x: x >= 0).ragged_batch(4))
+    agree(lambda lib: failing(lib).batch(4).ignore_errors())
+    agree(lambda lib: failing(lib).batch(4).repeat(2))
+    agree(lambda lib: failing(lib).batch(4).prefetch(2))
+    agree(lambda lib: failing(lib).batch(2).batch(2))
+    agree(lambda lib: lib.Dataset.range(2).flat_map(lambda x: failing(lib).batch(4)))
+    agree(lambda lib: failing(lib).apply(lib.tf.data.experimental.dense_to_ragged_batch(4)))
+    agree(
+        lambda lib: lib.Dataset.range(10).apply(
+            lib.tf.data.experimental.map_and_batch(lambda x: lib.check(x != 1, x), 4)
+        )
+    )
+
+
+@tf_rule("6 map and batch options")
+@pytest.mark.parametrize(("name", "value"), [
+    ("map_and_batch_fusion", True), ("map_and_batch_fusion", False), ("apply_default_optimizations", False),
+    ("apply_default_optimizations", True), ("map_parallelization", False),
+])  # fmt: skip
+def test_options_undo_it(name: str, value: bool) -> None:
+    def case(lib: Any) -> Any:
+        options = lib.tf.data.Options()
+        setattr(options.experimental_optimization, name, value)
+        return lib.Dataset.range(10).map(lambda x: lib.check(x != 1, x)).batch(4).with_options(options)
+
+    agree(case)
+
+
+@tf_rule("6 map and batch shapes")
+def test_different_shapes_in_a_batch() -> None:
+    def case(lib: Any, sizes: list[int]) -> Any:
+        lengths = lib.tf.constant(sizes)
+        return lib.Dataset.range(len(sizes)).map(lambda x: lib.tf.zeros([lengths[x]])).batch(2)
+
+    mine = outcome(ours(), lambda tf: list(case(ours_by_its_names(), [1, 1, 1, 2])))
+    text = "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: [2], [batch]: [1]"
+    assert mine.message.startswith(text)
+    agree(lambda lib: case(lib, [2, 2, 0, 0]))
+    theirs_text = outcome(tensorflow(), lambda tf: list(case(theirs(), [1, 1, 1, 2]))).message
+    assert theirs_text.split("Shapes")[0] in text  # which of the two comes first is a matter of threads
+
+
+@tf_rule("6 stateful functions")
+def test_stateful_functions_run_in_order() -> None:
+    def case(tf: Any) -> Any:
+        seen: list[int] = []
+
+        def note(x: Any) -> Any:
+            time.sleep(0.002 * (int(x) % 3))
+            seen.append(int(x))
+            return x
+
+        dataset = tf.data.Dataset.range(20).map(lambda x: tf.py_function(note, [x], tf.int64))
+        return [int(x) for x in dataset], seen
+
+    same(case)
+
+
+def test_functions_without_state_run_at_once() -> None:
+    tf = ours()
+    names = set()
+
+    def wait(x: Any) -> Any:
+        names.add(threading.get_ident())
+        time.sleep(0.002)  # as native code that lets other threads go on
+        return x
+
+    assert [int(x) for x in tf.data.Dataset.range(60).map(wait)] == list(range(60))
+    assert len(names) > 1
+
+
+def test_pipelines_pickle_and_go_on_from_a_state() -> None:
+    tf = ours()
+    dataset = tf.data.Dataset.range(20).map(_doubled).shuffle(5, seed=1).batch(3)
+    again = pickle.loads(pickle.dumps(dataset))
+    assert repr(again) == repr(dataset)
+    iterator = iter(dataset)
+    next(iterator)
+    state = iterator.state()
+    rest = [batch.numpy().tolist() for batch in iterator]
+    assert [batch.numpy().tolist() for batch in again.iter_from(state)] == rest
+    assert "map(_doubled)" in dataset.explain()
+
+
+def test_names_of_functions_are_shown() -> None:
+    tf = ours()
+    assert "filter(_doubled)" in tf.data.Dataset.range(3).filter(_doubled).explain()
+
+
+# ---- names beside Dataset
+
+
+@tf_rule("6 data.experimental")
+def test_experimental_names() -> None:
+    def numbers(tf: Any, apply: Any) -> Any:
+        return list(tf.data.Dataset.range(6).apply(apply(tf.data.experimental)))
+
+    for apply in (
+        lambda e: e.assert_cardinality(6),
+        lambda e: e.ignore_errors(),
+        lambda e: e.map_and_batch(_doubled, 4),
+        lambda e: e.map_and_batch(_doubled, 4, drop_remainder=True, num_parallel_calls=2),
+        lambda e: e.shuffle_and_repeat(3, 2, seed=1),
+        lambda e: e.enumerate_dataset(3),
+        lambda e: e.dense_to_ragged_batch(4),
+        lambda e: e.unique(),
+        lambda e: e.take_while(lambda x: x < 3),
+        lambda e: e.scan(np.int64(0), lambda s, x: (s + x, s)),
+        lambda e: e.copy_to_device("/cpu:0"),
+        lambda e: e.map_and_batch(_doubled, 4, 2, False, 2),
+    ):
+        same(lambda tf, apply=apply: numbers(tf, apply))
+    same(lambda tf: list(tf.data.Dataset.range(6).batch(4).apply(tf.data.experimental.unbatch())))
+    same(
+        lambda tf: list(
+            tf.data.Dataset.range(3).apply(
+                tf.data.experimental.parallel_interleave(
+                    lambda x: tf.data.Dataset.from_tensors(x).repeat(3), 2, 2
+                )
+            )
+        )
+    )
+    same(lambda tf: tf.data.experimental.cardinality(tf.data.Dataset.range(3)))
+    same(lambda tf: tf.data.experimental.get_single_element(tf.data.Dataset.range(1)))
+    same(lambda tf: tf.data.experimental.get_structure(tf.data.Dataset.range(1)))
+    same(lambda tf: tf.data.experimental.get_structure(3))
+    same(lambda tf: list(tf.data.experimental.from_list([(1, "a"), (2, "b")])))
+    same(lambda tf: tf.data.experimental.from_list([]))
+    same(lambda tf: [each.value for each in tf.data.experimental.AutoShardPolicy])
+    same(lambda tf: list(tf.data.experimental.Counter(3, 2).take(3)))
+    same(
+        lambda tf: list(
+            tf.data.experimental.choose_from_datasets(
+                [tf.data.Dataset.range(2), tf.data.Dataset.range(5, 9)],
+                tf.data.Dataset.from_tensor_slices(np.array([1, 0, 1, 0, 0, 1])),
+            )
+        )
+    )
+
+
+@tf_rule("6 data.experimental files")
+def test_experimental_writer_and_parser(tmp_path: Path) -> None:
+    def case(tf: Any) -> Any:
+        path = str(tmp_path / "x")
+        records = [
+            tf.train.Example(
+                features=tf.train.Features(
+                    feature={"a": tf.train.Feature(int64_list=tf.train.Int64List(value=[n]))}
+                )
+            ).SerializeToString()
+            for n in range(5)
+        ]
+        tf.data.experimental.TFRecordWriter(path).write(tf.data.Dataset.from_tensor_slices(records))
+        parse = tf.data.experimental.parse_example_dataset({"a": tf.io.FixedLenFeature([], tf.int64)})
+        return list(tf.data.TFRecordDataset(tf.constant([path])).batch(2).apply(parse))
+
+    same(case)
+    same(lambda tf: tf.data.experimental.TFRecordWriter("x").write(tf.data.Dataset.range(3)))
+
+
+@tf_rule("6 Optional")
+def test_optional() -> None:
+    def case(tf: Any) -> Any:
+        full = tf.experimental.Optional.from_value((1, "a"))
+        empty = tf.experimental.Optional.empty(tf.TensorSpec([], tf.int32))
+        last = iter(tf.data.Dataset.range(1))
+        found = [last.get_next_as_optional() for _ in range(2)]
+        return (
+            [full.has_value(), full.get_value(), repr(full.element_spec)],
+            [empty.has_value(), repr(empty.element_spec)],
+            [each.has_value() for each in found],
+            repr(found[1].element_spec),
+        )
+
+    same(case)
+    same(lambda tf: tf.experimental.Optional.empty(tf.TensorSpec([])).get_value())
+
+
+@tf_rule("6 iterators of TensorFlow 1")
+def test_iterators_of_tensorflow_1() -> None:
+    def case(tf: Any) -> Any:
+        v1 = tf.compat.v1.data
+        iterator = v1.make_one_shot_iterator(tf.data.Dataset.range(3))
+        dataset = tf.data.Dataset.range(3).map(lambda x: (x, {"a": "t"})).batch(2)
+        types, shapes = v1.get_output_types(dataset), v1.get_output_shapes(dataset)
+        return iterator.get_next(), next(iterator), repr(types), repr(shapes)
+
+    same(case)
+    same(lambda tf: tf.compat.v1.data.make_initializable_iterator(tf.data.Dataset.range(3)))
+    assert int(next(ours().data.Dataset.range(3).make_one_shot_iterator())) == 0

@@ -17,7 +17,9 @@ from tfrkit.data.chunk import Chunk, Columns, Objects, concat
 from tfrkit.data.feed import Feed, Piece
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run
 from tfrkit.data.specs import batched
+from tfrkit.data.stack_like_first import stack_like_first
 from tfrkit.data.structure import flatten, map_structure
+from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["BatchIterator", "BatchNode", "batch_count"]
 
@@ -146,7 +148,12 @@ class _PlainBatchIterator(BatchIterator):
 
     def make(self, chunk: Chunk) -> Any:
         """Stack them."""
-        return _stacked(chunk)
+        try:
+            return _stacked(chunk)
+        except InvalidArgumentError:
+            if self._fused:
+                return stack_like_first(chunk.objects())
+            raise
 
 
 def _places(pieces: list[Piece]) -> int:

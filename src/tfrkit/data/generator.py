@@ -149,8 +149,14 @@ def make_generator_node(generator: Any, types: Any, shapes: Any, args: Any, sign
     """
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
-    arguments = () if args is None else tuple(np.asarray(to_value(each))[()] for each in args)
+    arguments = () if args is None else tuple(map(_argument, args))
     return GeneratorNode(generator, arguments, _signature(types, shapes, signature))
+
+
+def _argument(value: Any) -> Any:
+    """An argument as numpy has it, bytes for a string."""
+    made = to_value(value)
+    return made if isinstance(made, bytes) else np.asarray(made)[()]
 
 
 def _signature(types: Any, shapes: Any, signature: Any) -> Any:

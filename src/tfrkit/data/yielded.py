@@ -98,7 +98,10 @@ def _convert(value: Any, spec: TensorSpec) -> Any:
     if type(value) is spec.dtype.type:
         return value
     try:
-        array = np.asarray(value.to_numpy() if isinstance(value, BytesColumn) else value)
+        wanted = (
+            object if spec.dtype.kind == "O" else None
+        )  # numpy's own strings lose zero bytes at their ends
+        array = np.asarray(value.to_numpy() if isinstance(value, BytesColumn) else value, wanted)
         with np.errstate(all="ignore"):
             return array.astype(spec.dtype, order="C", copy=False)
     except (TypeError, ValueError):

@@ -112,7 +112,7 @@ def map_and_batch(
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError(
             "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set, but "
-            f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` was set to "
+            f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` as set to "
             f"{num_parallel_calls}."
         )
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)

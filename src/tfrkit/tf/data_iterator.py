@@ -129,7 +129,7 @@ class Optional:
 
     def has_value(self, name: str | None = None) -> Tensor:
         """Whether there is an element."""
-        return Tensor(np.bool_(self._values))
+        return Tensor(np.bool_(len(self._values) > 0))
 
     def get_value(self, name: str | None = None) -> Any:
         """The element.

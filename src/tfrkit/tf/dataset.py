@@ -18,11 +18,12 @@ from tfrkit.data import dataset as engine
 from tfrkit.data.arguments import function
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.idle import last_active
+from tfrkit.data.interleave import InterleaveNode
 from tfrkit.data.iterator import DatasetIterator
 from tfrkit.data.map import AutoMapNode, MapNode
 from tfrkit.data.node import Node
 from tfrkit.data.ragged_batch import RaggedBatchNode
-from tfrkit.data.structure import map_structure
+from tfrkit.data.structure import flatten, map_structure
 from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.tf.on_tensors import OnTensors, Yielding, begin_functions
@@ -36,6 +37,7 @@ __all__ = ["Dataset"]
 _NAMES: Final = {  # of TensorFlow's classes, where they are not those of the nodes
     "AutoMap": "_Map",
     "Cache": "Cache",
+    "Choose": "_DirectedInterleave",
     "Generator": "_FlatMap",
     "RaggedBatch": "_Batch",
     "Slices": "_TensorSlice",
@@ -108,8 +110,11 @@ class Dataset(engine.Dataset):
         return made
 
     def ragged_batch(self, batch_size: int, *args: Any, **options: Any) -> Any:
-        """Put consecutive elements together, as RaggedTensors; an error loses the whole batch."""
-        return self._over(_fused(super().ragged_batch(batch_size, *args, **options).node))
+        """Put consecutive elements together, as RaggedTensors, which TensorFlow makes in a map: see `batch`."""
+        made = super().ragged_batch(batch_size, *args, **options)
+        if isinstance(last_active(self.node), MapNode) or _has_unknown_sizes(self.node):
+            return self._over(_fused(made.node))
+        return made
 
     # ---- running it
 
@@ -185,8 +190,19 @@ class Dataset(engine.Dataset):
 def _name_of(node: Node) -> str:
     """TensorFlow's name of the class of a dataset whose last stage this is."""
     name = type(node).__name__.removesuffix("Node")
+    if isinstance(node, InterleaveNode) and node.verb == "flat_map":
+        name = "FlatMap"
     parallel = "Parallel" if getattr(node, "parallel", None) is not None else ""
     return f"{_NAMES.get(name, f'_{parallel}{name}')}Dataset"
+
+
+def _has_unknown_sizes(node: Node) -> bool:
+    """Whether a value of its elements has a size that is not known."""
+    try:
+        shapes = [getattr(spec, "shape", ()) for spec in flatten(node.element_spec())]
+    except Exception:  # noqa: BLE001  # a user's function may do anything; it will fail again at its element
+        return False
+    return any(shape is None or None in shape for shape in shapes)
 
 
 def _fused(node: Node) -> Node:
