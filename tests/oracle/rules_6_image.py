@@ -43,4 +43,5 @@ SECTION_6_IMAGE: dict[str, str] = {
     "6 random_jpeg_quality": "random_jpeg_quality and its stateless form draw an int32 quality, and encode and decode with it.",
     "6 measures of images": "psnr, ssim, image_gradients and sobel_edges; ssim within 1e-4, its map within 1e-3 (TensorFlow subtracts float32 numbers that are nearly equal), psnr and sobel_edges within 1e-6 of the largest value.",
     "6 tensors as arguments": "Numbers, sizes, shapes and seeds of image functions and random operations may be tensors, types TensorFlow's objects.",
+    "6 generator": "tf.random.Generator has three words of state, of which a whole seed fills the counter first; every call passes over 256 blocks for each number; split and make_seeds draw keys.",
 }

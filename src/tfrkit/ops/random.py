@@ -7,6 +7,7 @@ The same seeds give the same numbers as in TensorFlow. Operations with state go 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +32,8 @@ from tfrkit.ops.stateful import note
 
 __all__ = [
     "fold_in",
+    "from_bell",
+    "from_uniform",
     "normal",
     "shuffle",
     "split",
@@ -82,7 +85,7 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
         _check_bounds(low, high)
     operation = "RandomUniformInt" if kind.kind == "i" else "RandomUniform", dtype_name(kind), type_name
     stream = Stream(*call.take(operation, _PER_NUMBER * math.prod(sizes)))
-    return _uniform(stream, sizes, low, high, kind)
+    return from_uniform(stream, sizes, low, high, kind)
 
 
 def _check_bounds(low: Any, high: Any) -> None:
@@ -91,9 +94,10 @@ def _check_bounds(low: Any, high: Any) -> None:
         raise InvalidArgumentError(f"Need minval < maxval, got {smallest} >= {limit}")
 
 
-def _uniform(stream: Stream, sizes: tuple[int, ...], low: Any, high: Any, kind: np.dtype[Any]) -> Any:
+def from_uniform(stream: Stream, sizes: tuple[int, ...], low: Any, high: Any, kind: np.dtype[Any]) -> Any:
+    """Give uniform numbers of a stream, within bounds."""
     count = math.prod(sizes)
-    if kind.kind == "i":
+    if kind.kind in "iu":
         return _shaped(random_numbers.integers(stream, count, int(low), int(high), kind), sizes)
     drawn = _shaped(random_numbers.uniform(stream, count, kind), sizes)
     return drawn * (high - low)[()] + low[()]
@@ -148,12 +152,27 @@ def truncated_normal(
 def _bell(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, *, truncated: bool) -> Any:
     kind = as_dtype(dtype)
     sizes, type_name = tensor_shape(shape)
+
+    def take() -> Stream:
+        operation = "TruncatedNormal" if truncated else "RandomStandardNormal", dtype_name(kind), type_name
+        return Stream(*_begin(seed).take(operation, _PER_NUMBER * math.prod(sizes)))
+
+    return from_bell(take, sizes, mean, stddev, kind, truncated=truncated)
+
+
+def from_bell(
+    take: Callable[[], Stream],
+    sizes: tuple[int, ...],
+    mean: Any,
+    stddev: Any,
+    kind: np.dtype[Any],
+    *,
+    truncated: bool,
+) -> Any:
+    """Give normal numbers of a stream, which is taken when the arguments are found right."""
     centre, width = _bell_parts(mean, stddev, kind)
-    operation = "TruncatedNormal" if truncated else "RandomStandardNormal", dtype_name(kind), type_name
-    count = math.prod(sizes)
-    stream = Stream(*_begin(seed).take(operation, _PER_NUMBER * count))
     draw = random_numbers.truncated_normal if truncated else random_numbers.normal
-    return _shaped(draw(stream, count, kind), sizes) * width + centre
+    return _shaped(draw(take(), math.prod(sizes), kind), sizes) * width + centre
 
 
 def _bell_parts(mean: Any, stddev: Any, kind: np.dtype[Any]) -> tuple[Any, Any]:
@@ -239,7 +258,7 @@ def stateless_uniform(
     stream = stateless_stream(seed, alg)
     if kind.kind == "i":
         _check_bounds(low, high)
-    return _uniform(stream, sizes, low, high, kind)
+    return from_uniform(stream, sizes, low, high, kind)
 
 
 def _check_stateless_bounds(kind: np.dtype[Any], minval: Any, maxval: Any) -> None:
@@ -316,10 +335,7 @@ def _stateless_bell(
 ) -> Any:
     kind = as_dtype(dtype)
     sizes, _ = tensor_shape(shape, "Tshape")
-    centre, width = _bell_parts(mean, stddev, kind)
-    draw = random_numbers.truncated_normal if truncated else random_numbers.normal
-    drawn = draw(stateless_stream(seed, alg), math.prod(sizes), kind)
-    return _shaped(drawn, sizes) * width + centre
+    return from_bell(lambda: stateless_stream(seed, alg), sizes, mean, stddev, kind, truncated=truncated)
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select") -> Any:

@@ -20,6 +20,7 @@ _LEAST: Final = 1e-7  # what logarithms are taken of at least
 _BOUND: Final = 2  # of the truncated normal distribution
 _RESERVED: Final = 256  # numbers of the stream that each of a truncated normal distribution may use up
 _TURN: Final = 2 * np.pi
+_BLOCKS: Final = 2**64  # that the low half of the counter tells apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,13 @@ class Stream:
 
     def numbers(self, count: int, block: int = 0) -> npt.NDArray[np.uint32]:
         """So many numbers from a block on, counted from where the stream begins."""
-        return Philox(self.key, self.high, (self.block + block) % 2**64).uint32(count)
+        carry, first = divmod(self.block + block, _BLOCKS)
+        high = (self.high + carry) % _BLOCKS
+        if first + count // 4 < _BLOCKS - 1:
+            return Philox(self.key, high, first).uint32(count)
+        before = min(count, 4 * (_BLOCKS - first))  # the counter overflows into its high half
+        rest = Philox(self.key, (high + 1) % _BLOCKS, 0).uint32(count - before)
+        return np.concatenate([Philox(self.key, high, first).uint32(before), rest])
 
 
 def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -18,4 +18,11 @@ NAMES: Final[dict[str, Entry]] = {
     "random.truncated_normal compat.v1.truncated_normal": "ops.random:truncated_normal",
     "random.uniform compat.v1.random_uniform": "ops.random:uniform",
     "compat.v1.random.set_random_seed compat.v1.set_random_seed": Raw("ops.seeds:set_seed"),
+    "random.Generator random.experimental.Generator": Raw("tf.random_generator:Generator"),
+    "random.get_global_generator random.experimental.get_global_generator": Raw(
+        "tf.random_generator:get_global_generator"
+    ),
+    "random.set_global_generator random.experimental.set_global_generator": Raw(
+        "tf.random_generator:set_global_generator"
+    ),
 }
