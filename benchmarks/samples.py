@@ -123,14 +123,14 @@ def _photos(count: int) -> list[bytes]:
     tf = tensorflow()
     return [
         _image_example(tf.io.encode_jpeg(picture, quality=JPEG_QUALITY).numpy(), number)
-        for number, picture in enumerate(_pictures(count, SMALL))
+        for number, picture in enumerate(pictures(count, SMALL))
     ]
 
 
 def _pixels(count: int) -> list[bytes]:
     """Examples of 3.7 MB: the pixels of a photo as they are, and its label."""
     return [
-        _image_example(picture.tobytes(), number) for number, picture in enumerate(_pictures(count, LARGE))
+        _image_example(picture.tobytes(), number) for number, picture in enumerate(pictures(count, LARGE))
     ]
 
 
@@ -142,7 +142,7 @@ def _image_example(image: bytes, number: int) -> bytes:
     return bytes(example.SerializeToString(deterministic=True))
 
 
-def _pictures(count: int, size: tuple[int, int]) -> list[np.ndarray]:
+def pictures(count: int, size: tuple[int, int]) -> list[np.ndarray]:
     """Pictures with the statistics of photos: a falling spectrum, channels alike, a little sensor noise."""
     rng = np.random.default_rng(2)
     side = 2 * max(size)
