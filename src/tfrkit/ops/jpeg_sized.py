@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.ops.jpeg_header import MAGIC, Frame, read_frame
 from tfrkit.optional import require
 
 __all__ = ["decode_jpeg_sized"]
@@ -20,9 +21,10 @@ __all__ = ["decode_jpeg_sized"]
 Image = npt.NDArray[np.uint8]
 
 _COLORSPACES = {1: "GRAY", 3: "RGB"}
+_SEQUENTIAL = (0xC0, 0xC1)
 _MOST_PIXELS = 2**29 // 3  # TensorFlow refuses larger images
+_MOST_PER_BYTE = 2048  # an image that claims more pixels is damaged
 _FACTORS = (8, 4, 2)  # with fast code; scales between, such as 3/8, take longer than the next larger of these
-_KINDS = {"Gray": 1, "YCbCr": 3}  # stored, and the channels that they have
 
 
 def decode_jpeg_sized(
@@ -46,22 +48,29 @@ def decode_jpeg_sized(
     Raises:
         MissingExtraError: simplejpeg is not installed.
     """
-    if bytes(data[:3]) != b"\xff\xd8\xff":
+    if bytes(data[:3]) != MAGIC:
         return None
-    simplejpeg = require("simplejpeg", "decode_image")
+    frame = read_frame(data)
+    if frame is None or not _is_usual(frame):
+        return None
+    wanted = channels or frame.channels
+    if wanted not in _COLORSPACES:
+        return None
+    height, width = _scaled(frame.height, frame.width, least)
+    buffer = None if memory is None else memory(height * width * wanted)
+    codec = require("simplejpeg", "decode_image")
     try:
-        height, width, kind, _ = simplejpeg.decode_jpeg_header(data)
-        wanted = channels or _KINDS.get(kind, 0)
-        if kind not in _KINDS or wanted not in _COLORSPACES or height * width >= _MOST_PIXELS:
-            return None
-        height, width = _scaled(height, width, least)
-        buffer = None if memory is None else memory(height * width * wanted)
-        image: Image = simplejpeg.decode_jpeg(
-            data, _COLORSPACES[wanted], True, False, height, width, 1, buffer
-        )
+        image: Image = codec.decode_jpeg(data, _COLORSPACES[wanted], True, False, height, width, 1, buffer)
     except ValueError:
         return None
     return image
+
+
+def _is_usual(frame: Frame) -> bool:
+    """Say whether it is of the kind that almost all are: 8 bits, sequential, gray or colour, of a likely size."""
+    kind = frame.marker in _SEQUENTIAL and frame.precision == 8 and frame.channels in _COLORSPACES
+    pixels = frame.height * frame.width
+    return kind and pixels < min(_MOST_PIXELS, _MOST_PER_BYTE * len(frame.data))
 
 
 def _scaled(height: int, width: int, least: tuple[int, int]) -> tuple[int, int]:

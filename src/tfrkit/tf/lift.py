@@ -61,6 +61,8 @@ def unwrap_argument(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if kind is list or kind is tuple or kind is Pack:
+        if kind is not Pack and _PLAIN.issuperset(map(type, value)):
+            return value
         parts = [unwrap_argument(part) for part in value]
         tensors = any(type(one) is Tensor or type(two) is Pack for one, two in zip(value, parts, strict=True))
         return Pack(parts) if tensors or kind is Pack else kind(parts)
