@@ -1,9 +1,11 @@
-"""Make docs/compatibility.md: each statement about TensorFlow with the tests that check it.
+"""Make the pages that are tables: docs/compatibility.md and docs/names.md.
 
-    python docs/generate.py            write the file
-    python docs/generate.py --check    exit with 1 if the file is not what would be written
+    python docs/generate.py            write the files
+    python docs/generate.py --check    exit with 1 if a file is not what would be written
 
-The table is made from source text (see `tests/rule_table.py`): no test runs, and TensorFlow is not needed.
+docs/compatibility.md has each statement about TensorFlow with the tests that check it, and is made from source text
+(see `tests/rule_table.py`); docs/names.md has the names of `tfrkit.tf` beside TensorFlow's (see `tests/name_table.py`).
+No test runs, and TensorFlow is not needed.
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tests.name_table import render_names  # noqa: E402
 from tests.rule_table import read_checks, read_statements, section_of  # noqa: E402
 
 TARGET = ROOT / "docs" / "compatibility.md"
+NAMES = ROOT / "docs" / "names.md"
+SOURCES = {TARGET: "the markers in tests/", NAMES: "the tables of tfrkit.tf"}
 TITLES = {
     (1,): "Records and files",
     (1, 1): "Layout of a record",
@@ -77,19 +82,21 @@ def _cell(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the file, or with ``--check`` compare it; return the exit code."""
-    text = render()
+    """Write the files, or with ``--check`` compare them; return the exit code."""
+    pages = {TARGET: render(), NAMES: render_names()}
     if "--check" not in arguments:
-        TARGET.write_text(text, "utf-8")
+        for path, text in pages.items():
+            path.write_text(text, "utf-8")
         return 0
-    if TARGET.exists() and TARGET.read_text("utf-8") == text:
-        return 0
-    print(
-        "error: docs/compatibility.md is not what docs/generate.py makes of the markers in tests/\n",
-        file=sys.stderr,
-    )
-    print("hint: run `make docs` and commit the file", file=sys.stderr)
-    return 1
+    stale = [path for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text]
+    for path in stale:
+        print(
+            f"error: docs/{path.name} is not what docs/generate.py makes of {SOURCES[path]}\n",
+            file=sys.stderr,
+        )
+    if stale:
+        print("hint: run `make docs` and commit the file", file=sys.stderr)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

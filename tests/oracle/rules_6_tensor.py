@@ -23,6 +23,7 @@ SECTION_6_TENSOR = {
     "6 order": "sort, argsort (stable), top_k, unique (in order of first occurrence, every NaN another), searchsorted.",
     "6 reductions": "reduce_* over given axes; integer means are cut off and summed in 64 bits; the extremes of nothing are the type's limits; argmax passes over NaN; cumsum, clip_by_value, softmax. Float sums agree to 2e-6.",
     "6 counts": "bincount and histogram_fixed_width.",
-    "6 nest": "tf.nest: flatten, map_structure, pack_sequence_as, assert_same_structure and is_nested take lists as structures; dicts are flattened by sorted keys and keep their order; the texts of the errors.",
+    "6 nest and its errors": "tf.nest: flatten, map_structure, pack_sequence_as, assert_same_structure and is_nested take lists as structures; dicts are flattened by sorted keys and keep their order; the texts of the errors.",
+    "6 names": "docs/tensorflow_names.txt holds TensorFlow's public names, from which docs/names.md is made.",
     "6 functions": "Functions of numbers by type: sums, products, quotients, roots, roundings and comparisons to the bit, exponentials and angles within 1e-6 (float32); types that a function does not take are refused with the list of those it takes.",
 }

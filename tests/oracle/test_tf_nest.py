@@ -10,7 +10,7 @@ from tests.rules import tf_rule
 P = collections.namedtuple("P", "x y")  # noqa: PYI024
 
 
-@tf_rule("6 nest")
+@tf_rule("6 nest and its errors")
 def test_nest():
     same_lines(
         """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pickle
+import pydoc
 import re
 from pathlib import Path
 
@@ -44,6 +46,54 @@ def test_no_file_hides_a_name():
     assert not files & {name.split(".")[0] for name in NAMES}
 
 
-def test_an_unknown_name_names_the_nearest():
-    with pytest.raises(AttributeError, match=re.escape("The nearest that exists is tf.Tensor.")):
-        tfrkit.tf.Tensr  # noqa: B018
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [
+        ("Tensr", "Tensor"),
+        ("log", "math.log"),
+        ("data.TFRecordDatset", "data.TFRecordDataset"),
+        ("image.read_file", "io.read_file"),
+        ("compat.v1.parse_exampel", "compat.v1.parse_example"),
+        ("math.reduce_summ", "math.reduce_sum"),
+    ],
+)
+def test_an_unknown_name_names_the_nearest(wrong, nearest):
+    with pytest.raises(AttributeError, match=re.escape(f"The nearest that exists is tf.{nearest}.")):
+        find(wrong)
+
+
+def test_a_name_that_is_like_nothing_leads_to_the_list():
+    with pytest.raises(AttributeError, match=re.escape("tf.qqq does not exist in tfrkit. See docs/names.md")):
+        find("qqq")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Session", "everything runs when it is called"),
+        ("compat.v1.Session", "everything runs when it is called"),
+        ("placeholder", "call the function with the value itself"),
+        ("train.start_queue_runners", "There are no queue runners"),
+        ("initialize_all_variables", "There are no variables"),
+        ("keras", "PyTorch, JAX or Keras 3"),
+        ("GradientTape", "There are no variables"),
+    ],
+)
+def test_a_name_that_is_left_out_says_what_to_do(name, advice):
+    with pytest.raises(AttributeError, match=re.escape(advice)):
+        find(name)
+    space, _, last = name.rpartition(".")
+    assert last not in dir(find(space) if space else tfrkit.tf)
+
+
+def test_modules_can_be_imported():
+    old = importlib.import_module("tfrkit.tf.compat.v1")
+    assert old.parse_single_example is find("io.parse_single_example")
+    assert tfrkit.tf.__version__ == tfrkit.tf.version.VERSION
+    assert "io" in dir(tfrkit.tf)
+
+
+def test_signatures_and_help_are_those_of_the_operation():
+    assert str(inspect.signature(tfrkit.tf.reshape)) == "(tensor: 'Any', shape: 'Any', *, name=None) -> 'Any'"
+    assert "another shape" in pydoc.render_doc(tfrkit.tf.reshape)
+    assert tfrkit.tf.reshape.__qualname__ == "reshape"

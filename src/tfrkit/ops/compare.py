@@ -12,7 +12,6 @@ from tfrkit.ops.convert import STRING, alike, as_array, convert, dtype_of, is_te
 from tfrkit.ops.elementwise import apply_pair, apply_single
 
 __all__ = [
-    "approximate_equal",
     "equal",
     "greater",
     "greater_equal",
@@ -71,13 +70,6 @@ def greater(x: Any, y: Any) -> Any:
 def greater_equal(x: Any, y: Any) -> Any:
     """Whether the first is not smaller."""
     return apply_pair(np.greater_equal, *alike("GreaterEqual", x, y))
-
-
-@takes_alike("x", "y")
-def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Any:
-    """Whether the difference is smaller than the tolerance."""
-    x, y = alike("ApproximateEqual", x, y)
-    return apply_pair(lambda x, y: np.less(np.abs(x - y), np.float32(tolerance)), x, y)
 
 
 def logical_and(x: Any, y: Any) -> Any:

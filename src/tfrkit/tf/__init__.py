@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfrkit.tf.namespace import install
+from tfrkit.tf.namespace import VERSION, install
 
+__version__ = VERSION
 _root = install(__name__)
 
 

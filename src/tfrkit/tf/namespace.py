@@ -13,8 +13,9 @@ from typing import Any, Final
 from tfrkit.tf import tables
 from tfrkit.tf.entry import Absent, Entry, Raw
 
-__all__ = ["Namespace", "all_names", "install"]
+__all__ = ["VERSION", "Namespace", "all_names", "install"]
 
+VERSION: Final = "2.21.0"  # of the TensorFlow whose names and behaviour these are
 _V1: Final = "compat.v1."
 
 
@@ -101,7 +102,31 @@ def _missing(space: Namespace, dotted: str, entry: Absent | None) -> str:
     """What to say about a name that is not there."""
     if entry is not None:
         return f"tf.{dotted} does not exist in tfrkit. {entry.advice}"
-    near = difflib.get_close_matches(dotted.rpartition(".")[2], dir(space), n=1, cutoff=0.5)
-    shown = f"{space.path}.{near[0]}" if near and space.path else "".join(near)
-    advice = f"The nearest that exists is tf.{shown}." if near else "See docs/names.md for what exists."
+    near = _nearest(space, dotted)
+    advice = f"The nearest that exists is tf.{near}." if near else "See docs/names.md for what exists."
     return f"tf.{dotted} does not exist in tfrkit. {advice}"
+
+
+def _nearest(space: Namespace, dotted: str) -> str | None:
+    """The name that is most likely meant: a slip in this module, the same name in another, or something like it."""
+    name = dotted.rpartition(".")[2]
+    before = f"{space.path}." if space.path else ""
+    slips = difflib.get_close_matches(name, dir(space), n=1, cutoff=0.8)
+    if slips:
+        return before + slips[0]
+    everything = [
+        found
+        for found, entry in all_names().items()
+        if not isinstance(entry, Absent)
+        and (not found.startswith("compat.") or space.path.startswith("compat."))
+    ]
+    by_last: dict[str, str] = {}
+    for found in sorted(everything, key=lambda one: (one.count("."), not one.startswith("math."), one)):
+        by_last.setdefault(found.rpartition(".")[2], found)
+    if name in by_last:
+        return by_last[name]
+    here = difflib.get_close_matches(name, dir(space), n=1, cutoff=0.6)
+    if here:
+        return before + here[0]
+    others = difflib.get_close_matches(name, by_last, n=1, cutoff=0.75)
+    return by_last[others[0]] if others else None

@@ -7,6 +7,7 @@ from typing import Final
 from tfrkit.tf.entry import Entry, Raw
 
 NAMES: Final[dict[str, Entry]] = {
+    "version.VERSION": Raw("tf.namespace:VERSION"),
     "Tensor": Raw("tf.tensor:Tensor"),
     "RaggedTensor": Raw("tf.ragged_tensor:RaggedTensor"),
     "SparseTensor sparse.SparseTensor": Raw("tf.sparse_tensor:SparseTensor"),

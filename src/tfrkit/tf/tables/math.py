@@ -38,7 +38,6 @@ NAMES: Final[dict[str, Entry]] = {
     "less_equal math.less_equal": "ops.compare:less_equal",
     "greater math.greater": "ops.compare:greater",
     "greater_equal math.greater_equal": "ops.compare:greater_equal",
-    "math.approximate_equal": "ops.compare:approximate_equal",
     "logical_and math.logical_and": "ops.compare:logical_and",
     "logical_or math.logical_or": "ops.compare:logical_or",
     "logical_not math.logical_not": "ops.compare:logical_not",
