@@ -125,9 +125,20 @@ def _comparison(
 
 
 assert_equal, assert_equal_v1 = _pair("==", "Equal", lambda x, y: np.equal(x, y).astype(bool))
-assert_none_equal, assert_none_equal_v1 = _pair(
+_assert_none_equal, assert_none_equal_v1 = _pair(
     "!=", "NotEqual", lambda x, y: np.not_equal(x, y).astype(bool)
 )
+
+
+def assert_none_equal(x: Any, y: Any, summarize: int | None = None, message: str | None = None) -> None:
+    """Check that `x != y` holds for all entries; TensorFlow has the options in another order here.
+
+    Raises:
+        InvalidArgumentError: it does not.
+    """
+    _assert_none_equal(x, y, message, summarize)
+
+
 assert_less, assert_less_v1 = _pair("<", "Less", np.less)
 assert_less_equal, assert_less_equal_v1 = _pair("<=", "LessEqual", np.less_equal)
 assert_greater, assert_greater_v1 = _pair(">", "Greater", np.greater)

@@ -107,7 +107,7 @@ def _outer(value: Any, keys: list[Any], uniform: tuple[int | None, ...]) -> Any:
     if key is None:
         inner = _outer(value, rest, uniform)
         return (
-            Ragged.unchecked(inner, np.array([0, len(inner)]))
+            Ragged.unchecked(inner, np.array([0, len(inner)], inner.row_splits.dtype))
             if isinstance(inner, Ragged)
             else _dense(inner, [None])
         )
@@ -128,7 +128,7 @@ def _inner(value: Ragged, keys: list[Any], uniform: tuple[int | None, ...]) -> A
     key, rest = keys[0], keys[1:]
     if key is None:
         rows = _inner(value, rest, uniform)
-        return Ragged.unchecked(rows, np.arange(len(value) + 1))
+        return Ragged.unchecked(rows, np.arange(len(value) + 1, dtype=value.row_splits.dtype))
     if not isinstance(key, slice):
         return _column(value, int(key), rest, uniform)
     rows = value if key == slice(None) else slice_rows(value, key)
@@ -147,9 +147,10 @@ def _column(value: Ragged, number: int, rest: list[Any], uniform: tuple[int | No
         raise ValueError("Cannot index into an inner ragged dimension.")
     place = number + length if number < 0 else number
     if not 0 <= place < length:
+        symbol, bound = (">=", -length) if number < 0 else ("<", length)
         raise InvalidArgumentError(
-            "Index out of bounds when indexing into a ragged tensor\nCondition x < y did not hold.\n"
-            f"First 1 elements of x:\n[{number}]\nFirst 1 elements of y:\n[{length}]"
+            f"Index out of bounds when indexing into a ragged tensor\nCondition x {symbol} y did not hold.\n"
+            f"First 1 elements of x:\n[{number}]\nFirst 1 elements of y:\n[{bound}]"
         )
     chosen = take_rows(value.values, value.row_splits[:-1] + place)
     if isinstance(chosen, Ragged):
@@ -163,8 +164,10 @@ def _dense(value: Any, keys: list[Any]) -> Any:
     if len(used) > rank:
         raise InvalidArgumentError(f"Index out of range using input dim {rank}; input has only {rank} dims")
     for axis, key in enumerate(used):
-        if not isinstance(key, slice) and not -value.shape[axis] <= int(key) < value.shape[axis]:
-            raise InvalidArgumentError(f"slice index {int(key)} of dimension {axis} out of bounds.")
+        size = value.shape[axis]
+        if not isinstance(key, slice) and not -size <= int(key) < size:
+            shown = int(key) + size if int(key) < 0 else int(key)
+            raise InvalidArgumentError(f"slice index {shown} of dimension {axis} out of bounds.")
     made = value[tuple(key if key is None or isinstance(key, slice) else int(key) for key in keys)]
     return made[()] if isinstance(made, np.ndarray) and not made.ndim else _listed(made)
 

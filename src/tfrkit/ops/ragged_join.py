@@ -14,6 +14,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
+from tfrkit.ops.convert import kernel_name
 from tfrkit.ops.debugging import assert_equal
 from tfrkit.ops.ragged_index import slice_rows, take_rows
 from tfrkit.ops.ragged_make import as_values
@@ -38,6 +39,17 @@ def concat(values: Sequence[Any], axis: Any) -> Any:
     """
     parts = [_as_ragged(value) for value in values]
     place = check_axis(axis, parts[0].ndim)
+    _check_splits(parts)
+    first = parts[0]
+    for number, part in enumerate(parts):
+        if part.ndim != first.ndim:
+            raise ValueError(f"Shape {part.shape} must have rank {first.ndim}")
+        if part.dtype != first.dtype:
+            names = [kernel_name(one.dtype) for one in (first, part)]
+            raise InvalidArgumentError(
+                f"cannot compute ConcatV2 as input #{number}(zero-based) was expected to be a {names[0]} tensor but is "
+                f"a {names[1]} tensor"
+            )
     return parts[0] if len(parts) == 1 else _concat(parts, place)
 
 
@@ -76,7 +88,7 @@ def tile(input: Ragged, multiples: Any) -> Ragged:  # noqa: A002
     times = to_array(multiples).tolist()
     made: Any = input
     for place, count in reversed(list(enumerate(times))):
-        made = _concat([made] * count, place) if count > 1 else made if count else made[:0]
+        made = _concat([made] * count, place) if count > 1 else made if count else _emptied(made, place)
     return made  # type: ignore[no-any-return]
 
 
@@ -113,19 +125,16 @@ def gather(params: Any, indices: Any, axis: Any = 0) -> Any:
     flat = numbers.ravel()
     wrong = np.flatnonzero((flat < 0) | (flat >= len(rows)))
     if len(wrong):
-        where_ = (
-            ",".join(str(int(one)) for one in np.unravel_index(wrong[0], numbers.shape))
-            if numbers.ndim
-            else "0"
-        )
-        raise InvalidArgumentError(f"indices[{where_}] = {flat[wrong[0]]} is not in [0, {len(rows)})")
+        place_ = ",".join(str(int(one)) for one in np.unravel_index(wrong[0], numbers.shape))
+        shown = f"[{place_}]" if numbers.ndim else ""
+        raise InvalidArgumentError(f"indices{shown} = {flat[wrong[0]]} is not in [0, {len(rows)})")
     if not numbers.ndim:
         return rows[int(numbers)]
     made = take_rows(rows, flat)
+    dtype = rows.row_splits.dtype if isinstance(rows, Ragged) else np.dtype(np.int64)
     for size_ in numbers.shape[:0:-1]:
-        made = Ragged.unchecked(
-            made, np.arange(len(made) // size_ + 1 if size_ else 1, dtype=np.int64) * size_
-        )
+        splits = np.arange(len(made) // size_ + 1 if size_ else 1) * size_
+        made = Ragged.unchecked(made, splits.astype(dtype))
     return made
 
 
@@ -254,7 +263,16 @@ def _deepened(value: Any, depth: int) -> Any:
     return ragged if depth == 1 else Ragged.unchecked(_deepened(ragged.values, depth - 1), ragged.row_splits)
 
 
+def _check_splits(parts: list[Any]) -> None:
+    if len({part.row_splits.dtype for part in parts if isinstance(part, Ragged)}) > 1:
+        raise ValueError(
+            "Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
+            "convert them to compatible dtypes."
+        )
+
+
 def _concat(parts: list[Any], place: int) -> Any:
+    _check_splits(parts)
     parts = _alike(parts)
     if not isinstance(parts[0], Ragged):
         if isinstance(parts[0], BytesColumn):
@@ -278,6 +296,17 @@ def _concat(parts: list[Any], place: int) -> Any:
     order = (np.arange(count)[:, None] + count * np.arange(len(parts))).ravel()
     shuffled = _joined(parts).take(order)
     return Ragged.unchecked(shuffled.values, shuffled.row_splits[:: len(parts)])
+
+
+def _emptied(value: Any, place: int) -> Any:
+    """Nothing along a dimension."""
+    if not isinstance(value, Ragged):
+        return value[(slice(None),) * place + (slice(0, 0),)]
+    if place == 0:
+        return value[:0]
+    if place == 1:
+        return slice_rows(value, slice(0, 0))
+    return Ragged.unchecked(_emptied(value.values, place - 1), value.row_splits)
 
 
 def _joined(parts: list[Ragged]) -> Ragged:

@@ -212,6 +212,13 @@ def _sizes(shape: Any, value: Ragged) -> list[int | None]:
             f"rt_input.shape and shape={shape_text(sizes)} are incompatible: rt_input.rank = {value.ndim} but "
             f"shape.rank = {len(sizes)}"
         )
+    first = value.ragged_rank + 1
+    for place, found in enumerate(value.flat_values.shape[1:], first):
+        if sizes[place] not in (None, found):
+            raise InvalidArgumentError(
+                f"rt_input.shape and shape={shape_text(sizes)} are incompatible: rt_input.shape[{place}] = {found} but "
+                f"shape[{place}] = {sizes[place]}"
+            )
     return sizes
 
 

@@ -15,8 +15,8 @@ from tfrkit.model.sparse import Sparse
 from tfrkit.ops.string_values import shape_text
 
 __all__ = [
-    "add", "maximum", "minimum", "multiply_dense", "reduce_max", "reduce_max_v1", "reduce_sum", "reduce_sum_v1",
-    "sparse_dense_matmul",
+    "add", "add_v1", "maximum", "minimum", "multiply_dense", "reduce_max", "reduce_max_v1", "reduce_sum",
+    "reduce_sum_v1", "sparse_dense_matmul",
 ]  # fmt: skip
 
 
@@ -98,6 +98,15 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     total = dense.copy()
     np.add.at(total, tuple(sparse.indices.T), sparse.values)
     return total
+
+
+def add_v1(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """`add` with the names of TensorFlow 1.
+
+    >>> add_v1(Sparse([[0]], np.array([5]), [2]), Sparse([[1]], np.array([6]), [2]), thresh=6).values.tolist()
+    [6]
+    """
+    return add(a, b, next((one for one in (threshold, thresh) if one is not None), 0))
 
 
 def maximum(sp_a: Sparse, sp_b: Sparse) -> Sparse:

@@ -363,7 +363,9 @@ def _rows_of(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return np.array2string(value, separator=", ") if isinstance(value, np.ndarray) else str(value)
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else str(value.tolist())
 
 
 def _with_splits(value: Ragged, dtype: Any) -> Ragged:

@@ -9,7 +9,7 @@ from tfrkit.tf.entry import Entry, Raw
 NAMES: Final[dict[str, Entry]] = {
     "compat.v1.SparseTensorValue": Raw("tf.sparse_tensor:SparseTensorValue"),
     "sparse.add": "ops.sparse_math:add",
-    "compat.v1.sparse_add": "ops.sparse_math:add",
+    "compat.v1.sparse.add compat.v1.sparse_add": "ops.sparse_math:add_v1",
     "sparse.concat": "ops.sparse:concat",
     "compat.v1.sparse.concat compat.v1.sparse_concat": "ops.sparse:concat_v1",
     "sparse.expand_dims": "ops.sparse:expand_dims",
