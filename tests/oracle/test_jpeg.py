@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 import skimage
 import sklearn
+from PIL import Image
 
 import tfrkit.image
 from tests.oracle.jpeg_compare import attempt, both
-from tests.oracle.jpeg_files import SIZES, any_jpeg, jpeg
+from tests.oracle.jpeg_files import SIZES, any_jpeg, jpeg, picture
 from tests.oracle.oracle import Failure
 from tests.oracle.tf_scenarios import same, same_lines
 from tests.rules import tf_rule
@@ -99,6 +101,17 @@ def test_contents_that_are_no_image():
     assert both(5) == Failure("TypeError", "Cannot convert 5 to EagerTensor of dtype string")
     assert both(None).name == "ValueError"
     assert np.array_equal(both(np.array(contents, object)), both(contents))
+
+
+@tf_rule("6 decode_jpeg other formats")
+@pytest.mark.parametrize("kind", ["PNG", "GIF", "BMP", "WEBP"])
+def test_other_formats(kind):
+    file = io.BytesIO()
+    Image.fromarray(picture(9, 7, 3, 1)).save(file, kind, lossless=True)
+    for options in ({}, {"channels": 1}, {"channels": 3}, {"channels": 4}, {"ratio": 2}, {"ratio": 3}):
+        both(file.getvalue(), what=kind, **options)
+        both(file.getvalue(), [0, 0, 2, 2], function="decode_and_crop_jpeg", what=kind, **options)
+    both(file.getvalue(), function="extract_jpeg_shape")
 
 
 @tf_rule("6 decode_jpeg arguments")
