@@ -281,6 +281,16 @@ def test_functions_entry_by_entry():
     same(lambda tf: tf.zeros_like(flat(tf)))
     same(lambda tf: tf.ones_like(deep(tf)))
     same(lambda tf: tf.identity(flat(tf)))
+    same(lambda tf: tf.math.add_n([flat(tf), flat(tf)]))
+    same(lambda tf: tf.one_hot(flat(tf), 4))
+    same(lambda tf: tf.one_hot(flat(tf), 4, on_value=5, off_value=1))
+    same(
+        lambda tf: tf.nn.embedding_lookup(
+            tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]), flat(tf)
+        )
+    )
+    same(lambda tf: tf.clip_by_value(flat(tf), 2, 5))
+    fails(lambda tf: tf.one_hot(flat(tf), 4, axis=1), "ValueError", "must be greater than")
     same(lambda tf: tf.ragged.map_flat_values(lambda x: x * 2, deep(tf)))
     same(lambda tf: tf.ragged.map_flat_values(tf.add, flat(tf), flat(tf)))
 
@@ -342,6 +352,8 @@ def test_reduce_truths():
     for axis in (None, 0, 1):
         same(lambda tf: tf.reduce_any(flat(tf) > 1, axis=axis))
         same(lambda tf: tf.reduce_all(flat(tf) > 1, axis=axis))
+        same(lambda tf: tf.math.reduce_variance(tf.cast(deep(tf), tf.float32), axis=axis), within=1e-6)
+        same(lambda tf: tf.math.reduce_std(tf.cast(flat(tf), tf.float32), axis=axis), within=1e-6)
 
 
 @tf_rule("6 ragged.functions")

@@ -17,6 +17,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
 from tfrkit.ops import ragged_join, ragged_reduce, ragged_shape
 from tfrkit.ops.ragged_elementwise import map_flat
+from tfrkit.ops.string_values import with_flat
 
 __all__ = ["with_ragged"]
 
@@ -43,10 +44,10 @@ _VERSIONS: Final[dict[str, _Function]] = {
     "shapes:squeeze": ragged_shape.squeeze,
     **{
         f"reduce:reduce_{word}": getattr(ragged_reduce, f"reduce_{word}")
-        for word in ("all", "any", "max", "mean", "min", "prod", "sum")
+        for word in ("all", "any", "max", "mean", "min", "prod", "std", "sum", "variance")
     },
 }
-_LISTED: Final = {"join:concat", "join:stack"}  # those that take a list of values
+_LISTED: Final = {"join:concat", "join:stack", "arithmetic:add_n"}  # those that take a list of values
 
 
 def _sparse_shape(input: Sparse, out_type: Any = "int32") -> Any:  # noqa: A002
@@ -79,6 +80,12 @@ def with_ragged(function: _Function) -> _Function:
         ragged = lambda input: input  # noqa: A006, E731
     elif key == "gather:where":
         ragged = functools.partial(_where, function)
+    elif key == "arithmetic:add_n":
+        ragged = functools.partial(_add_n, function)
+    elif key == "sequences:one_hot":
+        ragged = functools.partial(_one_hot, function)
+    elif key == "gather:embedding_lookup":
+        ragged = functools.partial(_embedding_lookup, function)
     elif ragged is None and (module in _ENTRY_BY_ENTRY or key in _ALSO):
         ragged = functools.partial(map_flat, function)
     sparse = _OF_SPARSE.get(key)
@@ -103,6 +110,23 @@ def with_ragged(function: _Function) -> _Function:
         return function(*args, **options)
 
     return either
+
+
+def _add_n(function: _Function, inputs: Any) -> Any:
+    return map_flat(lambda *values: function(list(values)), *inputs)
+
+
+def _one_hot(
+    function: _Function, indices: Any, depth: Any, *args: Any, axis: Any = None, **options: Any
+) -> Any:
+    if axis is not None and 0 <= axis <= indices.ragged_rank:
+        raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+    inner = axis - indices.ragged_rank if axis is not None and axis > 0 else axis
+    return with_flat(indices, function(indices.flat_values, depth, *args, axis=inner, **options))
+
+
+def _embedding_lookup(function: _Function, params: Any, ids: Any, **options: Any) -> Any:
+    return with_flat(ids, function(params, ids.flat_values, **options))
 
 
 def _where(function: _Function, condition: Any, x: Any = None, y: Any = None) -> Any:

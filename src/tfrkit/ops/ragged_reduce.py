@@ -18,7 +18,8 @@ from tfrkit.ops.ragged_index import take_rows
 from tfrkit.ops.ragged_shape import expand_dims
 
 __all__ = [
-    "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std",
+    "reduce_sum", "reduce_variance",
 ]  # fmt: skip
 
 _Segments = Callable[
@@ -125,6 +126,32 @@ def reduce_mean(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) 
         if isinstance(total, Ragged):
             return _with_flat(total, total.flat_values / count.flat_values)
         return total / count
+
+
+def reduce_variance(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
+    """The variance of the entries of rows: the mean of the squares less the square of the mean, never below 0.
+
+    >>> reduce_variance(Ragged.from_list([[1.0, 2.0], [3.0]]), axis=1).tolist()
+    [0.25, 0.0]
+    """
+    flat = input_tensor.flat_values
+    squares = reduce_mean(_with_flat(input_tensor, flat * flat), axis, keepdims)
+    means = reduce_mean(input_tensor, axis, keepdims)
+    with np.errstate(all="ignore"):
+        if isinstance(means, Ragged):
+            mean = means.flat_values
+            return _with_flat(means, np.maximum(squares.flat_values - mean * mean, mean.dtype.type(0)))
+        return np.maximum(squares - means * means, means.dtype.type(0))
+
+
+def reduce_std(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
+    """The standard deviation of the entries of rows; see `reduce_variance`.
+
+    >>> reduce_std(Ragged.from_list([[1.0, 2.0], [3.0]]), axis=1).tolist()
+    [0.5, 0.0]
+    """
+    found = reduce_variance(input_tensor, axis, keepdims)
+    return _with_flat(found, np.sqrt(found.flat_values)) if isinstance(found, Ragged) else np.sqrt(found)
 
 
 def _with_flat(ragged: Ragged, flat: Any) -> Ragged:
