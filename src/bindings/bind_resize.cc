@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -45,9 +46,14 @@ class OutputBytes {
   Py_buffer view_{};
 };
 
+// Returns the bytes of memory that the machine has, as far as it says so.
 std::size_t physical_memory() noexcept {
-  static const std::size_t size = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-                                  static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  static const std::size_t size = []() noexcept {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long bytes = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || bytes <= 0) return std::numeric_limits<std::size_t>::max();
+    return static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes);
+  }();
   return size;
 }
 

@@ -36,7 +36,7 @@ float position(const ResizeAxis& axis, float scale, std::size_t i) noexcept {
 // Entry 2 * i is the value of the cubic of Keys at i / 1024, entry 2 * i + 1 that at 1 + i / 1024.
 using CubicCoefficients = std::array<float, (kTableSize + 1) * 2>;
 
-CubicCoefficients make_coefficients(double a) noexcept {
+consteval CubicCoefficients make_coefficients(double a) noexcept {
   CubicCoefficients table{};
   for (std::size_t i = 0; i * 2 < table.size(); ++i) {
     const auto x = static_cast<float>(static_cast<double>(i) / static_cast<double>(kTableSize));
@@ -48,8 +48,8 @@ CubicCoefficients make_coefficients(double a) noexcept {
   return table;
 }
 
-const CubicCoefficients kKeys = make_coefficients(-0.5);
-const CubicCoefficients kLegacy = make_coefficients(-0.75);
+constexpr CubicCoefficients kKeys = make_coefficients(-0.5);
+constexpr CubicCoefficients kLegacy = make_coefficients(-0.75);
 
 // Zeroes the weights of what lies outside the image, and makes the others sum up to 1 again.
 void drop_outside(const ResizeAxis& axis, std::int64_t start,

@@ -117,6 +117,13 @@ def test_sizes(size):
     same(lambda tf: tf.image.resize(IMAGE, size))
 
 
+@tf_rule("6 resize size")
+def test_sizes_that_are_tensors():
+    same(lambda tf: tf.image.resize(tf.constant(IMAGE), tf.constant([2, 3])))
+    same(lambda tf: tf.image.resize(tf.constant(IMAGE), [tf.constant(2), tf.constant(3)], name="small"))
+    same(lambda tf: tf.image.resize(tf.constant(IMAGE), (2, tf.shape(IMAGE)[1] // 2)))
+
+
 @tf_rule("6 resize size errors")
 @pytest.mark.parametrize(
     ("size", "text"),

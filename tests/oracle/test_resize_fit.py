@@ -103,6 +103,13 @@ def test_fractions_of_crop_or_pad(size):
 
 @tf_rule("6 resize fit errors")
 @pytest.mark.parametrize("function", ["resize_with_pad", "resize_with_crop_or_pad"])
+@pytest.mark.parametrize("size", [(5, 2), (0, 2), (2, 0), (2, -1), (0, 0)], ids=repr)
+def test_sizes_that_are_tensors(function, size):
+    same(lambda tf: getattr(tf.image, function)(tf.constant(IMAGE), *map(tf.constant, size)))
+
+
+@tf_rule("6 resize fit errors")
+@pytest.mark.parametrize("function", ["resize_with_pad", "resize_with_crop_or_pad"])
 def test_images(function):
     for images in (
         IMAGE[0], IMAGE[np.newaxis, np.newaxis], IMAGE[:0], IMAGE[:, :0], IMAGE[:, :, :0], IMAGE[np.newaxis, :0],

@@ -129,11 +129,21 @@ def _checked(image: Any, target_height: Any, target_width: Any) -> Image:
     """The image, if it and the sizes are such as TensorFlow takes."""
     array = as_image(image)
     check_at_least_3d(array if is_batch(array) else array[np.newaxis])
-    if not target_width > 0:
-        raise ValueError("target_width must be > 0.")
-    if not target_height > 0:
-        raise ValueError("target_height must be > 0.")
+    _check_positive(target_width, "target_width must be > 0.")
+    _check_positive(target_height, "target_height must be > 0.")
     return array
+
+
+def _check_positive(size: Any, message: str) -> None:
+    if size > 0:
+        return
+    if isinstance(
+        size, np.generic
+    ):  # most likely of a Tensor, for which TensorFlow has an operation that asserts
+        raise InvalidArgumentError(
+            f"Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'{message}'"
+        )
+    raise ValueError(message)
 
 
 def _check_whole(size: Any) -> None:
