@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <cstdint>
 
@@ -44,6 +45,22 @@ nb::object decode(const InputBytes& data, std::size_t position, std::size_t widt
                                           nb::make_tuple(height, width)));
 }
 
+using Canvas = nb::ndarray<std::uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+int paint(const Canvas& canvas, const Numbers& pixels, std::size_t left, std::size_t top,
+          const InputBytes& colors, int transparent) {
+  const GifPlace place{
+      left, top, pixels.shape(1), pixels.shape(0), canvas.shape(1), canvas.shape(0), transparent};
+  if (canvas.shape(2) != 3 || left > kMaxSide || top > kMaxSide || place.width > kMaxSide ||
+      place.height > kMaxSide) {
+    throw nb::value_error("there is no such frame");
+  }
+  const nb::gil_scoped_release released;
+  return paint_gif_frame(place, {pixels.data(), pixels.size()}, as_octets(colors.bytes()),
+                         {canvas.data(), canvas.size()});
+}
+
 }  // namespace
 
 void bind_gif(nb::module_& module) {
@@ -54,6 +71,12 @@ void bind_gif(nb::module_& module) {
                      "numpy.typing.NDArray[numpy.uint8] | None]"),
              "Return how a frame ends (0 well, 1 cut, 2 defective, 3 too soon), where, and its "
              "colour numbers if it ends well.");
+  module.def("paint_gif_frame", paint, nb::arg("canvas"), nb::arg("pixels"), nb::arg("left"),
+             nb::arg("top"), nb::arg("colors"), nb::arg("transparent"),
+             nb::sig("def paint_gif_frame(canvas: numpy.typing.NDArray[numpy.uint8], pixels: "
+                     "numpy.typing.NDArray[numpy.uint8], left: int, top: int, colors: "
+                     "typing_extensions.Buffer, transparent: int) -> int"),
+             "Paint colour numbers on a canvas; return -1, or the first number without a colour.");
 }
 
 }  // namespace tfrkit

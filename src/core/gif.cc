@@ -8,8 +8,8 @@ namespace {
 
 constexpr unsigned kMaxBits = 12;
 constexpr unsigned kMaxCode = (1U << kMaxBits) - 1;
-constexpr unsigned kNone =
-    kMaxCode + 3;  // as a pixel it is 2, which giflib gives for unknown codes
+constexpr unsigned kNone = kMaxCode + 3;
+constexpr std::uint8_t kUnknownPixel = 2;  // how giflib ends codes that are in no table yet
 constexpr unsigned kMaxCodeSize = 8;
 
 // Takes codes of any number of bits from a chain of blocks.
@@ -73,12 +73,17 @@ class PixelWriter {
 
   [[nodiscard]] std::size_t left() const noexcept { return left_; }
 
-  // Takes the last `count` entries of `stack` in reverse order, as many as there is room for.
+  // Takes `count` entries of `stack` from the last to the first, as many as there is room for.
   void put_reversed(const std::uint8_t* stack, std::size_t count) noexcept {
     const std::size_t room = std::min(count, left_);
     left_ -= room;
     if (pixels_ == nullptr) return;
-    for (std::size_t i = 0; i < room; ++i) put(stack[count - 1 - i]);
+    if (size_.interlaced) {
+      for (std::size_t i = 0; i < room; ++i) put(stack[count - 1 - i]);
+      return;
+    }
+    for (std::size_t i = 0; i < room; ++i) pixels_[i] = stack[count - 1 - i];
+    pixels_ += room;
   }
 
  private:
@@ -87,8 +92,8 @@ class PixelWriter {
     ++column_;
     if (column_ < size_.width) return;
     column_ = 0;
-    row_ += size_.interlaced ? kJumps[pass_] : 1;
-    while (size_.interlaced && row_ >= size_.height && pass_ + 1 < kOffsets.size()) {
+    row_ += kJumps[pass_];
+    while (row_ >= size_.height && pass_ + 1 < kOffsets.size()) {
       ++pass_;
       row_ = kOffsets[pass_];
     }
@@ -132,40 +137,27 @@ class CodeTable {
   // Writes the pixels of `code` in reverse order to `stack`, of kMaxCode + 1 entries; returns how
   // many they are, 0 if the code cannot be. Then the table has one more entry.
   [[nodiscard]] std::size_t expand(unsigned code, std::uint8_t* stack) noexcept {
-    std::size_t size = 0;
-    unsigned prefix = code;
     const unsigned entry = running_ - 2;
-    if (code > clear_ && prefixes_[code] == kNone) {
-      prefix = last_;
-      stack[size++] = first_pixel(code == entry ? last_ : code);
-    }
+    const bool unknown = code > clear_ && prefixes_[code] == kNone;
+    std::size_t size = unknown ? 1 : 0;
+    unsigned prefix = unknown ? last_ : code;
     while (size < kMaxCode && prefix > clear_ && prefix <= kMaxCode) {
       stack[size++] = suffixes_[prefix];
       prefix = prefixes_[prefix];
     }
     if (size >= kMaxCode || prefix > kMaxCode) return 0;
     stack[size++] = static_cast<std::uint8_t>(prefix);
-    add(entry, code);
+    const std::uint8_t first = unknown && code != entry ? kUnknownPixel : stack[size - 1];
+    if (unknown) stack[0] = first;
+    if (last_ != kNone && entry <= kMaxCode && prefixes_[entry] == kNone) {
+      prefixes_[entry] = static_cast<std::uint16_t>(last_);
+      suffixes_[entry] = first;
+    }
+    last_ = code;
     return size;
   }
 
  private:
-  void add(unsigned entry, unsigned code) noexcept {
-    if (last_ != kNone && entry <= kMaxCode && prefixes_[entry] == kNone) {
-      prefixes_[entry] = static_cast<std::uint16_t>(last_);
-      suffixes_[entry] = first_pixel(code == entry ? last_ : code);
-    }
-    last_ = code;
-  }
-
-  [[nodiscard]] std::uint8_t first_pixel(unsigned code) const noexcept {
-    for (unsigned steps = 0; code > clear_ && steps <= kMaxCode; ++steps) {
-      if (code > kMaxCode) return static_cast<std::uint8_t>(kNone);
-      code = prefixes_[code];
-    }
-    return static_cast<std::uint8_t>(code);
-  }
-
   unsigned code_size_;
   unsigned clear_;
   unsigned running_ = 0;
@@ -202,6 +194,26 @@ GifFrame run(std::span<const std::uint8_t> data, std::size_t position, const Gif
 }
 
 }  // namespace
+
+int paint_gif_frame(const GifPlace& place, std::span<const std::uint8_t> pixels,
+                    std::span<const std::uint8_t> colors, std::span<std::uint8_t> canvas) noexcept {
+  if (place.left >= place.canvas_width) return -1;
+  const std::size_t width = std::min(place.width, place.canvas_width - place.left);
+  const std::size_t bottom = std::min(place.top + place.height, place.canvas_height);
+  for (std::size_t row = place.top; row < bottom; ++row) {
+    const std::uint8_t* source = pixels.data() + (row - place.top) * place.width;
+    std::uint8_t* target = canvas.data() + (row * place.canvas_width + place.left) * 3;
+    for (std::size_t i = 0; i < width; ++i, target += 3) {
+      const std::size_t number = source[i];
+      if (static_cast<int>(number) == place.transparent) continue;
+      if (3 * number + 2 >= colors.size()) return source[i];
+      target[0] = colors[3 * number];
+      target[1] = colors[3 * number + 1];
+      target[2] = colors[3 * number + 2];
+    }
+  }
+  return -1;
+}
 
 GifFrame decode_gif_frame(std::span<const std::uint8_t> data, std::size_t position,
                           const GifSize& size, std::span<std::uint8_t> pixels) noexcept {

@@ -1,6 +1,6 @@
-// The pixels of one frame of a GIF file: LZW codes in blocks of up to 255 bytes.
+// One frame of a GIF file: LZW codes in blocks of up to 255 bytes, and their colours on a canvas.
 //
-// Knows no colours and no other parts of the file. Codes that cannot be are treated as giflib does,
+// Knows no other parts of the file. Codes that cannot be are treated as giflib does,
 // so that damaged files give what TensorFlow gives of them.
 #pragma once
 
@@ -40,5 +40,23 @@ struct GifSize {
 // what a header merely claims.
 [[nodiscard]] GifFrame measure_gif_frame(std::span<const std::uint8_t> data, std::size_t position,
                                          const GifSize& size) noexcept;
+
+// Where a frame stands on a canvas, of which it may lie partly or wholly outside.
+struct GifPlace {
+  std::size_t left;
+  std::size_t top;
+  std::size_t width;
+  std::size_t height;
+  std::size_t canvas_width;
+  std::size_t canvas_height;
+  int transparent;  // number of the colour that is not painted, -1 for none
+};
+
+// Paints colour numbers on a canvas of 3 bytes a pixel; `colors` has 3 bytes for each number.
+// Returns -1, or the first number that has no colour, with the pixels before it painted.
+// Precondition: pixels and canvas are as large as the place says, with sides of at most 65,535.
+[[nodiscard]] int paint_gif_frame(const GifPlace& place, std::span<const std::uint8_t> pixels,
+                                  std::span<const std::uint8_t> colors,
+                                  std::span<std::uint8_t> canvas) noexcept;
 
 }  // namespace tfrkit

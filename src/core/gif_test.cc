@@ -83,6 +83,27 @@ TEST(claims_need_no_memory_to_be_refused) {
   CHECK(measure_gif_frame(file, 0, {65535, 65535, false}).end == GifEnd::kTooSoon);
 }
 
+TEST(frames_are_painted_where_they_lie_on_the_canvas) {
+  const Row colors{1, 2, 3, 4, 5, 6};
+  const Row pixels{0, 1, 1, 0};
+  Row canvas(18);
+  const auto paint = [&](std::size_t left, std::size_t top, int transparent) {
+    return paint_gif_frame({left, top, 2, 2, 3, 2, transparent}, pixels, colors, canvas);
+  };
+  CHECK_EQ(paint(2, 1, -1), -1);
+  CHECK(canvas == (Row{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3}));
+  CHECK_EQ(paint(1, 0, 0), -1);
+  CHECK(canvas == (Row{0, 0, 0, 0, 0, 0, 4, 5, 6, 0, 0, 0, 4, 5, 6, 1, 2, 3}));
+  CHECK_EQ(paint(3, 0, -1), -1);
+  CHECK_EQ(paint(0, 2, -1), -1);
+}
+
+TEST(number_without_a_color_is_told) {
+  Row canvas(6);
+  CHECK_EQ(paint_gif_frame({0, 0, 2, 1, 2, 1, -1}, Row{0, 9}, Row{1, 2, 3}, canvas), 9);
+  CHECK_EQ(paint_gif_frame({0, 0, 2, 1, 2, 1, 9}, Row{0, 9}, Row{1, 2, 3}, canvas), -1);
+}
+
 }  // namespace
 }  // namespace tfrkit
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit._core import decode_gif_frame
+from tfrkit._core import decode_gif_frame, paint_gif_frame
 from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
 
 __all__ = ["GifFrame", "paint_gif_frames", "read_gif_frames"]
@@ -53,7 +53,7 @@ class GifFrame:
     left: int
     top: int
     pixels: Pixels
-    colors: Pixels | None
+    colors: bytes | None
     transparent: int
 
 
@@ -100,15 +100,10 @@ def _paint(canvas: Pixels, frame: GifFrame) -> str:
     """Draw what lies within the canvas; say what is wrong, or ''."""
     if frame.colors is None:
         return "missing color map for frame {number}"
-    region = canvas[frame.top : frame.top + len(frame.pixels), frame.left :][:, : frame.pixels.shape[1]]
-    pixels = frame.pixels[: len(region), : region.shape[1]]
-    visible = pixels != frame.transparent
-    beyond = visible & (pixels >= len(frame.colors))
-    if beyond.any():
-        worst = int(pixels[beyond][0])
-        return f"found color index {worst} outside of color map range {len(frame.colors)}"
-    np.copyto(region, frame.colors.take(pixels, axis=0, mode="clip"), where=visible[:, :, np.newaxis])
-    return ""
+    beyond = paint_gif_frame(canvas, frame.pixels, frame.left, frame.top, frame.colors, frame.transparent)
+    if beyond < 0:
+        return ""
+    return f"found color index {beyond} outside of color map range {len(frame.colors) // 3}"
 
 
 class _Reader:
@@ -117,7 +112,7 @@ class _Reader:
     def __init__(self, data: Buffer) -> None:
         self._data = memoryview(data)
         self._at = 0
-        self._colors: Pixels | None = None
+        self._colors: bytes | None = None
         self._transparent: int | None = None  # as said for the next frame; what is said first counts
 
     def read_all(self) -> tuple[list[GifFrame], str]:
@@ -176,11 +171,11 @@ class _Reader:
         while size := self._take(1)[0]:
             self._take(size)
 
-    def _read_colors(self, flags: int) -> Pixels | None:
+    def _read_colors(self, flags: int) -> bytes | None:
         if not flags & _HAS_COLORS:
             return None
         count = 2 << (flags & 7)
-        return np.frombuffer(self._take(3 * count), np.uint8).reshape(count, 3)
+        return bytes(self._take(3 * count))
 
     def _take(self, size: int) -> memoryview:
         if len(self._data) - self._at < size:

@@ -10,10 +10,16 @@ import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.ops.png_gamma import ColorSpace
+
+_fast: Any
+try:
+    from isal import isal_zlib as _fast
+except ImportError:  # no wheel for this platform: the standard library is slower and does the same
+    _fast = zlib
 
 __all__ = ["GRAY", "GRAY_ALPHA", "PALETTE", "RGB", "RGBA", "PngFile", "read_chunks"]
 
@@ -32,10 +38,12 @@ _DEPTHS: Final = {
 _SAMPLES: Final = {GRAY: 1, RGB: 3, PALETTE: 3, GRAY_ALPHA: 2, RGBA: 4}
 
 _SIGNATURE_BYTES: Final = 8
+_BEGINNING: Final = struct.Struct(">I4s")
+_CHECKSUM: Final = struct.Struct(">I")
 _MAX_SIDE: Final = 1_000_000  # libpng's limit
 _MAX_LENGTH: Final = 2**31 - 1
 _NEEDS_HEADER: Final = frozenset(
-    b"bKGD cHRM eXIf gAMA hIST oFFs pCAL sCAL pHYs sBIT sRGB iCCP sPLT tEXt tIME tRNS zTXt iTXt".split()
+    b"PLTE bKGD cHRM eXIf gAMA hIST oFFs pCAL sCAL pHYs sBIT sRGB iCCP sPLT tEXt tIME tRNS zTXt iTXt".split()
 )
 
 Buffer = bytes | memoryview
@@ -104,15 +112,6 @@ class _Reader:
         self._has_header = self._has_palette = self._has_transparency = False
         self._is_run = True  # only IDAT chunks since the first
         self._space = ColorSpace()
-        self._handlers: dict[bytes, Callable[[memoryview], None]] = {
-            b"IHDR": self._header,
-            b"PLTE": self._palette,
-            b"tRNS": self._transparency,
-            b"gAMA": self._gamma,
-            b"sRGB": self._srgb,
-            b"iCCP": self._profile,
-            b"sBIT": self._significant_bits,
-        }
 
     def read_chunk(self) -> bool:
         """Read a chunk before the pixels; tell whether they begin now."""
@@ -123,16 +122,16 @@ class _Reader:
             return True
         if name == b"IEND":
             raise _BadPngError("There is no IDAT chunk.")
-        if not self._has_header and name in _NEEDS_HEADER | {b"PLTE"}:
+        if not self._has_header and name in _NEEDS_HEADER:
             raise _BadPngError(f"A chunk {name.decode()} stands before IHDR.")
         if name == b"PLTE" and self._has_palette:
             raise _BadPngError("There are two PLTE chunks.")
         body, good = self._body(name, length)
-        handler = self._handlers.get(name)
+        handler = _HANDLERS.get(name)
         if handler is None:
             self._check_unknown(name)
         elif good or name == b"iCCP":  # libpng takes a profile whatever its checksum
-            handler(body)
+            handler(self, body)
         return False
 
     def read_later_chunk(self) -> bool:
@@ -155,7 +154,7 @@ class _Reader:
 
     def _name(self) -> tuple[bytes, int]:
         self._need(8)
-        length, name = struct.unpack_from(">I4s", self._data, self._at)
+        length, name = _BEGINNING.unpack_from(self._data, self._at)
         self._at += 8
         if length > _MAX_LENGTH:
             raise _BadPngError(f"A chunk claims {length} bytes.")
@@ -168,9 +167,9 @@ class _Reader:
         self._need(length + 4)
         end = self._at + length
         body = self._data[self._at : end]
-        stored = int.from_bytes(self._data[end : end + 4], "big")
+        (stored,) = _CHECKSUM.unpack_from(self._data, end)
+        computed = _fast.crc32(self._data[self._at - 4 : end])  # from the name on
         self._at = end + 4
-        computed = zlib.crc32(body, zlib.crc32(name))
         if stored != computed and name[0] & 0x20 == 0:
             raise _BadPngError(
                 f"The checksum of a chunk {name.decode()} is stored as {stored:#010x}, computed {computed:#010x}."
@@ -192,7 +191,8 @@ class _Reader:
         if name[0] & 0x20 == 0 and name != b"IHDR":
             raise _BadPngError(f"The chunk {name.decode()} is not known, and the image needs it.")
 
-    def _header(self, body: memoryview) -> None:
+    def take_header(self, body: memoryview) -> None:
+        """Take the first chunk: sizes and type."""
         if self._has_header:
             raise _BadPngError("There are two IHDR chunks.")
         if len(body) != 13:
@@ -211,7 +211,8 @@ class _Reader:
         file.width, file.height, file.depth, file.color = width, height, depth, color
         file.interlaced = bool(interlace)
 
-    def _palette(self, body: memoryview) -> None:
+    def take_palette(self, body: memoryview) -> None:
+        """Take the colours of a palette."""
         self._has_palette = True
         if self.file.color in (GRAY, GRAY_ALPHA):
             return
@@ -227,7 +228,8 @@ class _Reader:
         self.file.palette = bytes(body[: 3 * count])
         self.file.key = None  # transparency has to come later
 
-    def _transparency(self, body: memoryview) -> None:
+    def take_transparency(self, body: memoryview) -> None:
+        """Take what is transparent."""
         file = self.file
         if self._has_transparency:
             return
@@ -238,22 +240,37 @@ class _Reader:
             file.key = struct.unpack(f">{_SAMPLES[file.color]}H", body)
         self._has_transparency = file.opacities is not None or file.key is not None
 
-    def _gamma(self, body: memoryview) -> None:
+    def take_gamma(self, body: memoryview) -> None:
+        """Take the gamma."""
         if len(body) == 4 and not self._has_palette:
             self._space.set_gamma(int.from_bytes(body, "big"))
 
-    def _srgb(self, body: memoryview) -> None:
+    def take_srgb(self, body: memoryview) -> None:
+        """Take that colours are sRGB."""
         if len(body) == 1 and not self._has_palette:
             self._space.set_srgb(body[0])
 
-    def _profile(self, body: memoryview) -> None:
+    def take_profile(self, body: memoryview) -> None:
+        """Take a colour profile."""
         if not self._has_palette:
             self._space.set_profile(body)
 
-    def _significant_bits(self, body: memoryview) -> None:
+    def take_significant_bits(self, body: memoryview) -> None:
+        """Take how many bits of samples count."""
         file = self.file
         most = 8 if file.color == PALETTE else file.depth
         if self._has_palette or file.significant_bits or len(body) != _SAMPLES[file.color]:
             return
         if all(0 < bits <= most for bits in body):
             file.significant_bits = max(body[:3] if file.color in (RGB, RGBA, PALETTE) else body[:1])
+
+
+_HANDLERS: Final[dict[bytes, Callable[[_Reader, memoryview], None]]] = {
+    b"IHDR": _Reader.take_header,
+    b"PLTE": _Reader.take_palette,
+    b"tRNS": _Reader.take_transparency,
+    b"gAMA": _Reader.take_gamma,
+    b"sRGB": _Reader.take_srgb,
+    b"iCCP": _Reader.take_profile,
+    b"sBIT": _Reader.take_significant_bits,
+}
