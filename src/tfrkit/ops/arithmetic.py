@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.errors import InvalidArgumentError, UnimplementedError
+from tfrkit.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import (
@@ -30,12 +30,14 @@ from tfrkit.ops.elementwise import apply_pair, as_floats
 from tfrkit.ops.types import check_type
 
 __all__ = [
+    "accumulate_n",
     "add",
     "add_n",
     "atan2",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "div",
     "divide",
     "divide_no_nan",
     "floordiv",
@@ -47,6 +49,7 @@ __all__ = [
     "multiply_no_nan",
     "multiply_truths",
     "power",
+    "realdiv",
     "right_shift",
     "scalar_mul",
     "squared_difference",
@@ -116,6 +119,28 @@ def truediv(x: Any, y: Any) -> Any:
 
 
 divide = truediv
+
+
+@takes_alike("x", "y")
+def realdiv(x: Any, y: Any) -> Any:
+    """Divide floats; integers are refused, as TensorFlow has no such kernel.
+
+    Raises:
+        NotFoundError: they are integers.
+    """
+    x, y = alike("RealDiv", x, y)
+    if x.dtype.kind in "iu":
+        raise NotFoundError(
+            "Could not find device for node: {{node RealDiv}} = RealDiv[T=DT_" + f"{x.dtype.name.upper()}]"
+        )
+    return apply_pair(np.true_divide, x, y)
+
+
+@takes_alike("x", "y")
+def div(x: Any, y: Any) -> Any:
+    """Divide as Python 2 did: integers round down."""
+    x, y = alike("Div", x, y)
+    return floordiv(x, y) if x.dtype.kind in "iu" else apply_pair(np.true_divide, x, y)
 
 
 @takes_alike("x", "y")
@@ -310,6 +335,11 @@ def add_n(inputs: Any) -> Any:
     for value in values[1:]:
         total = apply_pair(np.add, total, value)
     return total
+
+
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> Any:  # noqa: ARG001
+    """The sum of values of one type and shape."""
+    return add_n(inputs)
 
 
 def _check_divisible(x: Any, y: Any, where: str) -> None:

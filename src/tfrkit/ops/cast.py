@@ -18,7 +18,20 @@ from tfrkit.ops.convert import STRING, as_type, as_value, cast_array, dtype_of, 
 from tfrkit.ops.float_to_integer import float_to_integer
 from tfrkit.ops.types import check_type
 
-__all__ = ["bitcast", "cast", "cast_value", "make_complex", "saturate_cast", "to_float", "to_int32"]
+__all__ = [
+    "bitcast",
+    "cast",
+    "cast_value",
+    "make_complex",
+    "saturate_cast",
+    "to_bfloat16",
+    "to_complex64",
+    "to_complex128",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+]
 
 
 _WHOLE: Final = frozenset("?bhilqBHILQ")  # numpy's letters of integers and truth values
@@ -178,6 +191,31 @@ def to_float(x: Any) -> Any:
 def to_int32(x: Any) -> Any:
     """Cast to int32."""
     return cast(x, "int32")
+
+
+def to_int64(x: Any) -> Any:
+    """Cast to int64."""
+    return cast(x, "int64")
+
+
+def to_double(x: Any) -> Any:
+    """Cast to float64."""
+    return cast(x, "float64")
+
+
+def to_bfloat16(x: Any) -> Any:
+    """Cast to bfloat16."""
+    return cast(x, "bfloat16")
+
+
+def to_complex64(x: Any) -> Any:
+    """Cast to complex64."""
+    return cast(x, "complex64")
+
+
+def to_complex128(x: Any) -> Any:
+    """Cast to complex128."""
+    return cast(x, "complex128")
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ from tfrkit.ops.strided_slice import rearranged
 from tfrkit.ops.types import check_type
 
 __all__ = [
+    "batch_gather",
     "boolean_mask",
     "embedding_lookup",
     "gather",
@@ -31,6 +32,9 @@ __all__ = [
     "scatter_nd",
     "slice_value",
     "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
     "tensor_scatter_nd_update",
     "where",
 ]
@@ -209,6 +213,29 @@ def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any) -> Any:
     """The value with others added at places."""
     value, values = alike("TensorScatterAdd", tensor, updates)
     return _scattered(as_array(value).copy(), indices, values, np.add)
+
+
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any) -> Any:
+    """The value with others subtracted at places."""
+    value, values = alike("TensorScatterSub", tensor, updates)
+    return _scattered(as_array(value).copy(), indices, values, np.subtract)
+
+
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any) -> Any:
+    """The value, or others at places where they are larger."""
+    value, values = alike("TensorScatterMax", tensor, updates)
+    return _scattered(as_array(value).copy(), indices, values, np.maximum)
+
+
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any) -> Any:
+    """The value, or others at places where they are smaller."""
+    value, values = alike("TensorScatterMin", tensor, updates)
+    return _scattered(as_array(value).copy(), indices, values, np.minimum)
+
+
+def batch_gather(params: Any, indices: Any) -> Any:
+    """The elements at these places of each row."""
+    return gather(params, indices, batch_dims=np.ndim(as_value(indices)) - 1)
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:  # noqa: ARG001

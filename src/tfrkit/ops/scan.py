@@ -13,7 +13,16 @@ from tfrkit.ops.convert import as_value, convert, dtype_of, is_tensor, shape_of,
 from tfrkit.ops.reduce import reduce_sum
 from tfrkit.ops.types import check_type
 
-__all__ = ["clip_by_norm", "clip_by_value", "cumprod", "cumsum", "l2_normalize", "log_softmax", "softmax"]
+__all__ = [
+    "clip_by_norm",
+    "clip_by_value",
+    "cumprod",
+    "cumsum",
+    "cumulative_logsumexp",
+    "l2_normalize",
+    "log_softmax",
+    "softmax",
+]
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
@@ -28,6 +37,21 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
     """Products of all elements up to each, along a dimension."""
     return _scanned("Cumprod", np.cumprod, 1, x, axis, exclusive, reverse)
+
+
+def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Logarithms of the sums of e to the power of all elements up to each."""
+    value = as_value(x)
+    check_type("Softplus", dtype_of(value))
+    place = int(as_value(axis))
+    turned = np.flip(value, place) if reverse else value
+    made = np.logaddexp.accumulate(turned, place)
+    if exclusive:
+        made = np.roll(made, 1, place)
+        key: list[Any] = [slice(None)] * value.ndim
+        key[place] = slice(0, 1)
+        made[tuple(key)] = -np.inf
+    return np.flip(made, place) if reverse else made
 
 
 @takes_alike("t", "clip_value_min", "clip_value_max")

@@ -22,6 +22,7 @@ __all__ = [
     "ensure_shape",
     "expand_dims",
     "identity",
+    "identity_n",
     "matrix_transpose",
     "rank",
     "reshape",
@@ -40,6 +41,11 @@ _SEQUENCES = (list, tuple)
 def identity(input: Any) -> Any:  # noqa: A002
     """The value itself."""
     return as_value(input)
+
+
+def identity_n(input: Any) -> list[Any]:  # noqa: A002
+    """The values themselves."""
+    return [as_value(value) for value in input]
 
 
 def shape(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
