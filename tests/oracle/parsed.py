@@ -6,6 +6,7 @@ Python: arrays as nested lists, sparse and ragged tensors as named tuples, an er
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -61,6 +62,11 @@ def theirs() -> Library:
 OURS = Library("tfrkit as TensorFlow", tfr, tfr.TENSORFLOW)
 OURS_BY_DEFAULT = Library("tfrkit", tfr, tfr.TFRKIT)
 Case = Callable[[Any], Any]
+
+
+def by_its_names() -> Library:
+    """tf.io of `tfrkit.tf`, which gives Tensors."""
+    return Library("tfrkit.tf", importlib.import_module("tfrkit.tf").io)
 
 
 def outcome(library: Library, case: Case) -> Any:
@@ -152,7 +158,10 @@ def check(case: Case, expected: Any, *libraries: Library) -> None:
         assert expected(reference), reference
     else:
         assert summary(reference) == expected, summary(reference)
-    for library in libraries or (OURS, OURS_BY_DEFAULT):
+    chosen = list(libraries or (OURS, OURS_BY_DEFAULT))
+    if OURS in chosen:
+        chosen.append(by_its_names())
+    for library in chosen:
         difference = explain(outcome(library, case), reference)
         assert not difference, f"{library.name}: {difference}"
 

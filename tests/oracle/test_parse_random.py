@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracle.oracle import Failure
-from tests.oracle.parsed import OURS, OURS_BY_DEFAULT, explain, outcome, theirs
+from tests.oracle.parsed import OURS, OURS_BY_DEFAULT, by_its_names, explain, outcome, theirs
 from tests.oracle.wire import entry, example, feature_list, floats, ints, sequence_example, strings
 from tests.rules import tf_rule
 
@@ -78,7 +78,7 @@ def make(library, spec):
 def agree(case):
     """Both policies agree with TensorFlow."""
     reference = outcome(theirs(), case)
-    for library in (OURS, OURS_BY_DEFAULT):
+    for library in (OURS, OURS_BY_DEFAULT, by_its_names()):
         difference = explain(outcome(library, case), reference)
         assert not difference, f"{library.name}: {difference}"
 
