@@ -14,6 +14,17 @@ SECTION_6_TFDATA: dict[str, str] = {
     "6 Checkpoint of another dataset": "Restoring an iterator of another dataset is a NotFoundError `... Failed to restore dataset iterator from checkpoint ...`.",
     "6 CheckpointManager": "CheckpointManager keeps the last checkpoints of a folder, knows those that are there, and restores the latest.",
     "6 numpy iterator state": "An as_numpy_iterator can be saved and restored.",
+    # tf.io
+    "6 parsing gives tensors": "The parsers take strings and tensors and give Tensors, SparseTensors for VarLenFeature, RaggedTensors for RaggedFeature; defaults may be tensors.",
+    "6 parsing order": "The features of a result come sparse ones first, then dense, ragged and composed ones, each sorted by name.",
+    "6 parsing in pipelines": "Records of a file, parsed one by one and then batched, or batched and then parsed, give the same tensors.",
+    "6 sequences": "SequenceExamples give context and lists as tensors of all kinds.",
+    "6 arguments of TensorFlow 1": "The parsers and decode_raw of compat.v1 have their arguments in another order.",
+    "6 decoding": "decode_raw, serialize_tensor, parse_tensor, base64, decode_compressed, decode_json_example and decode_proto take and give tensors.",
+    "6 writer": "tf.io.TFRecordWriter writes TensorFlow's bytes, for every compression.",
+    "6 writer arguments": "Names and options that TensorFlow refuses are refused in its words; names of files may be nested lists or a dataset.",
+    "6 messages": "tf.train's messages have protobuf's interface.",
+    "6 errors": "tf.errors has all classes and their codes.",
     # tf.data
     "6 elements": "Functions of a pipeline get tensors, iterators give them, and reduce, get_single_element and cardinality too; arguments may be tensors.",
     "6 elements of other kinds": "SparseTensors and RaggedTensors go through pipelines; as_numpy_iterator makes dense arrays of the former and arrays of arrays of the latter.",

@@ -16,7 +16,15 @@ from tfrkit.examples.plan import ExamplesPlan, PlanCache, compile_examples
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.model.specs import Spec
 
-__all__ = ["native_threads", "parse_example", "parse_record", "parse_single_example", "plan_of"]
+__all__ = [
+    "native_threads",
+    "parse_example",
+    "parse_one",
+    "parse_record",
+    "parse_single_example",
+    "plan_of",
+    "single_plan_of",
+]
 
 _BATCH: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
 _SINGLE: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_SINGLE}
@@ -106,9 +114,22 @@ def parse_single_example(
     >>> one["label"]
     array([3])
     """
+    return parse_one(single_plan_of(features), serialized, example_names, policy)
+
+
+def single_plan_of(features: Spec) -> ExamplesPlan:
+    """Give the compiled spec for `parse_one`.
+
+    Raises:
+        ValueError: there is none, or it is not complete or contradicts itself.
+    """
     if not features:
         raise ValueError(f"Invalid argument: features cannot be {'None' if features is None else 'empty'}.")
-    plan = _PLANS.get(features)
+    return _PLANS.get(features)
+
+
+def parse_one(plan: ExamplesPlan, serialized: Any, example_names: Any, policy: ReadPolicy) -> dict[str, Any]:
+    """Parse one serialised Example; see `parse_single_example`."""
     if plan.quick is not None and type(serialized) is bytes and example_names is None:
         row = plan.quick.parse_one(serialized, _SINGLE[policy.wire])
         if type(row) is dict:

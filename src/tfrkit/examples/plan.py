@@ -24,9 +24,10 @@ from tfrkit.model.specs import (
     VarLenFeature,
 )
 
-__all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot", "rename"]
+__all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot", "rename", "tensorflow_order"]
 
 _ALLOWED: Final = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
+_NOT_DENSE: Final = (VarLenFeature, SparseFeature, RaggedFeature)
 _CACHED: Final = 128  # specs; the oldest goes first
 _PLAIN: Final = (bool, int, float, str, bytes)
 _Plan = TypeVar("_Plan")
@@ -141,10 +142,14 @@ class ExamplesPlan:
         given: of the result, where some are bytes; None if `keys` are they.
         batch_makers: by key in sorted order, how a batch's columns are made; an index is a kernel's column itself.
         single_makers: the same for one example, from a dict by slot; None is the slot's value itself.
+        variable: keys of the result whose features are VarLenFeatures.
+        tensorflow_order: the keys in the order that TensorFlow's result has them; None if it is that of the spec.
+        dense: all results are arrays, bytes and BytesColumns.
     """
 
     __slots__ = (
         "batch_makers",
+        "dense",
         "features",
         "given",
         "keys",
@@ -153,6 +158,8 @@ class ExamplesPlan:
         "quick_makers",
         "single_makers",
         "slots",
+        "tensorflow_order",
+        "variable",
     )
 
     def __init__(self, table: SlotTable) -> None:
@@ -170,6 +177,11 @@ class ExamplesPlan:
         self.single_makers: list[tuple[str, Make | None]] = [
             (key, single_maker(key, feature, places)) for key, feature in ordered
         ]
+        pairs = list(zip(table.given, table.features.values(), strict=True))
+        self.variable = tuple(key for key, feature in pairs if isinstance(feature, VarLenFeature))
+        order = tensorflow_order(dict(pairs))
+        self.tensorflow_order = None if order == table.given else order
+        self.dense = not any(isinstance(feature, _NOT_DENSE) for _, feature in pairs)
         self.quick: Any = None
         self.quick_makers: list[tuple[str, Make]] = []
         # Where each feature reads its own key alone, a dict by slot in the order of the spec is nearly the result.
@@ -190,6 +202,23 @@ class ExamplesPlan:
         for key, make in self.single_makers:
             result[key] = row[key] if make is None else make(row, 1)
         return rename(result, self.given)
+
+
+def tensorflow_order(features: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """The keys of a spec in the order of TensorFlow's results: sparse, dense, ragged, composed; sorted within each.
+
+    >>> dense = FixedLenFeature([], "int64")
+    >>> tensorflow_order({"b": dense, "a": dense, "c": VarLenFeature("int64")})
+    ('c', 'a', 'b')
+    """
+
+    def group(key: Any) -> int:
+        feature = features[key]
+        if isinstance(feature, RaggedFeature):
+            return 2 if feature.value_key in {None, key} else 3
+        return {"VarLenFeature": 0, "SparseFeature": 3}.get(type(feature).__name__, 1)
+
+    return tuple(sorted(features, key=lambda key: (group(key), key)))
 
 
 def rename(result: dict[str, Any], given: tuple[Any, ...] | None) -> dict[Any, Any]:

@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.examples import parse, parse_sequence
+from tfrkit.examples import decode_raw, parse, parse_sequence
+from tfrkit.examples.plan import ExamplesPlan, tensorflow_order
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.specs import Spec
 from tfrkit.tf.lift import unwrap, wrap
-from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
 
 __all__ = [
+    "decode_raw_v1",
     "parse_example",
+    "parse_example_v1",
     "parse_sequence_example",
     "parse_single_example",
+    "parse_single_example_v1",
     "parse_single_sequence_example",
 ]
 
@@ -40,8 +43,9 @@ def parse_single_example(
     """
     if type(serialized) is Tensor:
         serialized = serialized.value
-    row = parse.parse_single_example(serialized, features, unwrap(example_names), policy=TENSORFLOW)
-    return _wrapped(row, features)
+    plan = parse.single_plan_of(features)
+    names = None if example_names is None else unwrap(example_names)
+    return _wrapped(parse.parse_one(plan, serialized, names, TENSORFLOW), plan)
 
 
 def parse_example(
@@ -56,7 +60,7 @@ def parse_example(
         As of `parse_single_example`, with the examples as first dimension.
     """
     batch = parse.parse_example(unwrap(serialized), features, unwrap(example_names), policy=TENSORFLOW)
-    return _wrapped(batch, features)
+    return _wrapped(batch, parse.plan_of(features))
 
 
 def parse_single_sequence_example(
@@ -70,7 +74,7 @@ def parse_single_sequence_example(
     context, lists = parse_sequence.parse_single_sequence_example(
         unwrap(serialized), context_features, sequence_features, unwrap(example_name), policy=TENSORFLOW
     )
-    return _wrapped(context, context_features), _wrapped(lists, sequence_features)
+    return _sparse(context, context_features), _sparse(lists, sequence_features)
 
 
 def parse_sequence_example(
@@ -84,22 +88,57 @@ def parse_sequence_example(
     context, lists, lengths = parse_sequence.parse_sequence_example(
         unwrap(serialized), context_features, sequence_features, unwrap(example_names), policy=TENSORFLOW
     )
-    return _wrapped(context, context_features), _wrapped(lists, sequence_features), wrap(lengths)
+    return _sparse(context, context_features), _sparse(lists, sequence_features), _in_order(lengths)
 
 
-def _wrapped(found: dict[str, Any], features: Spec | None) -> dict[str, Any]:
-    """Make Tensors of what was parsed, in place."""
-    for key, value in found.items():
-        kind = type(value)
-        if kind is np.ndarray or kind is bytes or isinstance(value, np.generic):
-            found[key] = Tensor(value)
-        else:
-            found[key] = wrap(value)
-    if features is not None:
-        for key, feature in features.items():
-            if type(feature).__name__ == "VarLenFeature":
-                found[key] = SparseTensor.of(_as_sparse(unwrap(found[key])))
-    return found
+def parse_single_example_v1(
+    serialized: Any, features: Spec, name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The same with the arguments of TensorFlow 1."""
+    return parse_single_example(serialized, features, example_names, name)
+
+
+def parse_example_v1(
+    serialized: Any, features: Spec, name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The same with the arguments of TensorFlow 1."""
+    return parse_example(serialized, features, example_names, name)
+
+
+def decode_raw_v1(
+    input_bytes: Any = None,
+    out_type: Any = None,
+    little_endian: Any = True,
+    name: str | None = None,
+    bytes: Any = None,  # noqa: A002
+) -> Tensor:
+    """Numbers in strings, with the arguments of TensorFlow 1."""
+    given = bytes if input_bytes is None else input_bytes
+    return Tensor(decode_raw.decode_raw(unwrap(given), out_type, little_endian, None, name))
+
+
+def _wrapped(found: dict[Any, Any], plan: ExamplesPlan) -> dict[str, Any]:
+    """Make Tensors of what was parsed, in TensorFlow's order."""
+    order = plan.tensorflow_order
+    if not plan.dense:
+        for key in plan.variable:
+            found[key] = _as_sparse(found[key])
+        return {key: wrap(found[key]) for key in order or found}
+    if order is None:  # one pass in C: 0.1 us for each
+        return dict(zip(found, map(Tensor, found.values()), strict=True))
+    return dict(zip(order, map(Tensor, map(found.__getitem__, order)), strict=True))
+
+
+def _sparse(found: dict[Any, Any], features: Spec | None) -> dict[str, Any]:
+    """Make Tensors of what was parsed, SparseTensors for features of any length, in TensorFlow's order."""
+    for key, feature in (features or {}).items():
+        if type(feature).__name__ == "VarLenFeature":
+            found[key] = _as_sparse(found[key])
+    return {key: wrap(found[key]) for key in tensorflow_order(features or {})}
+
+
+def _in_order(lengths: dict[str, Any]) -> dict[str, Any]:
+    return {key: wrap(lengths[key]) for key in sorted(lengths)}
 
 
 def _as_sparse(value: Any) -> Sparse:
