@@ -21,6 +21,7 @@ SECTION_6_STRINGS: dict[str, str] = {
     "6 strings.hash": "to_hash_bucket_fast is FarmHash's Fingerprint64, to_hash_bucket_strong SipHash-2-4 with a key, to_hash_bucket MurmurHash64A; all modulo the number of buckets.",
     "6 strings.unicode": "unicode_decode, _encode, _split and _transcode replace, ignore or refuse what is wrong; offsets count bytes.",
     "6 strings.ngrams": "strings.ngrams joins neighbours in the innermost dimension, with padding and short rows as asked.",
+    "6 strings.types": "A tensor of numbers is `cannot compute StringLower as input #0(zero-based) was expected to be a string tensor but is a int32 tensor`; a list of them a TypeError.",
     "6 io.decode_csv": "decode_csv reads RFC 4180 lines: quotes, defaults for empty fields, required fields, na_value, select_cols; each fault has its text.",
     "6 io.read_file": "read_file, write_file (which makes folders) and matching_files (sorted) work on whole files; errors are `path; No such file or directory`.",
     "6 io.base64": "encode_base64 and decode_base64 use the web-safe alphabet.",

@@ -301,3 +301,42 @@ def test_ngrams():
                     )
                 )
     same(lambda tf: tf.strings.ngrams([["a", "b", "c"]], 2, separator="|"))
+
+
+@tf_rule("6 strings.types")
+@pytest.mark.parametrize("name", ["lower", "upper", "strip", "length", "to_number", "reduce_join"])
+def test_numbers_are_refused(name):
+    for value in ([1, 2], 1.5):
+        same(lambda tf: getattr(tf.strings, name)(tf.constant(value)).shape)
+    same(lambda tf: getattr(tf.strings, name)([1, 2]).shape)
+
+
+@tf_rule("6 strings.types")
+def test_numbers_are_refused_with_options():
+    for value in ([1, 2], 1.5):
+        fails(
+            lambda tf: tf.strings.substr(tf.constant(value), 0, 1),
+            "InvalidArgumentError",
+            "cannot compute Substr",
+        )
+        fails(
+            lambda tf: tf.strings.regex_replace(tf.constant(value), "a", "b"),
+            "InvalidArgumentError",
+            "expected",
+        )
+        fails(
+            lambda tf: tf.strings.regex_full_match(tf.constant(value), "a"),
+            "InvalidArgumentError",
+            "expected",
+        )
+        fails(
+            lambda tf: tf.strings.to_hash_bucket_fast(tf.constant(value), 3),
+            "InvalidArgumentError",
+            "expected",
+        )
+        fails(
+            lambda tf: tf.strings.unicode_decode(tf.constant(value), "UTF-8"),
+            "InvalidArgumentError",
+            "expected",
+        )
+        fails(lambda tf: tf.io.read_file(tf.constant(value)), "InvalidArgumentError", "expected")

@@ -43,7 +43,10 @@ def as_strings(value: Any) -> BytesColumn:
     if isinstance(value, Block):
         return BytesColumn.from_list(value.to_list())
     if isinstance(value, (list, tuple)):
-        items, shape = _flatten(value)
+        try:
+            items, shape = _flatten(value)
+        except TypeError:
+            raise TypeError(f"Cannot convert {value!r:.100} to EagerTensor of dtype string") from None
         return BytesColumn.from_list(items).reshape(shape)
     if value is None:
         raise ValueError(

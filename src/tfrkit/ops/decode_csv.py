@@ -10,13 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.ops.string_numbers import parse_number, parse_numbers
-from tfrkit.ops.string_values import flat_strings
+from tfrkit.ops.string_values import flat_strings, strings_of
 
 __all__ = ["decode_csv", "decode_csv_v1"]
 
@@ -62,7 +61,7 @@ def decode_csv(
     ]
     chosen = None if select_cols is None else [int(column) for column in select_cols]
     _check(defaults, chosen, field_delim)
-    column = as_strings(records)
+    column = strings_of(records)
     lines = flat_strings(column)
     delimiter = field_delim.encode()
     rows = _rows(lines, delimiter, use_quote_delim, chosen)

@@ -6,9 +6,8 @@ import os
 from typing import Any
 
 from tfrkit.errors import InvalidArgumentError, from_os_error
-from tfrkit.examples.strings import as_strings
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops.string_values import flat_strings, scalar_string, shape_text
+from tfrkit.ops.string_values import flat_strings, scalar_string, shape_text, strings_of
 from tfrkit.storage.glob_files import glob_files
 
 __all__ = ["matching_files", "read_file", "write_file"]
@@ -22,7 +21,7 @@ def read_file(filename: Any) -> bytes:
         FailedPreconditionError: it is a folder.
         InvalidArgumentError: there are several names.
     """
-    path = _path(filename)
+    path = _path(filename, "ReadFile")
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -37,7 +36,7 @@ def write_file(filename: Any, contents: Any) -> None:
         FailedPreconditionError: there is a folder of that name.
         InvalidArgumentError: there are several names, or several strings.
     """
-    path = _path(filename)
+    path = _path(filename, "WriteFile")
     data = scalar_string(contents, "Contents tensor must be scalar, but had shape: ")
     folder = os.path.dirname(path)
     try:
@@ -55,7 +54,7 @@ def matching_files(pattern: Any) -> BytesColumn:
     Raises:
         InvalidArgumentError: the patterns have more than one dimension.
     """
-    column = as_strings(pattern)
+    column = strings_of(pattern, "MatchingFiles")
     if len(column.shape) > 1:
         raise InvalidArgumentError(
             f"Input patterns tensor must be scalar or vector, but had shape: {shape_text(column.shape)}"
@@ -64,9 +63,10 @@ def matching_files(pattern: Any) -> BytesColumn:
     return BytesColumn.from_list([os.fsencode(path) for path in found])
 
 
-def _path(filename: Any) -> str:
+def _path(filename: Any, op: str) -> str:
     text = scalar_string(
         os.fspath(filename) if isinstance(filename, os.PathLike) else filename,
         "Input filename tensor must be scalar, but had shape: ",
+        op,
     )
     return os.fsdecode(text)

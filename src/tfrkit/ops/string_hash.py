@@ -29,7 +29,12 @@ def to_hash_bucket_fast(input: Any, num_buckets: int) -> Any:  # noqa: A002
     [939, 822]
     """
     count = _buckets(num_buckets)
-    return map_strings(input, lambda texts: [fingerprint64(text) % count for text in texts], np.int64)
+    return map_strings(
+        input,
+        lambda texts: [fingerprint64(text) % count for text in texts],
+        np.int64,
+        "StringToHashBucketFast",
+    )
 
 
 def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any) -> Any:  # noqa: A002
@@ -48,7 +53,10 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any) -> Any:  # noq
         raise InvalidArgumentError("Key must have 2 elements")
     first, second = (int(part) & _M for part in key)
     return map_strings(
-        input, lambda texts: [_siphash(text, first, second) % count for text in texts], np.int64
+        input,
+        lambda texts: [_siphash(text, first, second) % count for text in texts],
+        np.int64,
+        "StringToHashBucketStrong",
     )
 
 
@@ -59,7 +67,9 @@ def to_hash_bucket(input: Any, num_buckets: int) -> Any:  # noqa: A002
     np.int64(868)
     """
     count = _buckets(num_buckets)
-    return map_strings(input, lambda texts: [_hash64(text) % count for text in texts], np.int64)
+    return map_strings(
+        input, lambda texts: [_hash64(text) % count for text in texts], np.int64, "StringToHashBucket"
+    )
 
 
 def to_hash_bucket_v1(string_tensor: Any = None, num_buckets: Any = None, input: Any = None) -> Any:  # noqa: A002

@@ -13,7 +13,7 @@ from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
-from tfrkit.ops.string_values import flat_strings, shape_text, with_flat
+from tfrkit.ops.string_values import flat_strings, shape_text, strings_of, with_flat
 
 __all__ = ["join", "ngrams", "reduce_join", "reduce_join_v1", "unsorted_segment_join"]
 
@@ -39,7 +39,7 @@ def join(inputs: Sequence[Any], separator: str = "") -> Any:
         return between.join(parts)
     if any(isinstance(part, Ragged) for part in parts):
         return _join_ragged(parts, separator)
-    columns = [as_strings(part) for part in parts]
+    columns = [strings_of(part) for part in parts]
     shapes = [column.shape for column in columns if column.shape]
     for shape in shapes[1:]:
         if shape != shapes[0]:
@@ -74,7 +74,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     between = _separator(separator)
     if isinstance(inputs, Ragged):
         return _reduce_ragged(inputs, axis, separator)
-    column = as_strings(inputs)
+    column = strings_of(_typed(inputs), "ReduceJoin")
     rank = len(column.shape)
     axes = (
         list(range(rank))[::-1]
@@ -126,7 +126,7 @@ def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, sepa
     [b'b', b'a:c']
     """
     between = _separator(separator)
-    column = as_strings(inputs)
+    column = strings_of(inputs)
     numbers = to_array(segment_ids)
     count = int(to_array(num_segments))
     for axis, (size, found) in enumerate(zip(numbers.shape, column.shape, strict=False)):
@@ -191,7 +191,7 @@ def ngrams(
 
     if isinstance(data, Ragged):
         return _ragged_ngrams(data, grams)
-    column = as_strings(data)
+    column = strings_of(data)
     if not column.shape:
         raise InvalidArgumentError("ngrams: data must have a rank of at least 1")
     rows = [grams(row) for row in column.to_numpy().reshape(-1, column.shape[-1]).tolist()]
@@ -229,6 +229,11 @@ def _pad_values(value: Any) -> tuple[bytes, bytes] | None:
         return None
     left, right = (value, value) if isinstance(value, (str, bytes)) else value
     return as_strings([left, right])[0], as_strings([left, right])[1]
+
+
+def _typed(value: Any) -> Any:
+    """Numbers in lists as a tensor, which is refused as one."""
+    return value if isinstance(value, (bytes, str, BytesColumn)) else to_array(value)
 
 
 def _separator(value: Any) -> bytes:

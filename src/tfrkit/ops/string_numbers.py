@@ -49,7 +49,7 @@ def to_number(input: Any, out_type: Any = "float32") -> Any:  # noqa: A002
         raise InvalidArgumentError(
             f"Value for attr 'out_type' of {name} is not in the list of allowed values: {', '.join(_ALLOWED)}"
         )
-    return map_strings(input, lambda texts: _numbers(texts, dtype), dtype)
+    return map_strings(input, lambda texts: _numbers(texts, dtype), dtype, "StringToNumber")
 
 
 def to_number_v1(

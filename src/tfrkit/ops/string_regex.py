@@ -16,6 +16,7 @@ from tfrkit.ops.string_values import map_strings, scalar_string
 
 __all__ = ["regex_full_match", "regex_replace"]
 
+_REPLACE: Final = "StaticRegexReplace"
 _ESCAPE: Final = re.compile(rb"\\(.?)", re.DOTALL)
 
 
@@ -38,9 +39,11 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     template = _template(scalar_string(rewrite, "Rewrite must be scalar, but received "))
     groups = [part for part in template if isinstance(part, int)]
     if max(groups, default=0) > expression.groups or (None in template and not replace_global):
-        return map_strings(input, list)  # RE2 leaves the strings alone
+        return map_strings(input, list, op=_REPLACE)  # RE2 leaves the strings alone
     return map_strings(
-        input, lambda texts: [_replace(text, expression, template, replace_global) for text in texts]
+        input,
+        lambda texts: [_replace(text, expression, template, replace_global) for text in texts],
+        op=_REPLACE,
     )
 
 
@@ -55,7 +58,10 @@ def regex_full_match(input: Any, pattern: Any) -> Any:  # noqa: A002
     """
     expression = compile_re2(scalar_string(pattern, "Pattern must be scalar, but received "))
     return map_strings(
-        input, lambda texts: [expression.fullmatch(_decode(text)) is not None for text in texts], np.bool_
+        input,
+        lambda texts: [expression.fullmatch(_decode(text)) is not None for text in texts],
+        np.bool_,
+        "StaticRegexFullMatch",
     )
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops.string_values import flat_strings, scalar_string, shape_text, with_flat
+from tfrkit.ops.string_values import flat_strings, scalar_string, shape_text, strings_of, with_flat
 from tfrkit.ops.strings import nest
 
 __all__ = ["split", "split_v1", "string_split"]
@@ -40,7 +39,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002
     most = int(maxsplit)
     if type(input) is bytes:
         return BytesColumn.from_list(_words(input, between, most))
-    column = as_strings(input)
+    column = strings_of(input)
     rows = [_words(text, between, most) for text in flat_strings(column)]
     words = BytesColumn.from_list([word for row in rows for word in row])
     if column.shape == ():
@@ -67,7 +66,7 @@ def split_v1(
     if isinstance(given, Ragged):
         made: Ragged = split(given, sep, maxsplit)
     else:
-        column = as_strings(given)
+        column = strings_of(given)
         made = split(column.reshape((1,)) if column.shape == () else column, sep, maxsplit)
     return made if result_type == "RaggedTensor" else made.to_sparse()
 
@@ -90,7 +89,7 @@ def string_split(
     """
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-    column = as_strings(input if source is None else source)
+    column = strings_of(input if source is None else source)
     if len(column.shape) != 1:
         raise InvalidArgumentError(f"input must be a vector, got shape: {shape_text(column.shape)}")
     chosen = delimiter if sep is None else sep

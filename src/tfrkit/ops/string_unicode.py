@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
-from tfrkit.ops.string_values import check_choice, flat_strings, map_strings, with_flat
+from tfrkit.ops.string_values import check_choice, flat_strings, map_strings, strings_of, with_flat
 from tfrkit.ops.strings import nest
 
 __all__ = [
@@ -166,7 +165,7 @@ def unicode_transcode(
         codes, _ = _repaired(text, codec, errors, replacement_char, replace_control_characters)
         return _encode(codes, output_encoding, errors, replacement_char)
 
-    return map_strings(input, lambda texts: [convert(text) for text in texts])
+    return map_strings(input, lambda texts: [convert(text) for text in texts], op="UnicodeTranscode")
 
 
 def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool) -> tuple[Any, Any]:  # noqa: A002
@@ -177,7 +176,7 @@ def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: 
     if isinstance(input, Ragged):
         codes, offsets = _decoded(input.flat_values, encoding, errors, replacement, control)
         return with_flat(input, codes), with_flat(input, offsets)
-    column = as_strings(input)
+    column = strings_of(_typed(input), "UnicodeDecode")
     rows = [_repaired(text, codec, errors, replacement, control) for text in flat_strings(column)]
     flat = np.array([code for row, _ in rows for code in row], np.int32)
     starts = np.array([start for _, row in rows for start in row], np.int64)
@@ -185,6 +184,11 @@ def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: 
         return flat, starts
     splits: npt.NDArray[Any] = splits_of(np.fromiter((len(row) for row, _ in rows), np.int64, len(rows)))
     return nest(flat, splits, column.shape), nest(starts, splits, column.shape)
+
+
+def _typed(value: Any) -> Any:
+    """Numbers in lists as a tensor, which is refused as one."""
+    return value if isinstance(value, (bytes, str, BytesColumn)) else to_array(value)
 
 
 def _codec(encoding: Any) -> str:

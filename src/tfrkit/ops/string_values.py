@@ -13,9 +13,13 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.strings import as_strings
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.ragged import Ragged
+from tfrkit.ops.convert import kernel_name
 
-__all__ = ["check_choice", "flat_strings", "map_strings", "scalar_string", "shape_text", "with_flat"]
+__all__ = [
+    "check_choice", "flat_strings", "map_strings", "scalar_string", "shape_text", "strings_of", "with_flat",
+]  # fmt: skip
 
 
 def flat_strings(value: BytesColumn) -> list[bytes]:
@@ -29,8 +33,31 @@ def with_flat(ragged: Ragged, flat: Any) -> Ragged:
     return Ragged.unchecked(with_flat(inner, flat) if isinstance(inner, Ragged) else flat, ragged.row_splits)
 
 
+def strings_of(value: Any, op: str = "") -> BytesColumn:
+    """Give the strings that an argument of an operation is.
+
+    Args:
+        value: whatever `as_strings` takes.
+        op: what TensorFlow's kernel is called, if it is the one to refuse numbers.
+
+    Raises:
+        InvalidArgumentError: they are numbers, and there is an `op`.
+        ValueError: they are numbers; see `as_strings` for other errors.
+    """
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "SUO":
+        if op:
+            raise InvalidArgumentError(
+                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
+                f"{kernel_name(value.dtype)} tensor"
+            )
+        raise ValueError(
+            f"Tensor conversion requested dtype string for Tensor with dtype {dtype_name(value.dtype)}"
+        )
+    return as_strings(value)
+
+
 def map_strings(
-    value: Any, function: Callable[[list[bytes]], Iterable[Any]], dtype: Any = None
+    value: Any, function: Callable[[list[bytes]], Iterable[Any]], dtype: Any = None, op: str = ""
 ) -> bytes | BytesColumn | Ragged | Any:
     """Give what a function makes of all strings of a value, in the form of the value.
 
@@ -38,6 +65,7 @@ def map_strings(
         value: whatever `as_strings` takes, or a Ragged of strings.
         function: takes a list of strings, gives as many results.
         dtype: of the results, if they are numbers and not strings.
+        op: see `strings_of`.
 
     >>> map_strings(["a", "bc"], lambda texts: [text * 2 for text in texts]).to_list()
     [b'aa', b'bcbc']
@@ -46,8 +74,8 @@ def map_strings(
         (one,) = function([value])
         return one if dtype is None else np.dtype(dtype).type(one)
     if isinstance(value, Ragged):
-        return with_flat(value, map_strings(value.flat_values, function, dtype))
-    column = as_strings(value)
+        return with_flat(value, map_strings(value.flat_values, function, dtype, op))
+    column = strings_of(value, op)
     made = function(flat_strings(column))
     if dtype is None:
         entries = list(made)
@@ -56,7 +84,7 @@ def map_strings(
     return numbers[0] if column.shape == () else numbers.reshape(column.shape)
 
 
-def scalar_string(value: Any, refusal: str) -> bytes:
+def scalar_string(value: Any, refusal: str, op: str = "") -> bytes:
     """Give the one string that an argument is.
 
     Raises:
@@ -66,7 +94,7 @@ def scalar_string(value: Any, refusal: str) -> bytes:
         return value
     if type(value) is str:
         return value.encode()
-    column = as_strings(value)
+    column = strings_of(value, op)
     if column.shape != ():
         raise InvalidArgumentError(f"{refusal}{shape_text(column.shape)}")
     return flat_strings(column)[0]

@@ -11,12 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
-from tfrkit.ops.string_values import check_choice, flat_strings, map_strings, shape_text, with_flat
+from tfrkit.ops.string_values import (
+    check_choice,
+    flat_strings,
+    map_strings,
+    shape_text,
+    strings_of,
+    with_flat,
+)
 
 __all__ = ["WHITE", "bytes_split", "length", "lower", "nest", "strip", "substr", "upper"]
 
@@ -35,8 +41,10 @@ def lower(input: Any, encoding: str = "") -> Any:  # noqa: A002
     (b'\xc3\x84b', 'äb')
     """
     if _is_unicode(encoding):
-        return map_strings(input, lambda texts: [_text(text).lower().encode() for text in texts])
-    return map_strings(input, lambda texts: [text.lower() for text in texts])
+        return map_strings(
+            input, lambda texts: [_text(text).lower().encode() for text in texts], op="StringLower"
+        )
+    return map_strings(input, lambda texts: [text.lower() for text in texts], op="StringLower")
 
 
 def upper(input: Any, encoding: str = "") -> Any:  # noqa: A002
@@ -46,8 +54,10 @@ def upper(input: Any, encoding: str = "") -> Any:  # noqa: A002
     b'STRASSE'
     """
     if _is_unicode(encoding):
-        return map_strings(input, lambda texts: [_text(text).upper().encode() for text in texts])
-    return map_strings(input, lambda texts: [text.upper() for text in texts])
+        return map_strings(
+            input, lambda texts: [_text(text).upper().encode() for text in texts], op="StringUpper"
+        )
+    return map_strings(input, lambda texts: [text.upper() for text in texts], op="StringUpper")
 
 
 def strip(input: Any) -> Any:  # noqa: A002
@@ -56,7 +66,7 @@ def strip(input: Any) -> Any:  # noqa: A002
     >>> strip([" a b ", "c"]).to_list()
     [b'a b', b'c']
     """
-    return map_strings(input, lambda texts: [text.strip(WHITE) for text in texts])
+    return map_strings(input, lambda texts: [text.strip(WHITE) for text in texts], op="StringStrip")
 
 
 def length(input: Any, unit: str = "BYTE") -> Any:  # noqa: A002
@@ -71,9 +81,12 @@ def length(input: Any, unit: str = "BYTE") -> Any:  # noqa: A002
     if check_choice("unit", unit, _UNITS) == "BYTE":
         if isinstance(input, BytesColumn):
             return input.lengths.astype(np.int32)
-        return map_strings(input, lambda texts: [len(text) for text in texts], np.int32)
+        return map_strings(input, lambda texts: [len(text) for text in texts], np.int32, "StringLength")
     return map_strings(
-        input, lambda texts: [len(text.translate(None, _CONTINUATION)) for text in texts], np.int32
+        input,
+        lambda texts: [len(text.translate(None, _CONTINUATION)) for text in texts],
+        np.int32,
+        "StringLength",
     )
 
 
@@ -99,7 +112,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:  # noqa: 
             return found
     if isinstance(input, Ragged):
         return with_flat(input, substr(input.flat_values, _flat(pos), _flat(len), unit))
-    column = as_strings(input)
+    column = strings_of(input, "Substr")
     starts, counts = _positions(pos), _positions(len)
     if starts.shape != counts.shape:
         raise InvalidArgumentError(
@@ -139,7 +152,7 @@ def bytes_split(input: Any) -> Any:  # noqa: A002
     """
     if isinstance(input, Ragged):
         return with_flat(input, bytes_split(input.flat_values))
-    column = as_strings(input)
+    column = strings_of(input)
     data = b"".join(flat_strings(column))
     single = BytesColumn.unchecked(np.frombuffer(data, np.uint8), np.arange(data.__len__() + 1))
     if column.shape == ():
