@@ -202,7 +202,6 @@ def test_compat():
         tf.compat.v1.unsorted_segment_sum([1], [0], 1)
         tf.compat.v1.norm([3.0, 4.0])
         tf.compat.v1.confusion_matrix([0, 1], [1, 1])
-        tf.compat.v1.erfc(1.0)
         tf.compat.v1.tile([1], [2])
         tf.is_symbolic_tensor(a)
         tf.get_current_name_scope()

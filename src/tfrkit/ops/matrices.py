@@ -75,8 +75,8 @@ def set_diag(input: Any, diagonal: Any) -> Any:  # noqa: A002
     size = min(value.shape[-2:])
     if given.shape != (*value.shape[:-2], size):
         raise InvalidArgumentError(
-            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the "
-            "longests diagonal in range [lower_diag_index:upper_diag_index].\n"
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to "
+            "the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
             f"Input shape: {show_dims(value.shape)}\nDiagonal shape: {show_dims(given.shape)}\n"
             f"Expected diagonal shape: {show_dims((*value.shape[:-2], size))}"
         )

@@ -174,7 +174,8 @@ def confusion_matrix(
         if classes.size and int(classes.min()) < 0:
             raise InvalidArgumentError(f"`{name}` contains negative values")
         if num_classes is not None and classes.size and int(classes.max()) >= int(num_classes):
-            raise InvalidArgumentError(f"`{name}` out of bound")
+            shown = f"First {classes.size} elements of x:\n{classes}\nFirst 1 elements of y:\n[{num_classes}]"
+            raise InvalidArgumentError(f"`{name}` out of bound\nCondition x < y did not hold.\n{shown}")
     size = (
         int(max(wanted.max(initial=-1), guessed.max(initial=-1))) + 1
         if num_classes is None
@@ -196,7 +197,8 @@ def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[Array, npt.N
         raise InvalidArgumentError("segment_ids should be the same size as dimension 0 of input.")
     if ids.size and int(ids[0]) < 0:
         raise InvalidArgumentError(
-            f"Segment id {ids[0]} out of range [0, {int(ids[-1]) + 1}), possibly because 'segment_ids' input is not sorted."
+            f"Segment id {ids[0]} out of range [0, {int(ids[-1]) + 1}), "
+            "possibly because 'segment_ids' input is not sorted."
         )
     if bool((ids[1:] < ids[:-1]).any()):
         raise InvalidArgumentError("segment ids are not increasing")
@@ -244,7 +246,8 @@ def _divided(total: Array, counts: Array) -> Array:
     by = counts.reshape(-1, *[1] * (total.ndim - 1))
     if total.dtype.kind in "iu":
         return np.trunc(total / by).astype(total.dtype)
-    return total / by.astype(total.dtype)
+    made: Array = total / by.astype(total.dtype)
+    return made
 
 
 def _filled(made: Array, ids: Array) -> Array:
