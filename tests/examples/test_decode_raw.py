@@ -174,7 +174,7 @@ def test_refusals(call, message):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: tfr.decode_raw(5, "int8"), TypeError, "Cannot convert [5] to EagerTensor of dtype string"),
+        (lambda: tfr.decode_raw(5, "int8"), TypeError, "Cannot convert 5 to EagerTensor of dtype string"),
         (lambda: tfr.decode_raw(np.arange(3), "int8"), TypeError, "Cannot convert array([0, 1, 2])"),
         (lambda: tfr.decode_raw([5], "int8"), TypeError, "Cannot convert [5]"),
         (lambda: tfr.decode_raw(None, "int8"), ValueError, "Attempt to convert a value (None)"),
