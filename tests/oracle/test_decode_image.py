@@ -20,7 +20,7 @@ from tfrkit.errors import UnimplementedError
 from tfrkit.ops.webp_decode import _read_features
 
 JPEG_XL = bytes.fromhex("ff0a0810101437020800010020004b188b15c2100e00")
-OTHERS = ("decode_png", "decode_bmp", "decode_webp")
+OTHERS = ("decode_png", "decode_bmp", "decode_webp", "decode_jpeg")
 
 
 def picture(height, width, channels, seed=0):
