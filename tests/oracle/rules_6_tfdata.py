@@ -52,7 +52,6 @@ SECTION_6_TFDATA: dict[str, str] = {
     "6 py_function": "py_function calls a function with tensors and converts what it gives to the types announced; its exceptions become InvalidArgumentError (ValueError, TypeError), UnknownError and so on.",
     "6 numpy_function": "numpy_function calls a function with arrays that it may write to, bytes for a string. In a pipeline the number and types of what it gives must be those announced, else InvalidArgumentError `0-th value returned by pyfunc_0 is int64, but expects int32`; outside they are as they are.",
     "6 function": "A tf.function gives tensors for numbers and strings, in any structure, also as a method and with an input_signature.",
-    "6 nest": "tf.nest flattens, maps and packs lists, tuples, named tuples and dicts (by sorted keys).",
     "6 print": "tf.print shows the first and last three elements of each dimension, shortest floats, quoted strings inside of tensors and structures.",
     "6 scopes": "name_scope, device, control_dependencies and init_scope change nothing.",
 }

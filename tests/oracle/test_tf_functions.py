@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +12,6 @@ import pytest
 from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.tf_scenarios import ours, outcome, same
 from tests.rules import tf_rule
-
-Pair = collections.namedtuple("Pair", "x y")  # noqa: PYI024
 
 
 def _graph(function: Callable[[Any], Any], value: Any = 0) -> Callable[[Any], Any]:
@@ -234,30 +231,6 @@ def test_function() -> None:
         lambda tf: tf.executing_eagerly(),
         lambda tf: tf.autograph.experimental.do_not_convert(lambda x: x)(3),
     )
-
-
-@tf_rule("6 nest")
-def test_nest() -> None:
-    nested = {"b": [1, 2], "a": (3, Pair(4, 5))}
-    check(
-        lambda tf: tf.nest.flatten(nested),
-        lambda tf: [tf.nest.flatten(each) for each in (5, [], None, "ab", ())],
-        lambda tf: tf.nest.map_structure(lambda x: x + 1, nested),
-        lambda tf: tf.nest.map_structure(lambda x, y: x + y, [1, 2], (3, 4), check_types=False),
-        lambda tf: tf.nest.pack_sequence_as([0, {"b": 0, "a": (0,)}], [1, 2, 3]),
-        lambda tf: type(tf.nest.map_structure(lambda x: x, collections.OrderedDict(b=1, a=2))).__name__,
-        lambda tf: [tf.nest.is_nested(each) for each in ([1], Pair(1, 2), "a", {1}, {})],
-        lambda tf: tf.nest.map_structure(1, [1]),
-        lambda tf: tf.nest.map_structure(lambda x: x),
-        lambda tf: tf.nest.pack_sequence_as([0, 0], [1]),
-    )
-    for one, other in (([1], (1,)), ([1], 1), ({"a": 1}, {"b": 1}), ([1], [1, 2]), (Pair(1, 2), (1, 2))):
-        texts = []
-        for tf in (ours(), tensorflow()):
-            with pytest.raises((ValueError, TypeError)) as error:
-                tf.nest.assert_same_structure(one, other)
-            texts.append((error.type, str(error.value).split("\n\nMore")[0]))
-        assert texts[0] == texts[1]
 
 
 @tf_rule("6 print")
