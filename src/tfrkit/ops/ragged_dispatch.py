@@ -91,22 +91,39 @@ def with_ragged(function: _Function) -> _Function:
     sparse = _OF_SPARSE.get(key)
     if ragged is None and sparse is None:
         return function
-    listed = key in _LISTED
+    versions: dict[type, _Function] = {}
+    if ragged is not None:
+        versions[Ragged] = ragged
+    if sparse is not None:
+        versions[Sparse] = sparse
+    return _listing(function, versions) if key in _LISTED else _choosing(function, versions)
+
+
+def _choosing(function: _Function, versions: dict[type, _Function]) -> _Function:
+    """The operation, or the version for the first argument that is of one of these kinds."""
 
     @functools.wraps(function)
     def either(*args: Any, **options: Any) -> Any:
-        kinds = [*map(type, args), *map(type, options.values())] if options else list(map(type, args))
-        if listed:
-            kinds += [
-                type(part)
-                for value in (*args, *options.values())
-                if isinstance(value, list | tuple)
-                for part in value
-            ]
-        if Ragged in kinds and ragged is not None:
-            return ragged(*args, **options)
-        if Sparse in kinds and sparse is not None:
-            return sparse(*args, **options)
+        for value in args:
+            if type(value) in versions:
+                return versions[type(value)](*args, **options)
+        for value in options.values():
+            if type(value) in versions:
+                return versions[type(value)](*args, **options)
+        return function(*args, **options)
+
+    return either
+
+
+def _listing(function: _Function, versions: dict[type, _Function]) -> _Function:
+    """The same for values in a list."""
+
+    @functools.wraps(function)
+    def either(*args: Any, **options: Any) -> Any:
+        for given in (*args, *options.values()):
+            for value in given if isinstance(given, (list, tuple)) else (given,):
+                if type(value) in versions:
+                    return versions[type(value)](*args, **options)
         return function(*args, **options)
 
     return either
