@@ -121,7 +121,7 @@ def test_parts():
     same(lambda tf: tf.compat.v1.sparse_split(sp_input=plain(tf), num_split=2, axis=0))
     same(lambda tf: tf.sparse.retain(plain(tf), [True, False]))
     fails(lambda tf: tf.sparse.retain(plain(tf), [True]), "ValueError", "not compatible")
-    for make in (plain, words):
+    for make in (plain, words, mixed):
         default = "z" if make is words else 9
         same(lambda tf: tf.sparse.fill_empty_rows(make(tf), default))
 
@@ -148,7 +148,9 @@ def test_math():
             "InvalidArgumentError",
             "Invalid reduction",
         )
-    same(lambda tf: tf.sparse.add(plain(tf), other(tf)))
+    for make in (plain, other, mixed):
+        same(lambda tf: tf.sparse.add(plain(tf), make(tf)))
+        same(lambda tf: tf.sparse.add(mixed(tf), make(tf)))
     same(lambda tf: tf.sparse.add(plain(tf), [[1, 1], [1, 1], [1, 1]]))
     for name in ("maximum", "minimum"):
         same(lambda tf: getattr(tf.sparse, name)(plain(tf), other(tf)))

@@ -356,8 +356,9 @@ def fill_empty_rows(sp_input: Any, default_value: Any) -> tuple[Sparse, npt.NDAr
         values = BytesColumn.concat([sparse.values, BytesColumn.from_list([default] * len(rows))])
     else:
         values = np.concatenate([sparse.values, np.full(len(rows), default, sparse.dtype)])
-    joined = Sparse.unchecked(np.concatenate([sparse.indices, places]), values, sparse.dense_shape)
-    return reorder(joined), empty
+    whole = np.concatenate([sparse.indices, places])
+    order = np.argsort(whole[:, 0], kind="stable")  # by rows only: within a row the order stays
+    return Sparse.unchecked(whole[order], take_rows(values, order), sparse.dense_shape), empty
 
 
 def eye(num_rows: Any, num_columns: Any = None, dtype: Any = "float32") -> Sparse:

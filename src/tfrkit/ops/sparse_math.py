@@ -84,7 +84,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     [5, 6]
     """
     if isinstance(a, Sparse) and isinstance(b, Sparse):
-        made = _merged(np.add, a, b, 0)
+        made = _merged(np.add, a, b, 0) if _is_sorted(a) and _is_sorted(b) else _walked(a, b)
         kept = np.flatnonzero(np.abs(made.values) >= np.asarray(threshold))
         return Sparse.unchecked(made.indices[kept], made.values[kept], made.dense_shape)
     sparse, array = (a, b) if isinstance(a, Sparse) else (b, a)
@@ -182,6 +182,31 @@ def _merged(function: np.ufunc, a: Sparse, b: Sparse, absent: int) -> Sparse:
     sides[0, numbers[: len(a.indices)]] = a.values
     sides[1, numbers[len(a.indices) :]] = b.values
     return Sparse.unchecked(places.astype(np.int64), function(sides[0], sides[1]), a.dense_shape)
+
+
+def _is_sorted(sparse: Sparse) -> bool:
+    """Whether all coordinates ascend, each once."""
+    places = sparse.indices
+    steps = places[1:] - places[:-1]
+    first = np.argmax(steps != 0, axis=1) if steps.size else np.zeros(len(steps), np.int64)
+    return bool((steps[np.arange(len(steps)), first] > 0).all()) if steps.size else len(places) < 2
+
+
+def _walked(a: Sparse, b: Sparse) -> Sparse:
+    """The sum of two that are not in order: whichever coordinates are smaller at the moment come next."""
+    sides = [list(zip(map(tuple, one.indices.tolist()), one.values, strict=True)) for one in (a, b)]
+    made: list[tuple[tuple[int, ...], Any]] = []
+    at = [0, 0]
+    while at[0] < len(sides[0]) and at[1] < len(sides[1]):
+        (place, value), (other_place, other) = sides[0][at[0]], sides[1][at[1]]
+        if place == other_place:
+            made.append((place, value + other))
+        else:
+            made.append((place, value) if place < other_place else (other_place, other))
+        at = [at[0] + (place <= other_place), at[1] + (other_place <= place)]
+    made += sides[0][at[0] :] + sides[1][at[1] :]
+    places = np.array([place for place, _ in made], np.int64).reshape(len(made), a.ndim)
+    return Sparse.unchecked(places, np.array([value for _, value in made], a.dtype), a.dense_shape)
 
 
 def _reduced(function: np.ufunc, sparse: Sparse, axis: Any, keepdims: bool, as_sparse: bool) -> Any:
