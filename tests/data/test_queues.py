@@ -40,9 +40,7 @@ def test_too_few_elements_stay_where_they_are():
     queue = fifo()
     queue.enqueue_many([[1, 2]])
     queue.close()
-    with pytest.raises(
-        OutOfRangeError, match=r"insufficient elements \(requested 3, current size 2\)"
-    ):
+    with pytest.raises(OutOfRangeError, match=r"insufficient elements \(requested 3, current size 2\)"):
         queue.dequeue_many(3)
     assert queue.dequeue_up_to(3)[0].tolist() == [1, 2]
     with pytest.raises(OutOfRangeError):

@@ -6,6 +6,7 @@ The verbs themselves are tested in `test_data_*.py`, which run every case with `
 from __future__ import annotations
 
 import collections
+import functools
 import pickle
 import threading
 import time
@@ -390,6 +391,65 @@ def test_experimental_writer_and_parser(tmp_path: Path) -> None:
 
     same(case)
     same(lambda tf: tf.data.experimental.TFRecordWriter("x").write(tf.data.Dataset.range(3)))
+
+
+@tf_rule("6 make_batched_features_dataset")
+@pytest.mark.parametrize("number", range(6))
+def test_batched_features(tmp_path: Path, number: int) -> None:
+    def case(tf: Any) -> Any:
+        for file in range(3):
+            with tf.io.TFRecordWriter(str(tmp_path / f"x{file}")) as writer:
+                for record in range(5):
+                    value = tf.train.Feature(int64_list=tf.train.Int64List(value=[10 * file + record]))
+                    example = tf.train.Example(features=tf.train.Features(feature={"a": value, "b": value}))
+                    writer.write(example.SerializeToString())
+        spec = {key: tf.io.FixedLenFeature([], tf.int64) for key in "ab"}
+        options = [
+            {"shuffle": False, "num_epochs": 1},
+            {"shuffle_seed": 3, "num_epochs": 2, "label_key": "b"},
+            {"shuffle_seed": 3, "shuffle_buffer_size": 4},
+            {"shuffle": False, "num_epochs": 1, "reader_num_threads": 2, "drop_final_batch": True},
+            {"shuffle": False, "num_epochs": 1, "reader": tf.data.TFRecordDataset, "reader_args": [""]},
+            {"label_key": "c"},
+        ][number]
+        make = tf.data.experimental.make_batched_features_dataset
+        dataset = make(str(tmp_path / "x*"), 4, spec, **options)
+        return list(dataset.take(9))
+
+    same(case)
+
+
+def test_missing_verbs_say_what_to_do() -> None:
+    dataset = ours().data.Dataset
+    for call in (lambda: dataset.load, lambda: dataset.range(3).save, lambda: dataset.range(3).snapshot):
+        with pytest.raises(AttributeError, match="does not exist in tfrkit"):
+            call()
+    with pytest.raises(AttributeError, match="has no attribute 'btach'"):
+        dataset.range(3).btach  # noqa: B018
+
+
+class _Adds:
+    """A callable with attributes of its own."""
+
+    def __init__(self) -> None:
+        self.function, self.scope = 7, 1
+
+    def __call__(self, x: Any) -> Any:
+        return x + self.function
+
+
+def test_callables_of_all_kinds(tmp_path: Path) -> None:
+    with ours().io.TFRecordWriter(str(tmp_path / "x")) as writer:
+        writer.write(b"one")
+    same(lambda tf: list(tf.data.Dataset.range(3).map(_Adds())))
+    same(lambda tf: list(tf.data.Dataset.range(3).map(functools.partial(lambda y, x: x + y, 3))))
+    same(lambda tf: list(tf.data.Dataset.range(3).map(tf.function(_doubled))))
+    same(lambda tf: list(tf.data.Dataset.from_tensors(str(tmp_path / "x")).flat_map(tf.data.TFRecordDataset)))
+    same(
+        lambda tf: list(
+            tf.data.Dataset.from_tensors(str(tmp_path / "x")).interleave(tf.data.TFRecordDataset, 2)
+        )
+    )
 
 
 @tf_rule("6 Optional")

@@ -9,6 +9,7 @@ from typing import Any
 from tfrkit.data.structure import map_structure
 from tfrkit.tf.data_iterator import OwnedIterator
 from tfrkit.tf.dataset import Dataset
+from tfrkit.tf.file_datasets import TFRecordDataset
 from tfrkit.tf.lift import unwrap
 from tfrkit.tf.parsing import parse_example
 from tfrkit.tf.record_files import TFRecordWriter as _Writer
@@ -31,6 +32,7 @@ __all__ = [
     "get_output_types",
     "get_single_element",
     "get_structure",
+    "make_batched_features_dataset",
     "make_initializable_iterator",
     "make_one_shot_iterator",
     "map_and_batch",
@@ -175,6 +177,68 @@ def parse_example_dataset(
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
     return lambda dataset: dataset.map(_ParseExamples(features), num_parallel_calls, deterministic)
+
+
+def make_batched_features_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    features: Any,
+    reader: Callable[..., Any] | None = None,
+    label_key: str | None = None,
+    reader_args: Any = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: Any = 10000,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None,
+    reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Any:
+    """Batches of features of all Examples in files: listed, read, shuffled, repeated, put together and parsed.
+
+    Args:
+        file_pattern: patterns of files; see `Dataset.list_files`.
+        batch_size: how many Examples make a batch.
+        features: the spec.
+        reader: makes a dataset of a file's name; by default TFRecordDataset.
+        label_key: this feature becomes the second part of the elements.
+        reader_args: further arguments for `reader`.
+        num_epochs: how often all Examples come; None: without end.
+        shuffle: files and Examples.
+        shuffle_buffer_size: see `Dataset.shuffle`.
+        shuffle_seed: for both.
+        prefetch_buffer_size: see `Dataset.prefetch`.
+        reader_num_threads: how many files are read in turn; by default 1.
+        parser_num_threads: by default 2.
+        sloppy_ordering: the order is free.
+        drop_final_batch: leave out a last batch that is smaller; without `num_epochs` there is none.
+
+    Raises:
+        ValueError: there is no feature `label_key`.
+    """
+    if label_key and label_key not in features:
+        raise ValueError(
+            f"The `label_key` provided ({label_key}) must be one of the `features` keys: {features.keys()}."
+        )
+    read, args = reader or TFRecordDataset, tuple(reader_args or ())
+    turns = reader_num_threads or 1
+    dataset: Any = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    dataset = dataset.interleave(
+        lambda name: read(name, *args), None if turns == -1 else turns, 1, turns, not sloppy_ordering
+    )
+    if shuffle:
+        dataset = dataset.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        dataset = dataset.repeat(num_epochs)
+    dataset = dataset.batch(batch_size, drop_final_batch or num_epochs is None)
+    dataset = parse_example_dataset(features, parser_num_threads or 2)(dataset)
+    if label_key:
+        dataset = dataset.map(
+            lambda row: ({key: row[key] for key in row if key != label_key}, row[label_key])
+        )
+    return dataset.prefetch(-1 if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
 def cardinality(dataset: Dataset) -> Any:

@@ -24,6 +24,7 @@ from tfrkit.data.map import AutoMapNode, MapNode
 from tfrkit.data.node import Node
 from tfrkit.data.ragged_batch import RaggedBatchNode
 from tfrkit.data.structure import flatten, map_structure
+from tfrkit.tf.absent_verbs import VerbsMeta, absent_verb
 from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.tf.on_tensors import OnTensors, Yielding, begin_functions
@@ -52,7 +53,7 @@ _CLASSES: Final = {
 }
 
 
-class Dataset(engine.Dataset):
+class Dataset(engine.Dataset, metaclass=VerbsMeta):
     """A description of a stream of elements: Tensors, or tuples and dicts of them.
 
     Attributes:
@@ -70,6 +71,9 @@ class Dataset(engine.Dataset):
     def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
         """What a stage calls in the place of a user's function."""
         return OnTensors(function(given))
+
+    def __getattr__(self, name: str) -> Any:
+        raise absent_verb(name)
 
     # ---- verbs that run otherwise
 

@@ -23,10 +23,10 @@ class Function:
     """
 
     def __init__(self, python_function: Callable[..., Any], input_signature: Any = None) -> None:
+        functools.update_wrapper(self, python_function, updated=())
         self.python_function = python_function
         self.input_signature = None if input_signature is None else tuple(input_signature)
         self._scope = SeedScope(forgetful=True)
-        functools.update_wrapper(self, python_function)
 
     @property
     def name(self) -> str:

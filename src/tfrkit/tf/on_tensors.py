@@ -27,9 +27,9 @@ class OnTensors:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function, updated=())  # its name, not its attributes
         self.function = function
         self.scope = SeedScope()
-        functools.update_wrapper(self, function)
 
     def __call__(self, *values: Any) -> Any:
         """Call the function with Tensors of the values."""

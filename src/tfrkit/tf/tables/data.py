@@ -9,9 +9,10 @@ from tfrkit.tf.entry import Entry, Raw
 _EXPERIMENTAL: Final = (
     "AutoShardPolicy AutotuneAlgorithm ExternalStatePolicy TFRecordWriter assert_cardinality "
     "bucket_by_sequence_length cardinality choose_from_datasets copy_to_device dense_to_ragged_batch "
-    "dense_to_sparse_batch enumerate_dataset from_list get_next_as_optional get_single_element get_structure "
-    "group_by_window ignore_errors map_and_batch parallel_interleave parse_example_dataset prefetch_to_device "
-    "sample_from_datasets scan shuffle_and_repeat take_while unbatch unique"
+    "dense_to_sparse_batch enumerate_dataset from_list get_next_as_optional get_single_element "
+    "get_structure group_by_window ignore_errors make_batched_features_dataset map_and_batch "
+    "parallel_interleave parse_example_dataset prefetch_to_device sample_from_datasets scan "
+    "shuffle_and_repeat take_while unbatch unique"
 )
 _OLD: Final = (
     "get_output_classes get_output_shapes get_output_types make_initializable_iterator make_one_shot_iterator"
