@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -88,6 +89,10 @@ ResizeSizes measure(const ResizeTask& task, Bytes input) {
   return sizes;
 }
 
+// What takes some 20 us keeps the GIL: to get it back beside threads that decode costs as much
+// (benchmarks/images_seed.py).
+constexpr std::size_t kBriefBytes = 128 * 1024;
+
 void run(const ResizeTask& task, const ResizeSizes& sizes, Bytes input,
          std::span<std::byte> output) {
   const Buffer memory(4 * (sizes.indices + sizes.floats));
@@ -95,7 +100,8 @@ void run(const ResizeTask& task, const ResizeSizes& sizes, Bytes input,
                               numbers_in<float>(memory, sizes.floats, 4 * sizes.indices)};
   Code code = Code::kOk;
   {
-    const nb::gil_scoped_release released;
+    std::optional<nb::gil_scoped_release> released;
+    if (output.size() > kBriefBytes) released.emplace();
     if (task.method == ResizeMethod::kNearest) {
       code = resize_nearest(task, input, scratch, output);
     } else {

@@ -27,14 +27,12 @@ from tfrkit.ops.stateful import watch
 
 __all__ = ["ParallelMapIterator"]
 
-_CLAIM_SECONDS: Final = (
-    0.004  # that a thread works on what it claims at once, if a consumer waits for so many
-)
-_MOST_CLAIMED: Final = 8
+_CLAIM_SECONDS: Final = 0.02  # that a thread works on what it claims at once, if a consumer waits for so many
+_MOST_CLAIMED: Final = 32
 _PATIENCE_SECONDS: Final = (
     0.05  # a consumer waits so long for the rest of a claim, before it takes what is ready
 )
-_SLACK: Final = 16  # results that may be ready before the consumer asks, if the user leaves that open
+_SLACK: Final = 64  # results that may be ready before the consumer asks, if the user leaves that open
 _SLACK_BYTES: Final = 16 << 20
 
 

@@ -14,7 +14,8 @@ __all__ = ["Settling"]
 _FEW: Final = 9  # calls that are timed before something is decided
 _CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
 _WAITS: Final = 0.5  # a call that keeps its core busy for less than this part of its time waits for something
-_WORTH: Final = 0.85  # calls at once may each take so many times as long as one after the other in all
+_WORTH: Final = 0.95  # calls at once may each take so many times as long as one after the other in all
+_TRIALS: Final = 3  # a busy machine may spoil one
 
 
 class Settling:
@@ -30,7 +31,7 @@ class Settling:
         seconds: that a call takes, once it is settled.
     """
 
-    __slots__ = ("_alone", "_busy", "_seconds", "fixed", "inline", "seconds", "settled", "threads")
+    __slots__ = ("_alone", "_busy", "_seconds", "_trials", "fixed", "inline", "seconds", "settled", "threads")
 
     def __init__(self, threads: int, *, fixed: bool) -> None:
         self.threads = threads
@@ -41,6 +42,7 @@ class Settling:
         self._alone = 0.0  # seconds of one call, when nothing else runs
         self._seconds: list[float] = []
         self._busy = 0.0
+        self._trials = 0
 
     def stay_inline(self) -> None:
         """Calls must run one after another, however long they take."""
@@ -57,8 +59,11 @@ class Settling:
                 self._after_first()
         elif len(self._seconds) >= max(_FEW, 4 * self.threads):
             self.seconds = median(self._seconds)
-            self.inline = self.seconds > _WORTH * self.threads * self._alone
-            self.settled = True
+            self._trials += 1
+            slow = self.seconds > _WORTH * self.threads * self._alone
+            self.settled = not slow or self._trials == _TRIALS
+            self.inline = slow and self.settled
+            self._seconds = []
 
     def _after_first(self) -> None:
         self._alone = self.seconds = median(self._seconds)
