@@ -30,6 +30,7 @@ SECTION_6_CODECS: dict[str, str] = {
     "6 decode_image formats": "decode_image gives the same for JPEG, PNG, GIF, BMP and WebP: uint16 is the value times 256 (PNG: 257), float32 the value times float32(1/255) (PNG: 16 bits times float32(1/65535)); GIF and WebP have four dimensions unless expand_animations is False; WebP has uint8 only.",
     "6 decode_image other types": "Other types are converted from uint16 by convert_image_dtype.",
     "6 decode_image arguments": "expand_animations must be a bool, dtype a type, contents one string.",
+    "6 codec names": "decode_png, decode_gif, decode_bmp, decode_webp, decode_image and encode_png are in tf.io, tf.image and the same of compat.v1.",
     "6 decoders sniff": "Every decoder looks at the first bytes: decode_png, decode_gif, decode_jpeg and decode_webp decode PNG, JPEG and WebP, the first three GIF too (decode_png and decode_jpeg one frame only); BMP only decode_bmp and decode_image.",
     "6 decode_webp pixels": "WebP images, lossy and lossless, with and without alpha, give the same pixels; channels must be what the image has.",
     "6 decode_webp animated": "Animations with alpha give the same frames.",

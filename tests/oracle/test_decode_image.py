@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.oracle import tf_scenarios
 from tests.oracle.codecs import mutated, ours, same
 from tests.oracle.gif_files import control, frame, screen
 from tests.oracle.oracle import tensorflow
@@ -125,14 +126,29 @@ def test_first_bytes():
 @tf_rule("6 decode_image arguments")
 def test_arguments():
     contents = files()["gif animated"]
-    for expand in (True, False, 0, 1, "a"):
+    for expand in (True, False, 0, 1, "a", None):
         same("decode_image", contents, expand_animations=expand)
+    same("decode_image", contents, channels=3, expand_animations=None)
+    same("decode_image", files()["png"], expand_animations=None)
     for dtype in (None, "nothing", np.uint16, tensorflow().float32, float):
         same("decode_image", contents, dtype=dtype)
     for channels in (True, 1.5, -1, "x", [3]):
         same("decode_image", contents, channels=channels)
     for wrong in ([contents], [], 3, None, "text", [["a"]]):
         same("decode_image", wrong)
+
+
+@tf_rule("6 codec names")
+def test_names_in_both_modules():
+    contents, frames, images = files()["png"], files()["gif animated"], np.zeros((2, 3, 4, 3), np.uint8)
+    for part in ("io", "image"):
+        for read in (lambda tf: getattr(tf, part), lambda tf: getattr(tf.compat.v1, part)):  # noqa: B023
+            tf_scenarios.same(lambda tf: read(tf).decode_png(tf.constant(contents), channels=1))  # noqa: B023
+            tf_scenarios.same(lambda tf: read(tf).decode_image(tf.constant(frames), dtype=tf.float32))  # noqa: B023
+            tf_scenarios.same(lambda tf: read(tf).decode_gif(contents=frames))  # noqa: B023
+            tf_scenarios.same(lambda tf: read(tf).decode_bmp(files()["bmp"], 4))  # noqa: B023
+            tf_scenarios.same(lambda tf: read(tf).decode_webp(files()["webp"], name="any"))  # noqa: B023
+            tf_scenarios.same(lambda tf: tf.shape(read(tf).encode_png(tf.constant(images))))  # noqa: B023
 
 
 WEBP = [

@@ -52,4 +52,9 @@ def decode_image(
     expand = bool_attribute(expand_animations, "expand_animations", True)
     decoded = kind if kind in _TYPES else "uint16"
     image = decode_as("DecodeImage", contents, channels, decoded, _TYPES, expand)
+    if (
+        expand_animations is None and image.ndim == 4
+    ):  # frames are given for it, but not the shape that it says
+        shape = f"(None, None, {channels or None})"
+        raise ValueError(f"Tensor's shape {image.shape} is not compatible with supplied shape {shape}.")
     return image if decoded == kind else convert_image_dtype(image, kind)

@@ -21,7 +21,8 @@ __all__ = ["encode_png_file"]
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _COLORS: Final = {1: 0, 2: 4, 3: 2, 4: 6}
-_DEFAULT_LEVEL: Final = 6
+_DEFAULT_LEVEL: Final = 7  # of zlib-ng: files are as large as libpng's by default, in a third of the time
+_MOST_MEMORY: Final = 9
 _MAX_CHUNK: Final = 2**30
 
 
@@ -36,7 +37,9 @@ def encode_png_file(image: npt.NDArray[Any], compression: int) -> bytes:
     samples = np.ascontiguousarray(image, ">u2" if image.dtype.itemsize == 2 else np.uint8)
     step = channels * samples.itemsize
     rows = encode_png_rows(samples.data.cast("B"), width * step, step)
-    packed: bytes = _fast.compress(rows, _DEFAULT_LEVEL if compression < 0 else compression)
+    level = _DEFAULT_LEVEL if compression < 0 else compression
+    engine = _fast.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS, _MOST_MEMORY, zlib.Z_FILTERED)
+    packed: bytes = engine.compress(rows) + engine.flush()
     header = struct.pack(">IIBBBBB", width, height, 8 * samples.itemsize, _COLORS[channels], 0, 0, 0)
     pixels = [_chunk(b"IDAT", packed[at : at + _MAX_CHUNK]) for at in range(0, len(packed), _MAX_CHUNK)]
     return b"".join((_SIGNATURE, _chunk(b"IHDR", header), *pixels, _chunk(b"IEND", b"")))
