@@ -23,6 +23,9 @@ def test_decode_csv():
         same(lambda tf: tf.io.decode_csv(line, [["z"]], select_cols=[1]))
         required = [np.zeros(0, np.int64), np.zeros(0, np.float64), ["x"]]
         same(lambda tf: tf.io.decode_csv([line], required))
+    for pair in (["x,1", "1"], ["1", 'a"'], ["\n1,2", "1,\n"], ["1,2,", "x"], ["1,,", '"1"\n,']):
+        for options in ({}, {"use_quote_delim": False}, {"select_cols": [0, 2]}):
+            same(lambda tf: tf.io.decode_csv(pair, [[0], ["d"]], **options))
     same(lambda tf: tf.io.decode_csv([["1,a"], ['2,"b,""c"']], [[0], [""]]))
     same(lambda tf: tf.compat.v1.decode_csv("1;2", [0, 1], ";"))
     fails(

@@ -10,7 +10,7 @@ import pytest
 from tests.oracle.tf_scenarios import fails, same
 from tests.rules import tf_rule
 
-TEXTS = ["", "a", "héé", b"\xff\xc3a\x80", "  A b\t\n", "ABCÄÖß", "ΑΣΣ ΑΣ", "x" * 70]
+TEXTS = ["", "a\0B", "a", "héé", b"\xff\xc3a\x80", "  A b\t\n", "ABCÄÖß", "ΑΣΣ ΑΣ", "x" * 70]
 ROWS = [["a b", "c"], [], ["", "d  e"]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -63,18 +64,12 @@ def decode_csv(
     _check(defaults, chosen, field_delim)
     column = strings_of(records)
     lines = flat_strings(column)
-    delimiter = field_delim.encode()
-    rows = _rows(lines, delimiter, use_quote_delim, chosen)
-    wanted = len(defaults)
-    for number, row in enumerate(rows):
-        if len(row) != wanted:
-            raise InvalidArgumentError(f"Expect {wanted} fields but have {len(row)} in record {number}")
-    missing = (b"", na_value.encode())
-    fields = list(zip(*rows, strict=True)) if rows else [()] * wanted
-    return [
-        _column(fields[place], default, place, missing, column.shape)
-        for place, default in enumerate(defaults)
-    ]
+    reader = _Reader(field_delim.encode(), use_quote_delim, chosen, defaults, (b"", na_value.encode()))
+    try:
+        return reader.columns(lines, column.shape)
+    except InvalidArgumentError:
+        reader.check(lines)  # for the error of the first record that has one
+        raise
 
 
 def decode_csv_v1(
@@ -129,34 +124,81 @@ def _check(defaults: list[Any], chosen: list[int] | None, delimiter: str) -> Non
         raise InvalidArgumentError("field_delim should be only 1 char")
 
 
-def _rows(lines: list[bytes], delimiter: bytes, quotes: bool, chosen: list[int] | None) -> list[list[bytes]]:
-    """The fields of all lines; where nothing is quoted or broken, by plain splitting."""
-    every = b"".join(lines)
-    if chosen is None and not any(
-        mark in every for mark in ((b'"', b"\n", b"\r") if quotes else (b"\n", b"\r"))
-    ):
-        return [line.split(delimiter) if line else [] for line in lines]
-    return [_fields(line, delimiter, quotes, chosen) for line in lines]
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How lines are read.
 
+    Attributes:
+        delimiter: between fields.
+        quotes: whether quotes protect.
+        chosen: numbers of the columns that are wanted, all if None.
+        defaults: an array of no or one value for each.
+        missing: texts that stand for no value.
+    """
 
-def _fields(line: bytes, delimiter: bytes, quotes: bool, chosen: list[int] | None) -> list[bytes]:
-    """The fields of a line; with `chosen`, those columns, and nothing behind the last of them is looked at."""
-    fields: list[bytes] = []
-    number = at = 0
-    while at < len(line) or (number and at == len(line)):
-        if chosen is not None and len(fields) == len(chosen):
-            break
-        take = chosen is None or number == chosen[len(fields)]
-        if quotes and line.startswith(b'"', at):
-            field, at = _quoted(line, at + 1, delimiter)
-        else:
-            field, at = _plain(line, at, delimiter, quotes)
-        if take:
-            fields.append(field)
-        number += 1
-        if at > len(line):
-            break
-    return fields
+    delimiter: bytes
+    quotes: bool
+    chosen: list[int] | None
+    defaults: list[Any]
+    missing: tuple[bytes, bytes]
+
+    def columns(self, lines: list[bytes], shape: tuple[int, ...]) -> list[Any]:
+        """All columns, each in one step."""
+        rows = self._rows(lines)
+        for number, row in enumerate(rows):
+            self._check_count(row, number)
+        fields = list(zip(*rows, strict=True)) if rows else [()] * len(self.defaults)
+        return [
+            _column(fields[place], default, place, self.missing, shape)
+            for place, default in enumerate(self.defaults)
+        ]
+
+    def check(self, lines: list[bytes]) -> None:
+        """Go through the lines one by one, and raise at the first that is wrong."""
+        for number, line in enumerate(lines):
+            row = self._fields(line)
+            self._check_count(row, number)
+            for place, (field, default) in enumerate(zip(row, self.defaults, strict=True)):
+                _value(field, default, place, number, self.missing)
+
+    def _check_count(self, row: list[bytes], number: int) -> None:
+        if len(row) != len(self.defaults):
+            raise InvalidArgumentError(
+                f"Expect {len(self.defaults)} fields but have {len(row)} in record {number}"
+            )
+
+    def _rows(self, lines: list[bytes]) -> list[list[bytes]]:
+        """The fields of all lines; where nothing is quoted or broken, by plain splitting."""
+        every = b"".join(lines)
+        marks = (b'"', b"\n", b"\r") if self.quotes else (b"\n", b"\r")
+        if self.chosen is None and not any(mark in every for mark in marks):
+            return [line.split(self.delimiter) if line else [] for line in lines]
+        return [self._fields(line) for line in lines]
+
+    def _fields(self, line: bytes) -> list[bytes]:
+        """The fields of a line that are wanted; nothing behind the last of them is looked at."""
+        fields: list[bytes] = []
+        number = at = 0
+        while at < len(line) and not self._is_complete(fields):
+            if line[at : at + 1] in (b"\n", b"\r"):  # passed over where a field begins
+                at += 1
+                continue
+            if self.quotes and line.startswith(b'"', at):
+                field, at = _quoted(line, at + 1, self.delimiter)
+            else:
+                field, at = _plain(line, at, self.delimiter, self.quotes)
+            if self._wants(number, fields):
+                fields.append(field)
+            number += 1
+        if line.endswith(self.delimiter) and not self._is_complete(fields) and self._wants(number, fields):
+            fields.append(b"")
+        return fields
+
+    def _is_complete(self, fields: list[bytes]) -> bool:
+        return self.chosen is not None and len(fields) == len(self.chosen)
+
+    def _wants(self, number: int, fields: list[bytes]) -> bool:
+        return self.chosen is None or number == self.chosen[len(fields)]
 
 
 def _plain(line: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[bytes, int]:

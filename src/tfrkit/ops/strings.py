@@ -179,7 +179,7 @@ def _is_unicode(encoding: Any) -> bool:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.partition(b"\0")[0].decode("utf-8", "replace")  # TensorFlow stops at a zero byte
 
 
 def _flat(value: Any) -> Any:
