@@ -42,6 +42,7 @@ SECTION_6_TFDATA: dict[str, str] = {
     "6 data.experimental": "The names of tf.data.experimental do what the verbs of today do.",
     "6 data.experimental files": "tf.data.experimental.TFRecordWriter writes a dataset of strings; parse_example_dataset parses batches.",
     "6 make_batched_features_dataset": "make_batched_features_dataset lists, reads, shuffles, repeats, batches and parses, in an order that the seed decides.",
+    "6 FixedLengthRecordDataset": "FixedLengthRecordDataset cuts files into records between header and footer; a plain file that does not go up is an InvalidArgumentError for ever, a compressed one a DataLossError after its records.",
     "6 Optional": "An Optional has a value or none, and an element_spec.",
     "6 iterators of TensorFlow 1": "make_one_shot_iterator gives an iterator; make_initializable_iterator is a RuntimeError.",
     # functions

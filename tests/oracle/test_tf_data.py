@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import collections
 import functools
+import gzip
 import pickle
+import re
 import threading
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ import numpy as np
 import pytest
 
 from tests.oracle.data_scenarios import fresh, ours_by_its_names, outcomes, theirs
-from tests.oracle.oracle import tensorflow
+from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.tf_scenarios import ours, outcome, same
 from tests.rules import tf_rule
 
@@ -417,6 +420,67 @@ def test_batched_features(tmp_path: Path, number: int) -> None:
         return list(dataset.take(9))
 
     same(case)
+
+
+@tf_rule("6 FixedLengthRecordDataset")
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        (["a", "b"], {}),
+        (["a", "b"], {"num_parallel_reads": 2}),
+        (["a", "odd"], {}),
+        (["a", "short"], {}),
+        (["empty", "a"], {}),
+        (["none", "a"], {}),
+        (["z"], {"compression_type": "GZIP"}),
+        (["y", "y"], {"compression_type": "ZLIB"}),
+        (["ze", "z", "zs", "z"], {"compression_type": "GZIP"}),
+        (["a"], {"compression_type": "GZIP"}),
+    ],
+)
+def test_records_of_one_length(tmp_path: Path, names: list[str], options: dict[str, Any]) -> None:
+    for name, data in (
+        ("a", b"HHabcdefFF"),
+        ("b", b"HHghiFF"),
+        ("odd", b"HHabcdeFF"),
+        ("short", b"H"),
+        ("empty", b""),
+    ):
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "z").write_bytes(gzip.compress(b"HHabcdefFF"))
+    (tmp_path / "ze").write_bytes(gzip.compress(b""))
+    (tmp_path / "zs").write_bytes(gzip.compress(b"HHa"))
+    (tmp_path / "y").write_bytes(zlib.compress(b"HHabcdefgFF"))
+    paths = [str(tmp_path / name) for name in names]
+
+    def case(lib: Any) -> Any:
+        return lib.tf.data.FixedLengthRecordDataset(paths, 3, 2, 2, **options)
+
+    found = []
+    for library in (ours_by_its_names(), theirs()):
+        found.append([_without_names(each) for each in outcomes(case(library), limit=8)])
+    assert found[0] == found[1]
+
+
+def _without_names(outcome: Any) -> Any:
+    """An outcome; of an internal error without what TensorFlow calls the stages."""
+    if not isinstance(outcome, Failure):
+        return outcome
+    return outcome.name, re.sub('Iterator "[^"]*"', "Iterator", outcome.message)
+
+
+def test_records_of_one_length_go_on_from_a_state(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(bytes(range(100)))
+    dataset = ours().data.FixedLengthRecordDataset([str(tmp_path / "x")] * 2, 4)
+    iterator = iter(dataset)
+    for _ in range(30):
+        next(iterator)
+    rest = [each.numpy() for each in dataset.iter_from(iterator.state())]
+    assert rest == [each.numpy() for each in iterator]
+    assert len(rest) == 20
+    for arguments in ((0,), (3, -1), (3, 0, -1), (3, 0, 0, -2), (3, 0, 0, None, "FOO")):
+        with pytest.raises(ours().errors.InvalidArgumentError):
+            ours().data.FixedLengthRecordDataset("x", *arguments)
 
 
 def test_missing_verbs_say_what_to_do() -> None:

@@ -23,6 +23,7 @@ NAMES: Final[dict[str, Entry]] = {
     "data.Dataset": Raw("tf.dataset:Dataset"),
     "data.TFRecordDataset": Raw("tf.file_datasets:TFRecordDataset"),
     "data.TextLineDataset": Raw("tf.file_datasets:TextLineDataset"),
+    "data.FixedLengthRecordDataset": Raw("tf.file_datasets:FixedLengthRecordDataset"),
     "data.Options": Raw("data.options:Options"),
     "data.ThreadingOptions data.experimental.ThreadingOptions": Raw("data.options:ThreadingOptions"),
     "data.DatasetSpec": Raw("model.element_spec:DatasetSpec"),
