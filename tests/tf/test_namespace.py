@@ -88,7 +88,7 @@ def test_a_name_that_is_left_out_says_what_to_do(name, advice):
 
 def test_modules_can_be_imported():
     old = importlib.import_module("tfrkit.tf.compat.v1")
-    assert old.parse_single_example is find("io.parse_single_example")
+    assert old.parse_single_sequence_example is find("io.parse_single_sequence_example")
     assert tfrkit.tf.__version__ == tfrkit.tf.version.VERSION
     assert "io" in dir(tfrkit.tf)
 
