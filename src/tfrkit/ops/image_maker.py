@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.ops.decode_image import decode_image
 from tfrkit.ops.image_format import check_channels
 from tfrkit.ops.jpeg_sized import decode_jpeg_sized
 from tfrkit.ops.normalize import Normalization
@@ -117,6 +116,13 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
+def _decode_any(contents: Any, channels: int) -> Image:
+    """Decode an image of any format, of an animation the first frame."""
+    from tfrkit.ops.decode_image import decode_image  # with all its decoders, which few pipelines need
+
+    return decode_image(contents, channels, expand_animations=False)
+
+
 @dataclass(frozen=True)
 class ImageMaker:
     """What to make of encoded images. Any number of threads may use it.
@@ -188,7 +194,7 @@ class ImageMaker:
         least = self.size if self.scaled and self.size is not None else (0, 0)
         memory = None if own else _scratch.bytes
         found = decode_jpeg_sized(contents, self.channels, least, memory)
-        return decode_image(contents, self.channels, expand_animations=False) if found is None else found
+        return _decode_any(contents, self.channels) if found is None else found
 
     def _resize(self, image: Image, out: Image) -> None:
         if self.method == "nearest":  # keeps the type
