@@ -225,3 +225,62 @@ def test_random_timings(seed):
     assert outcomes(make()) == expected
     at = rng.randrange(60)
     assert resumed(make, at) == expected[at:]
+
+
+def test_a_thread_claims_several_elements_that_a_consumer_waits_for(monkeypatch):
+    sizes = []
+    made = parallel_map._Claim.__init__
+
+    def noted(self, place, run, *args, **kwargs) -> None:
+        sizes.append(len(run.chunk))
+        made(self, place, run, *args, **kwargs)
+
+    monkeypatch.setattr(parallel_map._Claim, "__init__", noted)
+    ds = Dataset.range(400).map(slowly(lambda x: x + 1, 0.0003), num_parallel_calls=2).batch(64)
+    assert [int(x) for batch in ds for x in batch] == list(range(1, 401))
+    assert 1 < max(sizes) <= 8
+    single = Dataset.range(60).map(slowly(lambda x: x + 1, 0.0003), num_parallel_calls=2)
+    sizes.clear()
+    assert outcomes(single) == list(range(1, 61))
+    assert max(sizes) == 1
+
+
+def test_errors_within_a_claim_keep_their_places():
+    fails = [30, 31, 100, 256]
+    ds = Dataset.range(300).map(slowly(fail_at(*fails), 0.0003), num_parallel_calls=2)
+    expected = outcomes(Dataset.range(300).map(fail_at(*fails)).batch(16))
+    assert outcomes(ds.batch(16)) == expected
+
+
+def test_a_function_that_blocks_holds_back_nothing_of_its_claim_that_came_before():
+    door = threading.Event()
+
+    def function(x):
+        time.sleep(0.0005)
+        if x == 70:
+            door.wait(20)
+        return x
+
+    iterator = iter(Dataset.range(100).map(function, num_parallel_calls=2).batch(7))
+    assert [int(x) for _ in range(10) for x in next(iterator)] == list(range(70))
+    door.set()
+    assert [int(x) for batch in iterator for x in batch] == list(range(70, 100))
+
+
+def test_results_are_made_while_the_consumer_is_busy():
+    calls = []
+
+    def function(x):
+        calls.append(int(x))
+        time.sleep(0.001)
+        return x
+
+    ds = Dataset.range(200).map(function, num_parallel_calls=-1).batch(8)
+    iterator = iter(ds)
+    for _ in range(8):
+        next(iterator)
+    begun = len(calls)
+    wait_for(lambda: len(calls) > begun, 2)
+    time.sleep(0.1)
+    assert len(calls) <= 8 * 8 + 16 + 8
+    iterator.close()
