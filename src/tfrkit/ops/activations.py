@@ -12,7 +12,7 @@ from tfrkit.model.shapes import show_dims
 from tfrkit.ops.arithmetic import maximum
 from tfrkit.ops.convert import alike, as_value, convert, dtype_of, shape_of, takes_alike
 from tfrkit.ops.elementary import erf, relu, sigmoid, tanh
-from tfrkit.ops.elementwise import apply_pair, apply_single
+from tfrkit.ops.elementwise import apply_pair, apply_single, quietly
 from tfrkit.ops.types import check_type
 
 __all__ = [
@@ -33,12 +33,20 @@ __all__ = [
     "xlog1py",
 ]
 
+
+def _log_gamma(x: float) -> float:
+    if not math.isfinite(x):
+        return abs(x)
+    return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
+
+
 _erfc = np.frompyfunc(math.erfc, 1, 1)
-_lgamma = np.frompyfunc(lambda x: math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x), 1, 1)
+_lgamma = np.frompyfunc(_log_gamma, 1, 1)
 _SCALE = 1.0507009873554804934193349852946
 _SCALED_ALPHA = 1.7580993408473768599402175208123
 
 
+@quietly
 def leaky_relu(features: Any, alpha: Any = 0.2) -> Any:
     """The number, or a part of it if it is negative; integers become float32.
 
@@ -52,12 +60,14 @@ def leaky_relu(features: Any, alpha: Any = 0.2) -> Any:
     return maximum(value, value * dtype_of(value).type(float(alpha)))
 
 
+@quietly
 def silu(features: Any, beta: Any = 1.0) -> Any:
     """The number times its sigmoid."""
     value = as_value(features)
     return value * sigmoid(convert(beta, dtype_of(value)) * value)
 
 
+@quietly
 def gelu(features: Any, approximate: bool = False) -> Any:
     """The number times the part of a normal distribution that lies below it."""
     value = as_value(features)
@@ -85,12 +95,14 @@ def softsign(features: Any) -> Any:
     return apply_single("Softplus", lambda x: x / (x.dtype.type(1) + np.abs(x)), features)
 
 
+@quietly
 def crelu(features: Any, axis: int = -1) -> Any:
     """`relu` of the value and of its negative, side by side."""
     value = as_value(features)
     return np.concatenate([relu(value), relu(-value)], axis)
 
 
+@quietly
 def l2_loss(t: Any) -> Any:
     """Half the sum of the squares."""
     value = as_value(t)
@@ -132,6 +144,7 @@ def xlog1py(x: Any, y: Any) -> Any:
     return apply_pair(lambda x, y: np.asarray(np.where(x == 0, x.dtype.type(0), x * np.log1p(y)))[()], x, y)
 
 
+@quietly
 def polyval(coeffs: Any, x: Any) -> Any:
     """The value of a polynomial, whose coefficients begin with that of the highest power.
 

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import leaves_of, to_array
+from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.dtypes import op_name
-from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.tensor_types import tensor_type_of
+from tfrkit.ops.literal import STRING, cast_array, kernel_name, number_of, of_literal, of_numbers, refuse
 from tfrkit.ops.types import KNOWN, check_type
 
 __all__ = [
@@ -43,15 +43,10 @@ __all__ = [
     "takes_alike",
 ]
 
-STRING: Final = np.dtype(object)
 _MOST_TYPES: Final = 200
 _types: Final[dict[Any, np.dtype[Any]]] = {}  # by what named them
 _KINDS: Final = frozenset({np.ndarray, bytes, BytesColumn, RecordColumn})
-_FLOATS: Final = frozenset(map(np.dtype, ("float16", "float32", "float64")))
-_DIRECT_INTS: Final = frozenset(map(np.dtype, ("int32", "int64", "uint64")))
 _SEQUENCES: Final = (list, tuple)
-_LARGEST: Final = 3.4028234e38  # a float32 can be
-_SMALL: Final = 65504  # fits every float
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -107,15 +102,6 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return () if type(value) is bytes else value.shape
 
 
-def kernel_name(dtype: np.dtype[Any]) -> str:
-    """The name of a type in the messages of TensorFlow's kernels.
-
-    >>> kernel_name(np.dtype("float32")), kernel_name(STRING)
-    ('float', 'string')
-    """
-    return op_name(dtype_name(dtype))
-
-
 def as_array(value: Any) -> npt.NDArray[Any]:
     """A value as an array, of bytes objects if it is of strings; numbers are not copied."""
     if isinstance(value, BytesColumn):
@@ -164,7 +150,7 @@ def convert(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
         if number is not None:
             return number
     if isinstance(value, bytes):
-        return value if dtype is None or dtype == STRING else _refuse(value, dtype)
+        return value if dtype is None or dtype == STRING else refuse(value, dtype)
     if isinstance(value, BytesColumn):
         if dtype is None or dtype == STRING:
             return value if value.shape else value.to_numpy().item()
@@ -174,12 +160,12 @@ def convert(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     if kind is Pack:
         return _packed(value, dtype)
     if kind is list or kind is tuple:
-        numbers = _of_numbers(value, dtype)
+        numbers = of_numbers(value, dtype)
         if numbers is not None:
             return numbers
     if dtype is None:
         return of_array(_finished(to_array(value)))
-    return of_array(_of_literal(value, dtype))
+    return of_array(of_literal(value, dtype))
 
 
 def convert_hinted(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -283,14 +269,6 @@ def as_type(dtype: Any) -> np.dtype[Any]:
         return found
 
 
-def cast_array(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Cast numbers as the processor does: floats are cut off, integers wrap round."""
-    if array.dtype.kind == "c" and dtype.kind not in "cb":
-        array = array.real
-    with np.errstate(all="ignore"):  # what does not fit is what the processor makes of it
-        return array.astype(dtype)
-
-
 def _check(op: str, values: list[Any], first: int = 0) -> None:
     dtype = dtype_of(values[0])
     check_type(op, dtype)
@@ -359,85 +337,3 @@ def _tensor_type(values: list[Any]) -> np.dtype[Any] | None:
         if isinstance(value, Pack) and (found := _tensor_type(value)) is not None:
             return found
     return None
-
-
-def _of_literal(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """An array of a type out of Python's values, by the rules of TensorFlow's conversion."""
-    shape, leaves = leaves_of(value)
-    made = _direct(leaves, dtype)
-    if made is not None:
-        return made.reshape(shape)
-    array = _inferred(value, shape, leaves)
-    if not array.size:
-        return np.zeros(shape, dtype)
-    if not _is_compatible(dtype, array.dtype):
-        _refuse(value, dtype)
-    if array.dtype.kind == "f" and dtype.kind in "fcV":
-        array = np.array(leaves, np.float64).reshape(shape)
-    return cast_array(array, dtype)
-
-
-def _inferred(value: Any, shape: tuple[int, ...], leaves: list[Any]) -> npt.NDArray[Any]:
-    """What it is by itself; floats may be larger than a float32 here."""
-    if leaves and isinstance(leaves[0], float) and all(map(_is_real, leaves)):
-        return np.array(leaves, np.float64).reshape(shape)
-    return to_array(value)
-
-
-def _direct(leaves: list[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
-    """Those types that TensorFlow reads out of Python's values themselves; None for the others."""
-    if dtype in _FLOATS and all(map(_is_real, leaves)):
-        with np.errstate(all="ignore"):
-            return np.array([float(leaf) for leaf in leaves], np.float64).astype(dtype)
-    if dtype in _DIRECT_INTS and all(isinstance(leaf, (int, np.integer)) for leaf in leaves):
-        limits = np.iinfo(dtype)
-        if all(limits.min <= leaf <= limits.max for leaf in leaves):
-            return np.array(leaves, dtype)
-    if dtype == np.complex128 and all(_is_real(leaf) or isinstance(leaf, complex) for leaf in leaves):
-        return np.array([complex(leaf) for leaf in leaves], np.complex128)
-    return None
-
-
-def _is_real(leaf: Any) -> bool:
-    return isinstance(leaf, (int, float, np.integer, np.floating))
-
-
-def _is_compatible(wanted: np.dtype[Any], found: np.dtype[Any]) -> bool:
-    if wanted == found:
-        return True
-    if wanted.kind in "iu":
-        return found.kind in "iu"
-    if wanted.kind == "c":
-        return found.kind in "iufc"
-    return wanted.kind in "fV" and found.kind in "iuf"
-
-
-def _of_numbers(values: Any, dtype: np.dtype[Any] | None) -> npt.NDArray[Any] | None:
-    """An array of a flat list of ints, or of floats, quickly; None for what is not so simple."""
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        if min(values) < -(2**31) or max(values) >= 2**31:
-            return None
-        if dtype is None or dtype.char in "il":
-            return np.array(values, np.int32 if dtype is None else dtype)
-        return np.array(values, dtype) if dtype.char in "fd" else None
-    if kinds == {float} and (dtype is None or dtype.char in "fd"):
-        wide = np.array(values)
-        return wide.astype(np.float32 if dtype is None else dtype) if np.abs(wide).max() < _LARGEST else None
-    return None
-
-
-def number_of(value: float, dtype: np.dtype[Any] | None) -> Any:
-    """A number of a type for most of Python's, quickly; None for the others, which `convert` knows."""
-    if dtype is None:
-        if type(value) is int:
-            return np.int32(value) if -(2**31) <= value < 2**31 else None
-        return np.float32(value) if -_LARGEST < value < _LARGEST else None
-    kind = dtype.char
-    if kind in "fde":
-        return dtype.type(value) if -_SMALL < value < _SMALL else None
-    return dtype.type(value) if kind in "ilhbq" and type(value) is int and -128 <= value < 128 else None
-
-
-def _refuse(value: Any, dtype: np.dtype[Any]) -> Any:
-    raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {kernel_name(dtype)}")

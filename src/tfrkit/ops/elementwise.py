@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import STRING, as_array, as_value, dtype_of, of_array, shape_of
 from tfrkit.ops.types import check_type
 
-__all__ = ["apply_pair", "apply_single", "as_floats", "check_broadcast"]
+__all__ = ["apply_pair", "apply_single", "as_floats", "check_broadcast", "quietly"]
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _WHOLE: Final = frozenset("?bhilqBHILQ")  # numpy's letters of integers and truth values
 _SILENT: Final = (
     frozenset(  # give no warnings for them; the context that silences the others takes a microsecond
@@ -63,6 +65,17 @@ def apply_pair(function: Callable[..., Any], x: Any, y: Any) -> Any:
     except ValueError:
         check_broadcast(x, y)
         raise
+
+
+def quietly(function: _Function) -> _Function:
+    """Make a function give no warnings of numpy's about numbers, as TensorFlow gives none."""
+
+    @functools.wraps(function)
+    def quiet(*args: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args, **options)
+
+    return cast("_Function", quiet)
 
 
 def check_broadcast(x: Any, y: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.ops.cast import cast_value
 from tfrkit.ops.convert import alike, as_type, as_value, dtype_of
+from tfrkit.ops.elementwise import quietly
 
 __all__ = ["bincount", "histogram_fixed_width", "histogram_fixed_width_bins"]
 
@@ -70,6 +71,7 @@ def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype
     return np.bincount(np.reshape(places, -1), minlength=int(as_value(nbins))).astype(as_type(dtype))
 
 
+@quietly
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
     """For each number the bin that it falls into."""
     numbers, ends = alike("HistogramFixedWidth", values, value_range)

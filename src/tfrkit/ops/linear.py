@@ -13,6 +13,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import alike_to_first, as_value, convert, dtype_of, shape_of, takes_alike
+from tfrkit.ops.elementwise import quietly
 
 __all__ = ["einsum", "matmul", "matvec", "tensordot"]
 
@@ -57,6 +58,7 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False) -
     return np.squeeze(found, -1)
 
 
+@quietly
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
     """Sum over the products of elements along some axes."""
     a, b = alike_to_first("MatMul", a, b)
@@ -66,6 +68,7 @@ def tensordot(a: Any, b: Any, axes: Any) -> Any:
     return found if found.ndim else found[()]
 
 
+@quietly
 def einsum(equation: str, *inputs: Any) -> Any:
     """Sum over the indices that an equation names, as numpy's function does."""
     values = [as_value(value) for value in inputs]

@@ -9,6 +9,7 @@ import numpy as np
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import alike, as_value, convert, dtype_of, integers, shape_of
+from tfrkit.ops.elementwise import quietly
 from tfrkit.ops.reduce import norm
 from tfrkit.ops.shapes import matrix_transpose
 from tfrkit.ops.strided_slice import rearranged
@@ -34,6 +35,7 @@ __all__ = [
 _SOLVED = ["double", "float", "half", "complex64", "complex128"]
 
 
+@quietly
 def inv(input: Any, adjoint: bool = False) -> Any:  # noqa: A002
     """The inverse of matrices; agrees with TensorFlow's to about 1e-5.
 
@@ -48,6 +50,7 @@ def inv(input: Any, adjoint: bool = False) -> Any:  # noqa: A002
     return found.astype(value.dtype)
 
 
+@quietly
 def det(input: Any) -> Any:  # noqa: A002
     """The determinant of matrices."""
     value = _square(input)
@@ -59,6 +62,7 @@ def adjoint(matrix: Any) -> Any:
     return matrix_transpose(matrix, conjugate=True)
 
 
+@quietly
 def cross(a: Any, b: Any) -> Any:
     """The cross product of vectors of three elements."""
     a, b = alike("Cross", a, b)
@@ -108,6 +112,7 @@ def tensor_diag_part(input: Any) -> Any:  # noqa: A002
     return np.diagonal(value.reshape(total, total)).reshape(sizes[:half]).copy()
 
 
+@quietly
 def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[Any, Any]:  # noqa: A002
     """A value divided by its norm, and the norm."""
     value = as_value(tensor)
@@ -116,6 +121,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[An
         return value / length, length
 
 
+@quietly
 def global_norm(t_list: Any) -> Any:
     """The Euclidean norm of all elements of several values."""
     values = [as_value(value) for value in t_list]
@@ -126,6 +132,7 @@ def global_norm(t_list: Any) -> Any:
     return np.sqrt(total)
 
 
+@quietly
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None) -> tuple[list[Any], Any]:
     """Several values, made smaller if the norm of all is larger than another; and the norm."""
     values = [as_value(value) for value in t_list]

@@ -26,6 +26,7 @@ from tfrkit.ops.convert import (
     kernel_name,
     shape_of,
 )
+from tfrkit.ops.elementwise import quietly
 from tfrkit.ops.types import check_type
 
 __all__ = [
@@ -112,6 +113,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False)
     return reduce_mean(square, axis, keepdims)
 
 
+@quietly
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The square root of the variance."""
     return np.sqrt(reduce_variance(input_tensor, axis, keepdims))
@@ -150,6 +152,7 @@ def count_nonzero(
     return reduce_sum(filled.astype(as_type(dtype)), axis, bool(keepdims))
 
 
+@quietly
 def zero_fraction(value: Any) -> Any:
     """The part that is 0, as a float32."""
     value = as_value(value)
@@ -158,6 +161,7 @@ def zero_fraction(value: Any) -> Any:
         return np.float32(total - np.count_nonzero(value)) / np.float32(total)
 
 
+@quietly
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tuple[Any, Any]:  # noqa: ARG001
     """The mean and the variance."""
     value = as_value(x)
@@ -166,6 +170,7 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tup
     return (mean if keepdims else np.reshape(mean, np.shape(variance))[()]), variance
 
 
+@quietly
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None) -> Any:  # noqa: A002
     """The norm of vectors, or the Euclidean one of matrices.
 

@@ -10,6 +10,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
 from tfrkit.ops.arithmetic import maximum, minimum
 from tfrkit.ops.convert import as_value, convert, dtype_of, is_tensor, shape_of, takes_alike
+from tfrkit.ops.elementwise import quietly
 from tfrkit.ops.reduce import reduce_sum
 from tfrkit.ops.types import check_type
 
@@ -39,6 +40,7 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
     return _scanned("Cumprod", np.cumprod, 1, x, axis, exclusive, reverse)
 
 
+@quietly
 def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
     """Logarithms of the sums of e to the power of all elements up to each."""
     value = as_value(x)
@@ -72,6 +74,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     return found
 
 
+@quietly
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """A value, made smaller if its Euclidean norm is larger than another."""
     value = as_value(t)
@@ -81,6 +84,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     return value * most / np.maximum(length, most)
 
 
+@quietly
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
     """A value divided by its Euclidean norm."""
     value = as_value(x)
@@ -88,6 +92,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
     return value * np.reciprocal(np.sqrt(np.maximum(squares, dtype_of(value).type(epsilon))))
 
 
+@quietly
 def softmax(logits: Any, axis: int | None = None) -> Any:
     """E to the power of each number, divided by the sum of all, along a dimension.
 
@@ -101,6 +106,7 @@ def softmax(logits: Any, axis: int | None = None) -> Any:
     return raised / np.sum(raised, place, keepdims=True, dtype=raised.dtype)
 
 
+@quietly
 def log_softmax(logits: Any, axis: int | None = None) -> Any:
     """The logarithm of `softmax`."""
     value = as_value(logits)

@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
-from tfrkit.ops.convert import alike, as_array, as_value, dtype_of, of_array, shape_of
+from tfrkit.ops.cast import cast
+from tfrkit.ops.convert import alike, as_array, as_value, dtype_of, integers, of_array, shape_of
+from tfrkit.ops.elementwise import quietly
 from tfrkit.ops.strided_slice import rearranged
 from tfrkit.ops.types import check_type
 
@@ -167,9 +169,7 @@ def confusion_matrix(
     Raises:
         InvalidArgumentError: a class is negative or not among them.
     """
-    wanted, guessed = (
-        np.asarray(as_value(given)).astype(np.int64).ravel() for given in (labels, predictions)
-    )
+    wanted, guessed = (np.ravel(cast(given, "int64")) for given in (labels, predictions))
     for name, classes in (("labels", wanted), ("predictions", guessed)):
         if classes.size and int(classes.min()) < 0:
             raise InvalidArgumentError(f"`{name}` contains negative values")
@@ -190,7 +190,7 @@ def confusion_matrix(
 def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[Array, npt.NDArray[np.int64]]:
     values = as_value(data)
     check_type(op, dtype_of(values))
-    ids = np.asarray(as_value(segment_ids)).astype(np.int64)
+    ids = integers(segment_ids, "Tindices")
     if not shape_of(values):
         raise InvalidArgumentError("input must be at least rank 1")
     if ids.shape != (len(values),):
@@ -210,7 +210,7 @@ def _segments(
 ) -> tuple[Array, npt.NDArray[np.int64], int]:
     values = np.asarray(as_value(data))
     check_type(op, values.dtype)
-    ids = np.asarray(as_value(segment_ids)).astype(np.int64)
+    ids = integers(segment_ids, "Tindices")
     count = int(as_value(num_segments))
     if count < 0:
         raise InvalidArgumentError(f"Input num_segments == {count} must not be negative.")
@@ -242,6 +242,7 @@ def _gathered(values: Array, ids: Array, count: int, function: Any, start: Any) 
     return made
 
 
+@quietly
 def _divided(total: Array, counts: Array) -> Array:
     by = counts.reshape(-1, *[1] * (total.ndim - 1))
     if total.dtype.kind in "iu":

@@ -22,6 +22,7 @@ from tfrkit.ops.convert import (
     is_tensor,
     of_array,
 )
+from tfrkit.ops.elementwise import quietly
 from tfrkit.ops.types import check_type
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
 _ORDER: Final = [np.dtype(name) for name in ("int32", "int64", "float32", "float64")]
 
 
+@quietly
 def value_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
     """Numbers from a start to before a limit.
 
@@ -74,6 +76,7 @@ def value_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None
     return first + np.arange(count).astype(kind) * step
 
 
+@quietly
 def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Any:
     """Numbers at equal distances, both ends included.
 
@@ -208,6 +211,7 @@ def diag_part(input: Any) -> Any:  # noqa: A002
     return np.diagonal(as_value(input), axis1=-2, axis2=-1).copy()
 
 
+@quietly
 def trace(x: Any) -> Any:
     """The sum of the numbers on the diagonal."""
     found = diag_part(x)
