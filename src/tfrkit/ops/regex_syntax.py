@@ -226,7 +226,7 @@ class _Translator:
             self.at += 2
             found = PERL[letter.lower()]
             return complement(found) if letter.isupper() else found
-        if not letter or letter not in "pP":
+        if not letter or letter not in "pP" or self.at + 2 >= len(self.pattern):
             return None
         start = self.at
         name = self.pattern[start + 2 : start + 3]
