@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 import tracemalloc
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import tfrkit as tfr
 from tests.data.image_files import SPEC, image_record, jpeg, png, write_images
@@ -134,10 +136,6 @@ def test_several_images_of_one_feature():
 
 
 def test_the_first_frame_of_an_animation_counts():
-    import io
-
-    from PIL import Image
-
     frames = [Image.new("RGB", (6, 4), color) for color in ("red", "blue")]
     file = io.BytesIO()
     frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
@@ -145,6 +143,21 @@ def test_the_first_frame_of_an_animation_counts():
     image = ds.get_single_element()["image"]
     assert image.shape == (4, 6, 3)
     assert image[0, 0].tolist() == [255, 0, 0] or image[0, 0].tolist() == [254, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "options", [{"progressive": True}, {"subsampling": 0}, {"restart_marker_rows": 1}, {"quality": 1}]
+)
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_unusual_files_are_decoded_as_decode_jpeg_does(options, mode):
+    image = Image.fromarray((np.arange(60 * 80 * 3) % 251).astype(np.uint8).reshape(60, 80, 3)).convert(mode)
+    file = io.BytesIO()
+    image.save(file, "JPEG", **options)
+    source = tfr.Dataset.from_tensors({"image": file.getvalue()})
+    exact = tfr.image.decode_jpeg(file.getvalue(), 3)
+    np.testing.assert_array_equal(source.decode_image("image").get_single_element()["image"], exact)
+    found = source.decode_image("image", size=(20, 30)).get_single_element()["image"]
+    np.testing.assert_array_equal(found, tfr.image.resize(exact, (20, 30)))
 
 
 def test_what_is_known_of_the_elements(parsed):
@@ -183,6 +196,9 @@ def test_normalize_is_the_same_apart_and_together(parsed):
         ) / np.float32(255)
         np.testing.assert_array_equal(one["image"], (scaled - np.float32(mean)) / np.float32(std))
         np.testing.assert_array_equal(one["image"], other["image"])
+    plain = parsed.decode_image("image", size=(6, 7)).normalize("image", scale=7).batch(4)
+    exact = np.stack([resized(row, (6, 7)) for row in range(4)])
+    np.testing.assert_array_equal(next(iter(plain))["image"], exact / np.float32(7))
     wrong = parsed.decode_image("image", size=(6, 7)).normalize("image", mean=[1, 2])
     with pytest.raises(ValueError, match="broadcast"):
         next(iter(wrong.batch(2)))
@@ -281,10 +297,6 @@ def test_memory_is_that_of_a_few_batches(tmp_path):
 
 
 def test_scaled_is_near_the_exact_way():
-    import io
-
-    from PIL import Image
-
     y, x = np.mgrid[:300, :400]
     photo = np.stack([127 + 100 * np.sin(x / 40 + c) * np.cos(y / 50) for c in range(3)], -1).astype(np.uint8)
     file = io.BytesIO()

@@ -199,6 +199,9 @@ class ImageMaker:
     def _resize(self, image: Image, out: Image) -> None:
         if self.method == "nearest":  # keeps the type
             out[...] = resize(image, out.shape[:2], self.method)
+        elif self.change is not None and self.change.only_scales:
+            resize_into(image, out, self.method, self.antialias, divide=self.change.scale)
+            return
         elif out.dtype == np.float32:
             resize_into(image, out, self.method, self.antialias)
         else:

@@ -1,6 +1,6 @@
 """JPEGs of the usual kind, decoded into given memory and perhaps at a smaller scale.
 
-Only what decodes without a word of complaint; everything else (CMYK, cut files, what is no JPEG) is left to
+Only what decodes without a word of complaint; everything else (CMYK, progressive or cut files, no JPEGs) is left to
 `decode_image`, which knows TensorFlow's ways with it. Results are those of `decode_jpeg`'s defaults, bit for bit,
 unless a scale was asked for.
 """
@@ -54,7 +54,7 @@ def decode_jpeg_sized(
     if frame is None or not _is_usual(frame):
         return None
     wanted = channels or frame.channels
-    if wanted not in _COLORSPACES:
+    if wanted not in _COLORSPACES or (wanted == 1 and frame.stored_rgb):
         return None
     height, width = _scaled(frame.height, frame.width, least)
     buffer = None if memory is None else memory(height * width * wanted)
@@ -70,7 +70,7 @@ def _is_usual(frame: Frame) -> bool:
     """Say whether it is of the kind that almost all are: 8 bits, sequential, gray or colour, of a likely size."""
     kind = frame.marker in _SEQUENTIAL and frame.precision == 8 and frame.channels in _COLORSPACES
     pixels = frame.height * frame.width
-    return kind and pixels < min(_MOST_PIXELS, _MOST_PER_BYTE * len(frame.data))
+    return kind and 0 < pixels < min(_MOST_PIXELS, _MOST_PER_BYTE * len(frame.data))
 
 
 def _scaled(height: int, width: int, least: tuple[int, int]) -> tuple[int, int]:

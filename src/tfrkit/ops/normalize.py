@@ -47,6 +47,11 @@ class Normalization:
         """How many channels values must have: one number at most, unless it contradicts itself."""
         return {len(part) for part in (self.mean, self.std) if part is not None and len(part) > 1}
 
+    @property
+    def only_scales(self) -> bool:
+        """Whether it is a division and nothing else."""
+        return self.mean is None and self.std is None
+
     def __call__(self, values: npt.NDArray[Any], out: npt.NDArray[np.float32] | None = None) -> Any:
         """Change numbers, channels last.
 
