@@ -226,7 +226,7 @@ class _Translator:
             self.at += 2
             found = PERL[letter.lower()]
             return complement(found) if letter.isupper() else found
-        if not letter or letter not in "pP" or self.at + 2 >= len(self.pattern):
+        if not letter or letter not in "pP":
             return None
         start = self.at
         name = self.pattern[start + 2 : start + 3]
@@ -291,7 +291,7 @@ class _Translator:
                 raise self._wrong("invalid character class range", named[0])
             self.at = named.end()
             return complement(POSIX[named[2]]) if named[1] else POSIX[named[2]]
-        if self.pattern.startswith("\\", self.at):
+        if self.pattern.startswith("\\", self.at) and self.pattern[self.at :] not in ("\\p", "\\P"):
             found = self._shorthand()
             if found is not None:
                 return found
