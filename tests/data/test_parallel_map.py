@@ -238,7 +238,7 @@ def test_a_thread_claims_several_elements_that_a_consumer_waits_for(monkeypatch)
     monkeypatch.setattr(parallel_map._Claim, "__init__", noted)
     ds = Dataset.range(400).map(slowly(lambda x: x + 1, 0.0003), num_parallel_calls=2).batch(64)
     assert [int(x) for batch in ds for x in batch] == list(range(1, 401))
-    assert 1 < max(sizes) <= 8
+    assert 1 < max(sizes) <= parallel_map._MOST_CLAIMED
     single = Dataset.range(60).map(slowly(lambda x: x + 1, 0.0003), num_parallel_calls=2)
     sizes.clear()
     assert outcomes(single) == list(range(1, 61))
@@ -275,12 +275,12 @@ def test_results_are_made_while_the_consumer_is_busy():
         time.sleep(0.001)
         return x
 
-    ds = Dataset.range(200).map(function, num_parallel_calls=-1).batch(8)
+    ds = Dataset.range(400).map(function, num_parallel_calls=-1).batch(8)
     iterator = iter(ds)
     for _ in range(8):
         next(iterator)
     begun = len(calls)
     wait_for(lambda: len(calls) > begun, 2)
     time.sleep(0.1)
-    assert len(calls) <= 8 * 8 + 16 + 8
+    assert len(calls) <= 8 * 8 + parallel_map._SLACK + 8
     iterator.close()
