@@ -35,7 +35,8 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.ops.image_crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
     from tfrkit.ops.image_dtype import convert_image_dtype, per_image_standardization
     from tfrkit.ops.image_flip import flip_left_right, flip_up_down, rot90, transpose
-    from tfrkit.ops.image_measure import image_gradients, psnr, sobel_edges, ssim
+    from tfrkit.ops.image_measure import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale
+    from tfrkit.ops.image_patches import extract_patches
     from tfrkit.ops.image_random import (
         random_brightness,
         random_contrast,
@@ -54,6 +55,12 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     )
     from tfrkit.ops.image_random_jpeg import random_jpeg_quality, stateless_random_jpeg_quality
     from tfrkit.ops.image_sample import sample_distorted_bounding_box, stateless_sample_distorted_bounding_box
+    from tfrkit.ops.image_suppress import (
+        non_max_suppression,
+        non_max_suppression_overlaps,
+        non_max_suppression_with_scores,
+    )
+    from tfrkit.ops.image_suppress_classes import combined_non_max_suppression
     from tfrkit.ops.jpeg import decode_and_crop_jpeg, decode_jpeg, extract_jpeg_shape, is_jpeg
     from tfrkit.ops.jpeg_encode import adjust_jpeg_quality, encode_jpeg
     from tfrkit.ops.png import decode_png, encode_png
@@ -70,6 +77,7 @@ __all__ = [
     "adjust_jpeg_quality",
     "adjust_saturation",
     "central_crop",
+    "combined_non_max_suppression",
     "convert_image_dtype",
     "crop_and_resize",
     "crop_to_bounding_box",
@@ -84,12 +92,16 @@ __all__ = [
     "encode_jpeg",
     "encode_png",
     "extract_jpeg_shape",
+    "extract_patches",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
     "hsv_to_rgb",
     "image_gradients",
     "is_jpeg",
+    "non_max_suppression",
+    "non_max_suppression_overlaps",
+    "non_max_suppression_with_scores",
     "pad_to_bounding_box",
     "per_image_standardization",
     "psnr",
@@ -112,6 +124,7 @@ __all__ = [
     "sample_distorted_bounding_box",
     "sobel_edges",
     "ssim",
+    "ssim_multiscale",
     "stateless_random_brightness",
     "stateless_random_contrast",
     "stateless_random_crop",
@@ -130,7 +143,10 @@ __all__ = [
 # Each module of `tfrkit.ops` with what it gives to this one.
 _EXPORTS = {
     "image_boxes": "crop_and_resize draw_bounding_boxes",
-    "image_measure": "image_gradients psnr sobel_edges ssim",
+    "image_measure": "image_gradients psnr sobel_edges ssim ssim_multiscale",
+    "image_patches": "extract_patches",
+    "image_suppress": "non_max_suppression non_max_suppression_overlaps non_max_suppression_with_scores",
+    "image_suppress_classes": "combined_non_max_suppression",
     "image_sample": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
     "image_random_jpeg": "random_jpeg_quality stateless_random_jpeg_quality",
     "bmp": "decode_bmp",

@@ -9,6 +9,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
+from tfrkit.ops.hint import takes_hinted
 from tfrkit.ops.image_value import Image, as_image
 from tfrkit.ops.random_arguments import as_type
 
@@ -89,6 +90,8 @@ def _check_crops(images: Image, boxes: Image, indices: Image, sizes: Image, meth
         raise InvalidArgumentError("boxes must have 4 columns")
     if indices.shape != (len(boxes),):
         raise InvalidArgumentError("box_index has incompatible shape")
+    if sizes.ndim != 1:
+        raise InvalidArgumentError(f"crop_size must be 1-D{_shown(sizes)}")
     if sizes.shape != (2,):
         raise InvalidArgumentError(f"crop_size must have two elements{_shown(sizes)}")
     if sizes.min() <= 0:
@@ -131,6 +134,7 @@ def _nearest(pixels: Image, rows: Image, columns: Image) -> Image:
     return made
 
 
+@takes_hinted("images", "float32")
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any) -> Image:
     """Draw the edges of boxes, one pixel wide.
 

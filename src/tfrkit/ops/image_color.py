@@ -10,6 +10,7 @@ import numpy as np
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
+from tfrkit.ops.hint import takes_hinted
 from tfrkit.ops.image_dtype import convert_image_dtype
 from tfrkit.ops.image_value import Image, as_image, of_planes, planes_of
 
@@ -88,6 +89,7 @@ def grayscale_to_rgb(images: Any) -> Image:
     return np.repeat(images, 3, axis=-1)
 
 
+@takes_hinted("images", "float32")
 def rgb_to_hsv(images: Any) -> Image:
     """Make hue, saturation and value, each in [0, 1], of red, green and blue in [0, 1].
 
@@ -122,6 +124,7 @@ def rgb_to_hsv(images: Any) -> Image:
     return np.stack([np.where(hue < 0, hue + one, hue), saturation, value], axis=-1)
 
 
+@takes_hinted("images", "float32")
 def hsv_to_rgb(images: Any) -> Image:
     """Make red, green and blue of hue, saturation and value, all in [0, 1].
 

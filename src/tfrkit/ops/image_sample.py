@@ -131,16 +131,22 @@ def sample_distorted_bounding_box(
     (-1, (1, 1, 4))
     """
     note()
-    call = Operation(op_seed(seed)) if seed else None
-    options = (
+    return sample(
+        Operation(op_seed(seed)) if seed else None,
+        image_size,
+        bounding_boxes,
         min_object_covered,
         aspect_ratio_range,
         area_range,
         max_attempts,
         use_image_if_no_bounding_boxes,
     )
+
+
+def sample(call: Operation | None, image_size: Any, bounding_boxes: Any, *options: Any) -> Any:
+    """Sample a box with the numbers of a call, or any; see `sample_distorted_bounding_box`."""
     rules = _rules(image_size, bounding_boxes, *options)
-    attributes = rules.aspect_ratios, rules.areas, rules.attempts, bool(use_image_if_no_bounding_boxes)
+    attributes = rules.aspect_ratios, rules.areas, rules.attempts, bool(options[-1])
     kind = "SampleDistortedBoundingBoxV2", rules.dtype.name, str(attributes)
     place = random_seeds() if call is None else call.take(kind, rules.attempts)
     return SampleDistortedBoundingBoxV2(*_sample(rules, _Numbers(Stream(*place))))

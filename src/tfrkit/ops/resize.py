@@ -17,7 +17,8 @@ from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
 from tfrkit.examples.to_array import to_array
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.attributes import bool_attribute
-from tfrkit.ops.resize_size import fitting_size, output_size
+from tfrkit.ops.hint import takes_hinted
+from tfrkit.ops.resize_size import NO_INTEGERS, fitting_size, output_size
 
 __all__ = ["ResizeMethod", "as_images", "check_images", "check_type", "resize", "resize_into", "run_resize"]
 
@@ -60,6 +61,7 @@ _LARGEST: Final = 2**63 - 1
 _NUMPY_NAMES: Final = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "g": "NPY_LONGDOUBLE"}
 
 
+@takes_hinted("size", "int32", NO_INTEGERS)
 def resize(
     images: Any,
     size: Any,

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from tfrkit.examples.to_array import to_array
 
-__all__ = ["fitting_size", "int32_array", "output_size"]
+__all__ = ["NO_INTEGERS", "fitting_size", "int32_array", "output_size"]
 
-_NO_INTEGERS: Final = "'size' must be a 1-D int32 Tensor"
+NO_INTEGERS: Final = "'size' must be a 1-D int32 Tensor"
 _NO_PAIR: Final = "'size' must be a 1-D Tensor of 2 elements: new_height, new_width"
 
 
@@ -37,7 +37,7 @@ def output_size(size: Any) -> tuple[int, int]:
     try:
         numbers = int32_array(size)
     except (TypeError, ValueError):
-        raise ValueError(_NO_INTEGERS) from None
+        raise ValueError(NO_INTEGERS) from None
     if numbers.shape != (2,):
         raise ValueError(_NO_PAIR)
     return int(numbers[0]), int(numbers[1])

@@ -11,8 +11,9 @@ from typing import Any, Final
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.to_array import to_array
 from tfrkit.ops.attributes import bool_attribute
+from tfrkit.ops.hint import takes_hinted
 from tfrkit.ops.resize import Array, as_images, check_images, check_type, run_resize
-from tfrkit.ops.resize_size import fitting_size, int32_array, output_size
+from tfrkit.ops.resize_size import NO_INTEGERS, fitting_size, int32_array, output_size
 
 __all__ = [
     "ResizeMethodV1",
@@ -51,6 +52,7 @@ _METHODS: Final[dict[Any, int]] = {
 }  # fmt: skip
 
 
+@takes_hinted("size", "int32", NO_INTEGERS)
 def resize_images(
     images: Any,
     size: Any,

@@ -182,15 +182,17 @@ class Operation:
 
     Args:
         op_seed: its own, or None.
+        seeds: both seeds, whatever the global one is; None for those that follow from it.
 
     >>> first, second = Operation(3), Operation(3)
     >>> first.take(("example", "float32"), 256), second.take(("example", "float32"), 256)
     ((87654321, 3, 0), (87654321, 3, 256))
     """
 
-    def __init__(self, op_seed: int | None) -> None:
-        self._alone = op_seed is None and _call.scope is None  # nobody has its seeds again
-        self._seeds = get_seeds(op_seed)
+    def __init__(self, op_seed: int | None, seeds: tuple[int, int] | None = None) -> None:
+        # Alone: nobody has its seeds again.
+        self._alone = op_seed is None and seeds is None and _call.scope is None
+        self._seeds = get_seeds(op_seed) if seeds is None else seeds
         self._scope = _call.scope
         self._number = _call.operations
         _call.operations += 1

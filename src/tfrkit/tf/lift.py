@@ -20,7 +20,8 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops.convert import Alike, Pack, convert, convert_hinted, dtype_of
+from tfrkit.ops.convert import Alike, Pack, as_type, convert, convert_hinted, dtype_of
+from tfrkit.ops.hint import Hint
 from tfrkit.ops.ragged_dispatch import with_ragged
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
@@ -102,6 +103,7 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     rest = any(found.kind is found.VAR_POSITIONAL for found in signature.parameters.values())
     most = sys.maxsize if rest else len(names)
     group: Alike | None = getattr(function, "alike", None)
+    hint: Hint | None = getattr(function, "hint", None)
     call = with_ragged(function)
 
     @functools.wraps(function)
@@ -110,6 +112,8 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
             args = args[:-1]  # TensorFlow's argument `name`, by position
         if group is not None:
             args, options = _matched(group, names, args, options)
+        if hint is not None:
+            args, options = _hinted(hint, names.index(hint.name), args, options)
         given = [arg.value if type(arg) is Tensor else unwrap_argument(arg) for arg in args]
         if options:
             options = {key: unwrap_argument(value) for key, value in options.items()}
@@ -168,6 +172,23 @@ def _matched(
         elif names[place] in options:
             options = options | {names[place]: value}
     return tuple(new), options
+
+
+def _hinted(
+    hint: Hint, place: int, args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Convert an argument that is no Tensor to the type that it has then, or refuse a Tensor of another type."""
+    given = args[place] if place < len(args) else options.get(hint.name)
+    if hint.refusal:
+        if type(given) is Tensor and dtype_of(given.value) != hint.dtype:
+            raise ValueError(hint.refusal)
+        return args, options
+    if given is None or type(given) is Tensor:
+        return args, options
+    made = convert_hinted(unwrap_argument(given), as_type(hint.dtype))
+    if place < len(args):
+        return (*args[:place], made, *args[place + 1 :]), options
+    return args, options | {hint.name: made}
 
 
 def _alike(items: list[Any], by_first: bool) -> list[Any]:
