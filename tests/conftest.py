@@ -38,8 +38,11 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True)
 def no_global_seed() -> Iterator[None]:
-    """Take back the global seed that a test or a page of the docs has set."""
+    """Take back the global seed that a test or a page of the docs has set, in tfrkit and in TensorFlow."""
     yield
     seeds = sys.modules.get("tfrkit.ops.seeds")
     if seeds is not None:
         seeds.set_seed(None)
+    theirs = sys.modules.get("tensorflow.python.eager.context")
+    if theirs is not None and theirs.global_seed() is not None:
+        sys.modules["tensorflow"].random.set_seed(None)
