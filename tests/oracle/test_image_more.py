@@ -222,6 +222,25 @@ def test_edges_that_are_refused():
     )
 
 
+@tf_rule("6 per_image_standardization")
+@pytest.mark.parametrize("scale", [1, 255])
+def test_nearly_flat_images(scale):
+    image = photos()[0][:40, 300:420] / np.float32(scale)  # sky
+    quotient = abs(image.mean()) / image.std()
+    assert quotient > 10
+    found = [
+        np.asarray(module.image.per_image_standardization(image).numpy()) for module in (tensorflow(), ours())
+    ]
+    assert np.abs(found[0] - found[1]).max() <= 2e-6 * (np.abs(found[0]).max() + quotient)
+
+
+@tf_rule("6 total_variation")
+def test_total_variation_of_half():
+    same(
+        lambda tf: tf.image.total_variation(tensor(tf, cast(photos()[1][:150, :163], "float16"))), within=3e-3
+    )
+
+
 @tf_rule("6 arrays that are no tensors")
 def test_arrays_that_are_no_tensors():
     same_lines(
