@@ -46,7 +46,8 @@ SECTION_6_STRINGS: dict[str, str] = {
     "6 ragged.operators": "Operators work entry by entry with scalars, ragged tensors of the same rows, and tensors that can be broadcast; other rows are `Condition x == y did not hold.`, but == gives False.",
     "6 ragged.dispatch": "Functions entry by entry take ragged tensors.",
     "6 ragged.joined": "concat, stack, expand_dims, squeeze, tile, reverse, size and rank take ragged tensors.",
-    "6 ragged.gather": "gather and where take ragged tensors and ragged indices.",
+    "6 ragged.gather": "gather (along any dimension, and in batches), gather_nd and where take ragged tensors and ragged indices; a number inside a row counts from its beginning and may lead into the next row.",
+    "6 ragged.split": "split cuts ragged tensors along dimensions of known size; others are `Cannot split a ragged dimension.`",
     "6 ragged.reduce": "reduce_sum and kin of a ragged tensor along any dimension; integers' means are float64, extremes of empty rows the limits of the type.",
     "6 ragged.functions": "ragged.boolean_mask, range, stack_dynamic_partitions and the conversions of row splits.",
     # sparse

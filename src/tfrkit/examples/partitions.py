@@ -106,6 +106,8 @@ def _cut_batch(batch: Ragged, partition: Any, borders: Ragged, validate: bool) -
         flat, counts = flat[keep], np.maximum(counts - 1, 0)
     splits = _splits_of(counts)
     shift = np.repeat(batch.row_splits[:-1], counts)
+    if len(shift) != len(flat):  # one example has borders, and several have values
+        raise InvalidArgumentError(f"Incompatible shapes: [{len(flat)}] vs. [{len(shift)}]")
     if isinstance(partition, (RaggedFeature.RowSplits, RaggedFeature.RowLimits)):
         return _sound(_from_limits(batch.values, flat + shift, validate), splits)
     if isinstance(partition, RaggedFeature.RowStarts):

@@ -15,7 +15,7 @@ import numpy as np
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops import ragged_join, ragged_reduce, ragged_shape
+from tfrkit.ops import ragged_gather, ragged_join, ragged_reduce, ragged_shape
 from tfrkit.ops.ragged_elementwise import map_flat
 from tfrkit.ops.string_values import with_flat
 
@@ -33,8 +33,10 @@ _ALSO: Final = {
 }
 _SELF: Final = {"shapes:identity", "shapes:stop_gradient"}
 _VERSIONS: Final[dict[str, _Function]] = {
-    "gather:gather": ragged_join.gather,
+    "gather:gather": ragged_gather.gather,
+    "gather:gather_nd": ragged_gather.gather_nd,
     "join:concat": ragged_join.concat,
+    "join:split": ragged_gather.split,
     "join:stack": ragged_join.stack,
     "join:tile": ragged_join.tile,
     "shapes:expand_dims": ragged_shape.expand_dims,

@@ -32,8 +32,10 @@ def index_ragged(ragged: Ragged, key: Any, uniform: tuple[int | None, ...] = ())
     [[2], [], [3]]
     """
     keys = list(key) if isinstance(key, (tuple, list)) else [key]
-    for one in keys:
-        _check_key(one)
+    for place, one in enumerate(keys):
+        _check_key(one, first=place == 0)
+    if Ellipsis in keys and sum(one is not None and one is not Ellipsis for one in keys) > ragged.ndim:
+        raise IndexError(f"Too many indices for RaggedTensor (rank {ragged.ndim})")
     return _outer(ragged, _spread(keys, ragged.ndim), uniform)
 
 
@@ -72,15 +74,26 @@ def _bound(given: Any, lengths: npt.NDArray[np.int64], step: int, default: int) 
     return np.clip(number + lengths if number < 0 else np.full_like(lengths, number), low, high)
 
 
-def _check_key(key: Any) -> None:
-    if isinstance(key, slice) or key is None or key is Ellipsis:
+def _check_key(key: Any, *, first: bool) -> None:
+    if key is None or key is Ellipsis or _is_index(key):
         return
-    if hasattr(key, "__index__") and not isinstance(key, (bool, np.bool_)) and not np.ndim(key):
-        return
+    wrong = key
+    if isinstance(key, slice):
+        bounds = [part for part in (key.start, key.stop) if part is not None and not _is_index(part)]
+        steps = [] if key.step is None or _is_index(key.step) else [key.step]
+        if not bounds and not steps:
+            return
+        if not first:
+            raise TypeError(f"slice {'offsets' if bounds else 'strides'} must be integers or None")
+        wrong = [*bounds, *steps][0]
     raise TypeError(
         "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
-        f"valid indices, got {key!r}"
+        f"valid indices, got {wrong!r}"
     )
+
+
+def _is_index(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, (bool, np.bool_)) and not np.ndim(value)
 
 
 def _spread(keys: list[Any], rank: int) -> list[Any]:
@@ -112,6 +125,8 @@ def _outer(value: Any, keys: list[Any], uniform: tuple[int | None, ...]) -> Any:
             else _dense(inner, [None])
         )
     if isinstance(key, slice):
+        if key.step is not None and not int(key.step):
+            raise InvalidArgumentError("strides[0] must be non-zero")
         return _inner(value[key], rest, uniform)
     number = int(key)
     if number >= len(value):

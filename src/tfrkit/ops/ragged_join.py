@@ -19,11 +19,10 @@ from tfrkit.ops.debugging import assert_equal
 from tfrkit.ops.ragged_index import slice_rows, take_rows
 from tfrkit.ops.ragged_make import as_values
 from tfrkit.ops.ragged_shape import check_axis, expand_dims, merge_dims
-from tfrkit.ops.string_values import with_flat
 
 __all__ = [
-    "boolean_mask", "concat", "gather", "reverse", "row_splits_to_segment_ids", "segment_ids_to_row_splits",
-    "stack", "stack_dynamic_partitions", "tile", "where",
+    "as_ragged", "boolean_mask", "concat", "gather", "reverse", "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions", "tile", "where",
 ]  # fmt: skip
 
 
@@ -37,7 +36,7 @@ def concat(values: Sequence[Any], axis: Any) -> Any:
     >>> concat([Ragged.from_list([[1], [2]]), Ragged.from_list([[3, 4], []])], axis=1).to_list()
     [[1, 3, 4], [2]]
     """
-    parts = [_as_ragged(value) for value in values]
+    parts = [as_ragged(value) for value in values]
     place = check_axis(axis, parts[0].ndim)
     _check_splits(parts)
     first = parts[0]
@@ -76,7 +75,7 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
         flat = parts[0] if len(parts) == 1 else _concat(_alike(parts), 0)
         wide = any(isinstance(part, Ragged) and part.row_splits.dtype != np.int32 for part in parts)
         return Ragged.unchecked(flat, splits_of(lengths).astype(np.int64 if wide else np.int32))
-    return _concat([_as_ragged(expand_dims(part, place)) for part in parts], place)
+    return _concat([as_ragged(expand_dims(part, place)) for part in parts], place)
 
 
 def tile(input: Ragged, multiples: Any) -> Ragged:  # noqa: A002
@@ -104,7 +103,7 @@ def reverse(tensor: Ragged, axis: Any) -> Any:
     return made
 
 
-def gather(params: Any, indices: Any, axis: Any = 0) -> Any:
+def gather(params: Any, indices: Any) -> Any:
     """Give rows by their numbers; the result has the shape of the numbers before that of a row.
 
     Raises:
@@ -113,15 +112,8 @@ def gather(params: Any, indices: Any, axis: Any = 0) -> Any:
     >>> gather(Ragged.from_list([[1, 2], [], [3]]), [2, 0]).to_list()
     [[3], [1, 2]]
     """
-    if isinstance(indices, Ragged):
-        return with_flat(indices, gather(params, indices.flat_values, axis))
     rows = as_values(params)
     numbers = to_array(indices)
-    place = check_axis(axis, rows.ndim)
-    if place:
-        raise ValueError(
-            f"gather of ragged rows along axis {place} is not known here: use axis 0, or to_tensor()"
-        )
     flat = numbers.ravel()
     wrong = np.flatnonzero((flat < 0) | (flat >= len(rows)))
     if len(wrong):
@@ -156,9 +148,9 @@ def boolean_mask(data: Any, mask: Any) -> Any:
         if len(chosen) != len(values):
             raise ValueError(f"Shapes ({len(values)},) and ({len(chosen)},) are incompatible")
         return take_rows(values, np.flatnonzero(chosen))
-    rows, kept = values, _as_ragged(chosen)
+    rows, kept = values, as_ragged(chosen)
     if not isinstance(rows, Ragged):
-        rows = _as_ragged(rows)
+        rows = as_ragged(rows)
     assert_equal(rows.row_splits.astype(np.int64), kept.row_splits.astype(np.int64))
     if isinstance(kept.values, Ragged) or kept.values.ndim > 1:
         return Ragged.unchecked(boolean_mask(rows.values, kept.values), rows.row_splits)
@@ -237,7 +229,7 @@ def _index_type(given: Any, array: npt.NDArray[Any], out_type: Any) -> np.dtype[
     return np.dtype(np.int32 if keep else np.int64)
 
 
-def _as_ragged(value: Any) -> Ragged:
+def as_ragged(value: Any) -> Ragged:
     """An array as rows of one length."""
     made = as_values(value)
     if isinstance(made, Ragged):
@@ -259,7 +251,7 @@ def _alike(parts: list[Any]) -> list[Any]:
 def _deepened(value: Any, depth: int) -> Any:
     if not depth:
         return value
-    ragged = _as_ragged(value)
+    ragged = as_ragged(value)
     return ragged if depth == 1 else Ragged.unchecked(_deepened(ragged.values, depth - 1), ragged.row_splits)
 
 

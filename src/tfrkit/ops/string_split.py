@@ -110,6 +110,8 @@ def _words(text: bytes, between: bytes, most: int) -> list[bytes]:
 
 
 def _pieces(text: bytes, characters: bytes, skip_empty: bool) -> list[bytes]:
+    if not text:
+        return []
     if not characters:
         return [text[at : at + 1] for at in range(len(text))]
     first = characters[:1]

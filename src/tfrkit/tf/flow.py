@@ -323,6 +323,11 @@ def _stacked(column: list[Any], expected: Any) -> Any:
     """A Tensor or RaggedTensor of rows; `expected` is a Tensor, a type, a spec or None."""
     values = [unwrap(_as_tensor(each)) for each in column]
     depth = getattr(expected, "ragged_rank", None)
+    if isinstance(expected, RaggedTensor) and values:
+        depth = expected.ragged_rank - 1  # its rows are what the function takes, and gives the like of
+        if not np.ndim(values[0]):
+            raise InvalidArgumentError("Ragged values must have rank >= 1; encoded scalar element at index 0")
+        return wrap(stack_ragged(values, depth + 1, expected.row_splits.value.dtype))
     if depth is not None and values and hasattr(expected, "row_splits_dtype"):
         return wrap(stack_ragged(values, depth + 1, as_dtype(expected.row_splits_dtype)))
     if expected is not None:

@@ -132,19 +132,22 @@ class QueueBase:
             if self._names:
                 raise ValueError("You must enqueue a dictionary in a Queue with names")
             listed = list(vals) if isinstance(vals, (list, tuple)) else [vals]
-        if len(listed) != len(self._dtypes):
-            have = [getattr(getattr(each, "dtype", None), "name", type(each).__name__) for each in listed]
-            wanted = [each.name for each in self._dtypes]
-            raise InvalidArgumentError(
-                f"Signature mismatch, have: {', '.join(['resource', *have])}-> "
-                f"expected: {', '.join(['resource', *wanted])}->"
-            )
-        for number, (value, dtype) in enumerate(zip(listed, self._dtypes, strict=True)):
+        listed = listed[: len(self._dtypes)]  # TensorFlow passes over what is too much, too
+        for number, (value, dtype) in enumerate(zip(listed, self._dtypes, strict=False)):
             if isinstance(value, Tensor) and value.dtype != dtype:
                 raise ValueError(
                     f"component_{number}: Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
                     f"{value.dtype.name}: {value!r}"
                 )
+        if len(listed) < len(self._dtypes):
+            types = [each.name for each in self._dtypes]
+            have = [
+                convert_to_tensor(value, name).dtype.name for value, name in zip(listed, types, strict=False)
+            ]
+            raise InvalidArgumentError(
+                f"Signature mismatch, have: {', '.join(['resource', *have])}-> "
+                f"expected: {', '.join(['resource', *types])}->"
+            )
         return [unwrap_argument(each) for each in listed]
 
     def _given(self, row: Sequence[Any]) -> Any:
@@ -162,10 +165,22 @@ def _types(dtypes: Any) -> list[Any]:
 
 
 def _known_shapes(shapes: Any, dtypes: list[Any], *, partly: bool = False) -> list[TensorShape] | None:
+    if partly and (
+        not isinstance(shapes, (list, tuple))
+        or not shapes
+        or any(each is None or isinstance(each, int) for each in shapes)
+    ):
+        raise ValueError("When providing partial shapes, a list of shapes must be provided.")
     if shapes is None:
         return None
+    if isinstance(shapes, int):
+        raise TypeError(
+            "Shapes must be a TensorShape or a list or tuple of TensorShapes, got <class 'int'> instead."
+        )
     if isinstance(shapes, TensorShape) or not isinstance(shapes, (list, tuple)):
         shapes = [shapes]
+    elif all(each is None or isinstance(each, int) for each in shapes):
+        shapes = [shapes]  # the sizes of one shape
     made = [as_shape(each) for each in shapes]
     if not partly and not all(each.is_fully_defined() for each in made):
         raise ValueError(f"All shapes must be fully defined: {made}")
