@@ -6,6 +6,7 @@ import pytest
 from tests.data.outcomes import outcomes, resumed
 from tfrkit.data.call_each import call_each
 from tfrkit.data.dataset import Dataset
+from tfrkit.data.seeds import set_seed
 from tfrkit.errors import InvalidArgumentError
 
 
@@ -121,3 +122,22 @@ def test_state(at):
         return Dataset.range(8).map(fail_at(0, 3, 4))
 
     assert resumed(make, at) == outcomes(make())[at:]
+
+
+def test_asking_for_the_spec_does_not_change_the_order_of_a_shuffle():
+    def picky(x):
+        if not int(x) >= 2:
+            raise ValueError("no made-up element")
+        return np.full(int(x), x)
+
+    def orders(asked):
+        set_seed(3)
+        dataset = Dataset.range(2, 12).shuffle(5).map(picky)
+        if asked:
+            assert dataset.element_spec.dtype == np.int64
+        return [[len(each) for each in dataset] for _ in range(2)]
+
+    try:
+        assert orders(asked=True) == orders(asked=False)
+    finally:
+        set_seed(None)

@@ -37,6 +37,7 @@ SECTION_6_TFDATA: dict[str, str] = {
     "6 map and batch between": "Stages that do nothing between the two do not count; any other stage does.",
     "6 map and batch kinds": "Not so with num_parallel_calls of batch and with padded_batch; ragged_batch is like batch, and has a map of its own where sizes are not known.",
     "6 map and batch options": "experimental_optimization.map_and_batch_fusion and apply_default_optimizations turn it off.",
+    "6 shuffle and repeat": "A shuffle and the repeat right behind it run as one, which refuses counts of 0 and below -1 when it begins: InvalidArgumentError `count must be greater than zero or equal to -1.`",
     "6 map and batch shapes": "Of elements of different shapes only the number of values counts then: else InvalidArgumentError `Cannot add tensor to the batch: number of elements does not match. Shapes are: ...`.",
     "6 stateful functions": "A map without num_parallel_calls calls a function with a stateful operation in order, one call after another.",
     "6 data.experimental": "The names of tf.data.experimental do what the verbs of today do.",

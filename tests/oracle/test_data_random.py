@@ -11,7 +11,7 @@ import os
 import pytest
 
 from tests.data.random_pipelines import build, make_chain, write_files
-from tests.oracle.data_scenarios import difference, facts, ours, theirs, unfused
+from tests.oracle.data_scenarios import difference, facts, ours, ours_by_its_names, theirs, unfused
 from tests.oracle.oracle import Failure
 from tests.rules import tf_rule
 
@@ -44,8 +44,24 @@ def explain(seed, folder):
     mine = facts(ours(), case, passes=passes, limit=LIMIT)
     if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
         reference = reference._replace(cardinality=-2)  # TensorFlow knows more sizes, as it traces functions
-    found = difference(mine, reference, spec=False)
+    found = difference(mine, reference, spec=False) or explain_names(
+        chain, folder, None if fused else reference
+    )
     return f"seed {seed}: {chain}\n{found}" if found else ""
+
+
+def explain_names(chain, folder, reference):
+    """What `tfrkit.tf` does otherwise than TensorFlow by default, with all its fusing."""
+
+    def case(lib):
+        return build(chain, lib, folder)
+
+    reference = reference or facts(theirs(), case, passes=2, limit=LIMIT)
+    mine = facts(ours_by_its_names(), case, passes=2, limit=LIMIT)
+    if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
+        reference = reference._replace(cardinality=-2)
+    found = difference(mine, reference, spec=False)
+    return f"tfrkit.tf: {found}" if found else ""
 
 
 @tf_rule("5 structures")

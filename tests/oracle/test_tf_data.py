@@ -264,6 +264,21 @@ def test_options_undo_it(name: str, value: bool) -> None:
     agree(case)
 
 
+@tf_rule("6 shuffle and repeat")
+@pytest.mark.parametrize("count", [None, -1, -4, 0, 1, 2])
+def test_shuffle_and_repeat_are_one(count: int | None) -> None:
+    def case(lib: Any, fused: bool | None, between: int) -> Any:
+        options = lib.tf.data.Options()
+        if fused is not None:
+            options.experimental_optimization.shuffle_and_repeat_fusion = fused
+        dataset = lib.Dataset.range(5).shuffle(3, seed=1).take(between).repeat(count)
+        return dataset.take(12).with_options(options)
+
+    agree(lambda lib: case(lib, None, -1))
+    agree(lambda lib: case(lib, False, -1))
+    agree(lambda lib: case(lib, None, 4))
+
+
 @tf_rule("6 map and batch shapes")
 def test_different_shapes_in_a_batch() -> None:
     def case(lib: Any, sizes: list[int]) -> Any:

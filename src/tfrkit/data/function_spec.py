@@ -15,6 +15,7 @@ import numpy as np
 
 from tfrkit.data.convert import to_result
 from tfrkit.data.node import Context, Node
+from tfrkit.data.seeds import find_seeds, restore_seeds, save_seeds
 from tfrkit.data.slices import ElementsNode
 from tfrkit.data.structure import flatten, map_structure, pack
 from tfrkit.model.bytes_column import BytesColumn
@@ -109,7 +110,9 @@ def _made_up_elements(node: Node) -> Iterator[Any]:
 
 
 def _first_elements(node: Node) -> Iterator[Any]:
-    """The first elements that there are, and one of zeros if there are none."""
+    """The first elements that there are, and one of zeros if there are none; shuffles do not notice."""
+    seeds = find_seeds(node)
+    before = save_seeds(seeds)
     iterator = node.begin(Context())
     count = 0
     try:
@@ -121,6 +124,7 @@ def _first_elements(node: Node) -> Iterator[Any]:
             yield from run.chunk.objects()
     finally:
         iterator.close()
+        restore_seeds(seeds, before)
     if not count:
         yield made_up(node.element_spec(), -1)
 

@@ -16,6 +16,7 @@ from tfrkit.data.node import Context, Node, Run, to_json
 from tfrkit.data.optional import Optional
 from tfrkit.data.options import OptionsNode
 from tfrkit.data.plan import optimise
+from tfrkit.data.refused_repeat import RefusedRepeatNode
 from tfrkit.data.state import StateKeeper
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
@@ -34,10 +35,20 @@ def new_context(node: Node) -> Context:
     options = OptionsNode.of(node)
     context = Context(origin=_wants_origin(node))
     context.threads = options.thread_count() or context.threads
-    context.fuses = options.fuses()
+    context.fuses = options.fuses("map_and_batch_fusion")
+    context.fuses_shuffle = options.fuses("shuffle_and_repeat_fusion")
     if options.deterministic is not None:
         context.deterministic = options.deterministic
+    _check(node, context)
     return context
+
+
+def _check(node: Node, context: Context) -> None:
+    """Refuse what cannot run, before anything runs."""
+    if isinstance(node, RefusedRepeatNode):
+        node.check(context)
+    for part in node.inputs:
+        _check(part, context)
 
 
 def _wants_origin(node: Node) -> bool:

@@ -65,6 +65,7 @@ class Context:
         damages: the first of them, as (path, Damage).
         ignored: number of errors that `ignore_errors` left out.
         fuses: batches that are marked so are fused with the map before them; see `BatchNode`.
+        fuses_shuffle: the same of a repeat and the shuffle before it; see `RefusedRepeatNode`.
         wrap: put round every iterator that is started, to measure it.
         closed: nobody wants elements any more; background work that waits looks at it.
     """
@@ -76,6 +77,7 @@ class Context:
     damages: list[tuple[str, Damage]] = field(default_factory=list)
     ignored: int = 0
     fuses: bool = True
+    fuses_shuffle: bool = True
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
     closed: bool = False
 

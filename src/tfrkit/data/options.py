@@ -176,10 +176,10 @@ class Options:
         size = self.threads if self.threads is not None else self.threading.private_threadpool_size
         return int(size) if size else None
 
-    def fuses(self) -> bool:
-        """Whether a map and the batch behind it may be one; what is said of this alone counts first."""
+    def fuses(self, name: str) -> bool:
+        """Whether two stages may be one, such as a map and a batch; what is said of this alone counts first."""
         optimization = self.experimental_optimization
-        for wanted in (optimization.map_and_batch_fusion, optimization.apply_default_optimizations):
+        for wanted in (getattr(optimization, name), optimization.apply_default_optimizations):
             if wanted is not None:
                 return bool(wanted)
         return True

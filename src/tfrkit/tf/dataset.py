@@ -23,7 +23,10 @@ from tfrkit.data.iterator import DatasetIterator
 from tfrkit.data.map import AutoMapNode, MapNode
 from tfrkit.data.node import Node
 from tfrkit.data.ragged_batch import RaggedBatchNode
+from tfrkit.data.refused_repeat import RefusedRepeatNode
+from tfrkit.data.shuffle import ShuffleNode
 from tfrkit.data.structure import flatten, map_structure
+from tfrkit.model.element_spec import RaggedTensorSpec
 from tfrkit.tf.absent_verbs import VerbsMeta, absent_verb
 from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
 from tfrkit.tf.lift import unwrap, wrap
@@ -41,6 +44,7 @@ _NAMES: Final = {  # of TensorFlow's classes, where they are not those of the no
     "Choose": "_DirectedInterleave",
     "Generator": "_FlatMap",
     "RaggedBatch": "_Batch",
+    "RefusedRepeat": "_Repeat",
     "Slices": "_TensorSlice",
     "Tensors": "_Tensor",
 }
@@ -113,10 +117,18 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
             return self._over(_fused(made.node))
         return made
 
+    def repeat(self, count: Any = None, name: str | None = None) -> Any:
+        """Begin again at the end; behind a shuffle, some counts are refused when it runs, as by TensorFlow."""
+        made = super().repeat(count)
+        number = -1 if count is None else int(count)
+        if (number == 0 or number < -1) and isinstance(last_active(self.node), ShuffleNode):
+            return self._over(RefusedRepeatNode(made.node))
+        return made
+
     def ragged_batch(self, batch_size: int, *args: Any, **options: Any) -> Any:
         """Put consecutive elements together, as RaggedTensors, which TensorFlow makes in a map: see `batch`."""
         made = super().ragged_batch(batch_size, *args, **options)
-        if isinstance(last_active(self.node), MapNode) or _has_unknown_sizes(self.node):
+        if isinstance(last_active(self.node), MapNode) or _makes_ragged(made.node):
             return self._over(_fused(made.node))
         return made
 
@@ -200,13 +212,13 @@ def _name_of(node: Node) -> str:
     return f"{_NAMES.get(name, f'_{parallel}{name}')}Dataset"
 
 
-def _has_unknown_sizes(node: Node) -> bool:
-    """Whether a value of its elements has a size that is not known."""
+def _makes_ragged(node: Node) -> bool:
+    """Whether a value of a ragged_batch is ragged, for which TensorFlow has a map before the batch."""
+    assert isinstance(node, RaggedBatchNode)
     try:
-        shapes = [getattr(spec, "shape", ()) for spec in flatten(node.element_spec())]
+        return any(isinstance(spec, RaggedTensorSpec) for spec in flatten(node.row_spec()))
     except Exception:  # noqa: BLE001  # a user's function may do anything; it will fail again at its element
-        return False
-    return any(shape is None or None in shape for shape in shapes)
+        return True
 
 
 def _fused(node: Node) -> Node:
