@@ -104,6 +104,7 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     most = sys.maxsize if rest else len(names)
     group: Alike | None = getattr(function, "alike", None)
     hint: Hint | None = getattr(function, "hint", None)
+    hinted = names.index(hint.name) if hint is not None else 0
     call = with_ragged(function)
 
     @functools.wraps(function)
@@ -113,7 +114,7 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
         if group is not None:
             args, options = _matched(group, names, args, options)
         if hint is not None:
-            args, options = _hinted(hint, names.index(hint.name), args, options)
+            args, options = _hinted(hint, hinted, args, options)
         given = [arg.value if type(arg) is Tensor else unwrap_argument(arg) for arg in args]
         if options:
             options = {key: unwrap_argument(value) for key, value in options.items()}
