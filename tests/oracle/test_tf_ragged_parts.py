@@ -1,6 +1,8 @@
-"""Parts of RaggedTensors by number, split and mapped; queues and strings in forms that few programs use."""
+"""Parts of RaggedTensors by number, split and mapped; functions of SparseTensors; rarer forms of queues and strings."""
 
 from __future__ import annotations
+
+import operator
 
 import pytest
 
@@ -140,6 +142,26 @@ def test_wrong_indices():
     )
 
 
+@tf_rule("6 ragged.dispatch")
+def test_activations_entry_by_entry():
+    for name in ("math.erfc", "math.softsign", "nn.leaky_relu", "nn.gelu", "nn.selu", "nn.silu"):
+        same(
+            lambda tf, name=name: operator.attrgetter(name)(tf)(tf.ragged.constant([[0.5, -1.5], [], [2.0]])),
+            within=1e-6,
+        )
+
+
+@tf_rule("6 sparse.dispatch")
+def test_functions_of_what_is_stored():
+    for name in ("abs", "negative", "sign", "square", "sqrt", "sin", "tan", "atan", "tanh", "math.erf"):
+        same(
+            lambda tf, name=name: operator.attrgetter(name)(tf)(
+                tf.SparseTensor([[0, 1], [2, 0]], [0.5, 0.25], [3, 2])
+            ),
+            within=1e-6,
+        )
+
+
 @tf_rule("6 strings.split v1")
 def test_an_empty_string_has_no_pieces():
     same(lambda tf: tf.compat.v1.string_split(["a,b,,c", "", ","], ",", skip_empty=False))
@@ -170,3 +192,8 @@ def test_numbers_of_values():
     fails(lambda tf: queue(tf).enqueue((1,)), "InvalidArgumentError", "have: resource, int32->")
     fails(lambda tf: queue(tf).enqueue("x"), "TypeError")
     same(lambda tf: queue(tf).enqueue((1, 2, 3)))
+
+
+@tf_rule("6 elements")
+def test_every_argument_has_its_name():
+    same(lambda tf: list(tf.data.Dataset.range(2).concatenate(dataset=tf.data.Dataset.range(1), name="both")))

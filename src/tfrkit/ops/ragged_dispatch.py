@@ -30,7 +30,14 @@ _ALSO: Final = {
     "scan:clip_by_value",
     "make:zeros_like",
     "make:ones_like",
+    *(f"activations:{word}" for word in ("erfc", "gelu", "leaky_relu", "lgamma", "selu", "silu", "softsign")),
 }
+_OF_STORED: Final = {  # those that leave 0 as it is, and so change what a Sparse stores only
+    f"elementary:{word}"
+    for word in (
+        "absolute", "asin", "asinh", "atan", "atanh", "erf", "negative", "sign", "sin", "sqrt", "square", "tan", "tanh",
+    )
+}  # fmt: skip
 _SELF: Final = {"shapes:identity", "shapes:stop_gradient"}
 _VERSIONS: Final[dict[str, _Function]] = {
     "gather:gather": ragged_gather.gather,
@@ -58,6 +65,10 @@ def _sparse_shape(input: Sparse, out_type: Any = "int32") -> Any:  # noqa: A002
 
 def _sparse_size(input: Sparse, out_type: Any = "int32") -> Any:  # noqa: A002
     return as_dtype(out_type or "int32").type(np.prod(input.dense_shape))
+
+
+def _of_stored(function: _Function, x: Sparse) -> Sparse:
+    return Sparse(x.indices, function(x.values), x.dense_shape)
 
 
 _OF_SPARSE: Final[dict[str, _Function]] = {
@@ -90,7 +101,7 @@ def with_ragged(function: _Function) -> _Function:
         ragged = functools.partial(_embedding_lookup, function)
     elif ragged is None and (module in _ENTRY_BY_ENTRY or key in _ALSO):
         ragged = functools.partial(map_flat, function)
-    sparse = _OF_SPARSE.get(key)
+    sparse = functools.partial(_of_stored, function) if key in _OF_STORED else _OF_SPARSE.get(key)
     if ragged is None and sparse is None:
         return function
     versions: dict[type, _Function] = {}

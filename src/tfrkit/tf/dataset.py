@@ -229,7 +229,7 @@ def _on_values(verb: Callable[..., Any]) -> Callable[..., Any]:
     """A verb that takes Tensors as arguments."""
 
     @functools.wraps(verb)
-    def call(dataset: Any, *args: Any, **options: Any) -> Any:
+    def call(dataset: Any, /, *args: Any, **options: Any) -> Any:
         options = {name: unwrap(value) for name, value in options.items()}
         return verb(dataset, *[unwrap(value) for value in args], **options)
 
