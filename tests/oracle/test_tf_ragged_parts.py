@@ -197,3 +197,19 @@ def test_numbers_of_values():
 @tf_rule("6 elements")
 def test_every_argument_has_its_name():
     same(lambda tf: list(tf.data.Dataset.range(2).concatenate(dataset=tf.data.Dataset.range(1), name="both")))
+
+
+@tf_rule("6 elements of other kinds")
+def test_later_elements_may_be_longer():
+    def rows(tf):
+        return tf.data.Dataset.range(24).map(lambda n: tf.fill([tf.where(n < 20, 2, 3)], n))
+
+    same(lambda tf: list(rows(tf).window(8).flat_map(lambda part: part.padded_batch(8))))
+    same(lambda tf: list(rows(tf).bucket_by_sequence_length(lambda row: tf.shape(row)[0], [3], [4, 4])))
+    same(
+        lambda tf: list(
+            rows(tf).group_by_window(
+                lambda row: tf.constant(0, tf.int64), lambda _, part: part.padded_batch(4), 8
+            )
+        )
+    )

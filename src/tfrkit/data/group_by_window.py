@@ -48,7 +48,8 @@ class GroupByWindowNode(StepsNode):
         Raises:
             TypeError: it gives no dataset.
         """
-        made = self.reduce(np.int64(key), self.make(ElementsNode(elements, self.input.element_spec())))
+        kept = ElementsNode(elements, self.input.element_spec(), self.input.opaque)
+        made = self.reduce(np.int64(key), self.make(kept))
         node = getattr(made, "node", None)
         if not isinstance(node, Node):
             raise TypeError(

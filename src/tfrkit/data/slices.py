@@ -71,10 +71,16 @@ class TensorsNode(Node):
 
 @dataclass(frozen=True, eq=False)
 class ElementsNode(Node):
-    """Elements that a stage has kept, such as those of a window."""
+    """Elements that a stage has kept, such as those of a window; `guessed`: others may have other sizes."""
 
     elements: tuple[Any, ...]
     spec: Any
+    guessed: bool = False
+
+    @property
+    def opaque(self) -> bool:
+        """If a user's function made them, their spec is what it gave elsewhere."""
+        return self.guessed
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin after so many."""

@@ -114,12 +114,13 @@ class _Steps:
 
     def _datasets(self, elements: list[Any]) -> Any:
         """One for each part of an element."""
+        node = self._node
         if not is_nested(self._spec):
-            return self._node.make(ElementsNode(tuple(elements), self._spec))
+            return node.make(ElementsNode(tuple(elements), self._spec, node.opaque))
         columns = zip(*map(flatten, elements), strict=True)
         specs = flatten(self._spec)
         parts = [
-            self._node.make(ElementsNode(tuple(column), spec))
+            node.make(ElementsNode(tuple(column), spec, node.opaque))
             for column, spec in zip(columns, specs, strict=True)
         ]
         return pack(self._spec, parts)
