@@ -91,7 +91,7 @@ ResizeSizes measure(const ResizeTask& task, Bytes input) {
 
 // What takes some 20 us keeps the GIL: to get it back beside threads that decode costs as much
 // (benchmarks/images_seed.py).
-constexpr std::size_t kBriefBytes = 128 * 1024;
+constexpr std::size_t kBriefBytes = 131'072;
 
 void run(const ResizeTask& task, const ResizeSizes& sizes, Bytes input,
          std::span<std::byte> output) {
