@@ -208,6 +208,13 @@ def test_later_elements_may_be_longer():
     same(lambda tf: list(rows(tf).bucket_by_sequence_length(lambda row: tf.shape(row)[0], [3], [4, 4])))
     same(
         lambda tf: list(
+            rows(tf).bucket_by_sequence_length(
+                lambda row: tf.shape(row)[0], [3, 5], [4, 4, 4], pad_to_bucket_boundary=True
+            )
+        )
+    )
+    same(
+        lambda tf: list(
             rows(tf).group_by_window(
                 lambda row: tf.constant(0, tf.int64), lambda _, part: part.padded_batch(4), 8
             )

@@ -14,7 +14,7 @@ from tfrkit.data.keep_order import keep_order
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Node
 from tfrkit.data.plan import optimise
 from tfrkit.data.slices import ElementsNode
-from tfrkit.data.specs import merged
+from tfrkit.data.specs import merged, spec_of
 from tfrkit.data.steps import Elements, Open, StepsNode
 from tfrkit.data.structure import map_structure
 from tfrkit.data.window import MakeDataset
@@ -205,9 +205,17 @@ class PadBucket:
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
                 )
             if shapes is None:
-                shapes = map_structure(lambda leaf: list(leaf.shape), dataset.node.element_spec())
+                shapes = map_structure(lambda leaf: list(leaf.shape), _observed(dataset.node))
             shapes = _filled(shapes, self.reach[number])
         return dataset.padded_batch(self.sizes[number], shapes, self.values, drop_remainder=self.drop)
+
+
+def _observed(node: Any) -> Any:
+    """The spec of kept elements; if a function made them, sizes in which they differ from the others are not known."""
+    spec = node.element_spec()
+    for element in node.elements if node.opaque else ():
+        spec = merged(spec, spec_of(element)) or spec
+    return spec
 
 
 def _filled(shapes: Any, size: int) -> Any:
