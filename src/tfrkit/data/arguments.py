@@ -6,7 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["function", "integer"]
+from tfrkit.errors import InvalidArgumentError
+
+__all__ = ["batch_size_of", "function", "integer"]
 
 
 def integer(value: Any, name: str) -> int:
@@ -33,6 +35,18 @@ def integer(value: Any, name: str) -> int:
         raise TypeError(
             f"Cannot convert {value!r} to EagerTensor of dtype int64: expected an integer for `{name}`"
         ) from None
+
+
+def batch_size_of(value: Any) -> int:
+    """The size of a batch.
+
+    Raises:
+        InvalidArgumentError: it is not positive.
+    """
+    size = integer(value, "batch_size")
+    if size <= 0:
+        raise InvalidArgumentError("Batch size must be greater than zero.")
+    return size
 
 
 def function(value: Any) -> Callable[..., Any]:

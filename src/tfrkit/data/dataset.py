@@ -5,14 +5,13 @@ Nothing runs until somebody iterates.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from tfrkit.data import convert, specs
-from tfrkit.data.arguments import function, integer
+from tfrkit.data.arguments import batch_size_of, function, integer
 from tfrkit.data.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.batch import BatchNode
 from tfrkit.data.cache import CacheMemory, CacheNode
@@ -295,7 +294,7 @@ class Dataset(FeatureVerbs, StepVerbs):
         >>> [batch.tolist() for batch in Dataset.range(5).batch(2)]
         [[0, 1], [2, 3], [4]]
         """
-        return self._over(BatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder)))
+        return self._over(BatchNode(self.node, batch_size_of(batch_size), bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -325,7 +324,7 @@ class Dataset(FeatureVerbs, StepVerbs):
         """
         return self._over(
             make_padded_batch_node(
-                self.node, _positive_batch(batch_size), padded_shapes, padding_values, bool(drop_remainder)
+                self.node, batch_size_of(batch_size), padded_shapes, padding_values, bool(drop_remainder)
             )
         )
 
@@ -349,9 +348,7 @@ class Dataset(FeatureVerbs, StepVerbs):
         [[], [0], [0, 1]]
         """
         splits = convert.as_dtype(row_splits_dtype)
-        return self._over(
-            RaggedBatchNode(self.node, _positive_batch(batch_size), bool(drop_remainder), splits)
-        )
+        return self._over(RaggedBatchNode(self.node, batch_size_of(batch_size), bool(drop_remainder), splits))
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """Give the rows of every element one by one.
@@ -594,13 +591,3 @@ class Dataset(FeatureVerbs, StepVerbs):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dataset, (self.node,)
-
-
-def _positive_batch(size: Any) -> int:
-    count = integer(size, "batch_size")
-    if count <= 0:
-        raise InvalidArgumentError("Batch size must be greater than zero.")
-    return count
-
-
-PathLike = str | bytes | os.PathLike[str]

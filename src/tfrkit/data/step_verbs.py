@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfrkit.data import convert
-from tfrkit.data.arguments import integer
+from tfrkit.data.arguments import batch_size_of, integer
 from tfrkit.data.choose import make_choose_node, make_sample_node
 from tfrkit.data.group_by_window import BucketOf, BucketSize, GroupByWindowNode, PadBucket, SameSize
 from tfrkit.data.node import INFINITE_CARDINALITY, Node
@@ -22,7 +22,6 @@ from tfrkit.data.sparse_batch import SparseBatchNode
 from tfrkit.data.take_while import TakeWhileNode
 from tfrkit.data.unique import UniqueNode
 from tfrkit.data.window import make_window_node
-from tfrkit.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
@@ -101,9 +100,7 @@ class StepVerbs(ABC):
         Raises:
             InvalidArgumentError: the size is not positive. A DataLossError comes at an element larger than a row.
         """
-        size = integer(batch_size, "batch_size")
-        if size <= 0:
-            raise InvalidArgumentError("Batch size must be greater than zero.")
+        size = batch_size_of(batch_size)
         given = (
             row_shape.as_list()
             if hasattr(row_shape, "as_list")
