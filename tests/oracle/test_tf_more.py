@@ -86,6 +86,8 @@ def test_partitions_and_scatter():
         tf.math.confusion_matrix([0, 1], [1, 1])
         tf.math.confusion_matrix([0, 1], [1, 1], num_classes=3)
         tf.math.confusion_matrix([0, 1], [1, 1], weights=[2, 3])
+        tf.compat.v1.confusion_matrix([0, 1], [1, 1], 3, tf.int64)
+        tf.compat.v1.math.confusion_matrix([0, 1], [1, 1], weights=[2, 3])
         tf.math.confusion_matrix([0, 5], [1, 1], num_classes=3)
         tf.math.cumulative_logsumexp([1.0, 2.0, 3.0])
         tf.math.cumulative_logsumexp([1.0, 2.0, 3.0], exclusive=True)

@@ -334,6 +334,14 @@ def test_gather():
 
 
 @tf_rule("6 ragged.reduce")
+@pytest.mark.parametrize("name", ["all", "any"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_numbers_are_true_unless_they_are_zero(name, axis):
+    same(lambda tf: getattr(tf, f"reduce_{name}")(tf.ragged.constant([[1.0, 2.0], [0.0], []]), axis=axis))
+    same(lambda tf: getattr(tf, f"reduce_{name}")(tf.ragged.constant([[1, 0], [3]]), axis=axis))
+
+
+@tf_rule("6 ragged.reduce")
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean"])
 def test_reduce(name):
     for axis in (None, 0, 1, -1, [0, 1], 2):

@@ -53,6 +53,10 @@ _ANY: Final = _accumulated(np.logical_or, lambda _: False)
 _ALL: Final = _accumulated(np.logical_and, lambda _: True)
 
 
+def _truths(ragged: Ragged) -> Ragged:
+    return _with_flat(ragged, ragged.flat_values.astype(bool))
+
+
 def _mean_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if dtype.kind in "iub" else dtype
 
@@ -99,7 +103,7 @@ def reduce_any(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -
     >>> reduce_any(Ragged.from_list([[True, False], []]), axis=1).tolist()
     [True, False]
     """
-    return _reduced(_ANY, input_tensor, axis, keepdims)
+    return _reduced(_ANY, _truths(input_tensor), axis, keepdims)
 
 
 def reduce_all(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
@@ -108,7 +112,7 @@ def reduce_all(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -
     >>> reduce_all(Ragged.from_list([[True, False], []]), axis=1).tolist()
     [False, True]
     """
-    return _reduced(_ALL, input_tensor, axis, keepdims)
+    return _reduced(_ALL, _truths(input_tensor), axis, keepdims)
 
 
 def reduce_mean(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:

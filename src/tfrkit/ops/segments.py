@@ -17,6 +17,7 @@ from tfrkit.ops.types import check_type
 
 __all__ = [
     "confusion_matrix",
+    "confusion_matrix_old",
     "dynamic_partition",
     "dynamic_stitch",
     "segment_max",
@@ -185,6 +186,13 @@ def confusion_matrix(
     loads = 1 if weights is None else np.asarray(as_value(weights)).astype(made.dtype)
     np.add.at(made, (wanted, guessed), loads)
     return made
+
+
+def confusion_matrix_old(
+    labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = "int32", weights: Any = None
+) -> Any:
+    """The same with TensorFlow 1's order of arguments."""
+    return confusion_matrix(labels, predictions, num_classes, weights, dtype)
 
 
 def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[Array, npt.NDArray[np.int64]]:
