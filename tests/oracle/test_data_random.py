@@ -60,22 +60,28 @@ def explain_names(chain, folder, reference):
     mine = facts(ours_by_its_names(), case, passes=2, limit=LIMIT)
     if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
         reference = reference._replace(cardinality=-2)
-    found = difference(settled(mine), settled(reference), spec=False)
+    lost = any(chain.has_pair(stage, "batch") for stage in ("map", "parse"))
+    found = difference(settled(mine, lost), settled(reference, lost), spec=False)
     return f"tfrkit.tf: {found}" if found else ""
 
 
-def settled(found):
-    """Without what is a matter of threads in TensorFlow: which of two shapes in a batch came first."""
+def settled(found, lost):
+    """Without what is a matter of threads in TensorFlow: which of the errors came first that lose a batch."""
     if isinstance(found, Failure):
         return found
+    error = Failure("one of the errors", "")
     passes = [
-        [
-            Failure(each.name, each.message.split(" Shapes are: ")[0]) if isinstance(each, Failure) else each
-            for each in run
-        ]
+        [error if lost and isinstance(each, Failure) else _without_shapes(each) for each in run]
         for run in found.passes
     ]
     return found._replace(passes=passes)
+
+
+def _without_shapes(found):
+    """The same for the two shapes that an error names."""
+    if not isinstance(found, Failure):
+        return found
+    return Failure(found.name, found.message.split(" Shapes are: ")[0])
 
 
 @tf_rule("5 structures")

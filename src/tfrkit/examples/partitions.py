@@ -106,7 +106,8 @@ def _cut_batch(batch: Ragged, partition: Any, borders: Ragged, validate: bool) -
         flat, counts = flat[keep], np.maximum(counts - 1, 0)
     splits = _splits_of(counts)
     shift = np.repeat(batch.row_splits[:-1], counts)
-    if len(shift) != len(flat):  # one example has borders, and several have values
+    if len(shift) != len(flat) and not isinstance(partition, RaggedFeature.RowLengths):
+        # One example has borders, and several have values; lengths alone say where rows end.
         raise InvalidArgumentError(f"Incompatible shapes: [{len(flat)}] vs. [{len(shift)}]")
     if isinstance(partition, (RaggedFeature.RowSplits, RaggedFeature.RowLimits)):
         return _sound(_from_limits(batch.values, flat + shift, validate), splits)
