@@ -37,10 +37,12 @@ LAYERS: dict[str, float] = {
     "cli": 7,
     "viewer": 7,
     "": 8,
+    "__main__": 8,  # the command
 }
 DOORS = {
     "tfrkit.optional",
     "tfrkit",
+    "tfrkit.cli.main",
     "tfrkit.image",
     "tfrkit.tf.namespace",
 }  # modules that may import by computed name: extras, and parts on first use

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tfrkit import errors
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type checkers and editors
-    from tfrkit import image
+    from tfrkit import build, image
     from tfrkit.data.dataset import Dataset
     from tfrkit.data.iterator import DatasetIterator
     from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -125,6 +125,7 @@ __all__ = [
     "TextLineDataset",
     "VarLenFeature",
     "VerifyReport",
+    "build",
     "build_index",
     "bytes_feature",
     "bytes_list_feature",
@@ -213,7 +214,7 @@ _EXPORTS = {
     "records.verify": "FileReport VerifyReport verify",
     "records.writer": "TFRecordWriter",
 }
-_SUBMODULES = ("image",)
+_SUBMODULES = ("build", "image")
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 

@@ -1,0 +1,1 @@
+"""Foreign formats into shards, and back. `tfrkit.build.images` and `tfrkit.build.table` are functions."""

@@ -1,0 +1,121 @@
+"""What a table format gives: a survey of each file before anything is written, then columns of each piece.
+
+Types are settled over the surveys of all inputs (`table_schema.py`); planning and encoding are `table.py`'s. One file
+per format: `delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tfrkit.build.job import Watch
+
+__all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat"]
+
+
+class Seen(enum.Flag):
+    """What kinds of values a survey saw in a column. Union over files with `|`."""
+
+    NOTHING = 0
+    NULL = enum.auto()  # empty or null values
+    INT = enum.auto()  # integers that fit into 64 bits, written as Python writes them
+    FLOAT = enum.auto()  # other numbers, nan and inf
+    TEXT = (
+        enum.auto()
+    )  # everything else: also 007 and integers beyond 64 bits, of which a number would lose something
+    LIST = enum.auto()  # lists of the above, where the format itself has lists
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One input.
+
+    Attributes:
+        path: as the user gave it, or as it was found.
+        name: short and unique among the inputs: relative to the folder that was given.
+        partition: columns that the path says, such as {"dt": "2024-01-01"}; text.
+        size: bytes.
+    """
+
+    path: str
+    name: str
+    partition: Mapping[str, str]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of one input that can be read alone.
+
+    Attributes:
+        file: the input.
+        begin: where it begins: a byte, or the number of a row group or batch.
+        end: behind its end, likewise.
+        first_row: number of its first row in the file.
+        rows: how many rows it has, bad ones included.
+        first_line: line number of its first line (text formats), from 1 on.
+        size: about how many bytes of input it stands for.
+    """
+
+    file: InputFile
+    begin: int
+    end: int
+    first_row: int
+    rows: int
+    first_line: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of a file after one look at all of it (or at its metadata).
+
+    Attributes:
+        file: the input.
+        columns: names in the file's order, each with what was seen.
+        pieces: the whole file, in order; some MB each.
+    """
+
+    file: InputFile
+    columns: Mapping[str, Seen]
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as it will be written: settled, the same for all inputs.
+
+    Attributes:
+        name: in the input.
+        feature: name of the feature that it becomes.
+        kind: "int64", "float" or "bytes".
+        separator: what cuts a text into a list of values; None: one value, or a list where the format has lists.
+        null_value: what stands in for a null; None: the feature is absent in that row.
+    """
+
+    name: str
+    feature: str
+    kind: str
+    separator: str | None = None
+    null_value: Any = None
+
+
+class TableFormat(Protocol):
+    """A format with its options: plain data that pickles."""
+
+    def survey(self, file: InputFile, watch: Watch) -> Survey:
+        """Look at a file: names, kinds of values, row counts, pieces. Runs on several files at once."""
+
+    def read(
+        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+    ) -> Iterator[Mapping[str, Any]]:
+        """Read some rows of a piece: yield batches, columns by feature name.
+
+        The columns of a batch are what `encode_examples` takes, all of the same length and of the kind that was
+        settled; there is no Python per row. `rows` counts from the piece's first row on, bad ones included. Rows in it
+        that do not fit go to `watch.bad` with file, line and reason, and are left out; other rows are not reported.
+        The same rows give the same values every time, also when they are read in several parts.
+        """
