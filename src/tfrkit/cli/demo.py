@@ -1,0 +1,122 @@
+"""`tfr demo`: the main job from end to end on photos that it makes itself, and how fast each step was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+import typer
+
+from tfrkit.cli.console import CommandError, out, say, table
+
+app = typer.Typer(rich_markup_mode=None)
+
+_SIZE = (96, 96)
+_BATCH = 64
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        str | None,
+        typer.Argument(help="Keep everything there; by default nothing stays.", show_default=False),
+    ] = None,
+    photos: Annotated[int, typer.Option(min=8, help="How many photos.")] = 1200,
+) -> None:
+    """Show the main job: a zip of photos becomes shards, which are checked, looked into and read as batches.
+
+    Example: tfr demo
+    """
+    with _workplace(folder):
+        _Tour(photos).run()
+
+
+@contextlib.contextmanager
+def _workplace(folder: str | None) -> Iterator[None]:
+    """Work in `folder`, which must be new or empty, or in one that is removed afterwards."""
+    import tempfile
+
+    before = os.getcwd()
+    if folder is not None:
+        os.makedirs(folder, exist_ok=True)
+        if os.listdir(folder):
+            raise CommandError(
+                f"{folder}: expected an empty folder but there is something in it", "name a new one."
+            )
+    place = folder if folder is not None else tempfile.mkdtemp(prefix="tfrkit-demo-")
+    os.chdir(place)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        if folder is None:
+            shutil.rmtree(place)
+
+
+class _Tour:
+    """The steps, each timed."""
+
+    def __init__(self, photos: int) -> None:
+        self._photos = photos
+        self._rates: list[tuple[str, str, str]] = []
+
+    def run(self) -> None:
+        """Make photos, build shards, look at them, read batches."""
+        from tfrkit.cli.demo_photos import CLASSES, write_photos
+
+        say(f"{self._photos:,} photos of 500 x 375, drawn and put into photos.zip:")
+        self._time("draw the photos", lambda: write_photos("photos.zip", self._photos))
+        say(f"  folders {', '.join(CLASSES)}; {os.path.getsize('photos.zip') / 1e6:.0f} MB")
+        split = "train=0.9,validation=0.1"
+        self._command("build", "images", "photos.zip", "out", "--split", split, "--shards", "4", "--quiet")
+        self._command("verify", "out")
+        self._command("schema", "out")
+        self._command("stats", "out", "--key", "image/text", "--key", "image/height")
+        self._command("head", "out", "-n", "1")
+        say(f"\nshuffled batches of {_BATCH} photos, {_SIZE[0]} x {_SIZE[1]}:")
+        self._time("read batches", self._read, passes=0.9)
+        out()
+        table(["step", "seconds", "photos/s"], self._rates, numbers=[1, 2])
+
+    def _time(self, what: str, step: Callable[[], object], passes: float = 1) -> None:
+        start = time.perf_counter()
+        step()
+        seconds = time.perf_counter() - start
+        self._rates.append((what, f"{seconds:.2f}", f"{passes * self._photos / seconds:,.0f}"))
+
+    def _command(self, *arguments: str) -> None:
+        """Run a command as the user would, in this process."""
+        from tfrkit.cli.main import run
+
+        shown = [f"'{argument}'" if "," in argument else argument for argument in arguments]
+        say(f"\n$ tfr {' '.join(shown)}")
+        sys.stderr.flush()
+
+        def step() -> None:
+            if code := run(list(arguments)):
+                raise typer.Exit(code)
+
+        self._time(f"tfr {' '.join(arguments[:2]) if arguments[0] == 'build' else arguments[0]}", step)
+        sys.stdout.flush()
+
+    def _read(self) -> None:
+        from collections import Counter
+
+        from tfrkit.data.records_dataset import TFRecordDataset
+        from tfrkit.model.specs import FixedLenFeature
+
+        spec = {"image/encoded": FixedLenFeature([], "bytes"), "image/label": FixedLenFeature([], "int64")}
+        photos = TFRecordDataset("out/train-*.tfrecord").shuffle(512, seed=1).parse(spec)
+        batches = photos.decode_image("image/encoded", size=_SIZE).batch(_BATCH).prefetch(2)
+        counts: Counter[int] = Counter()
+        for number, batch in enumerate(batches):
+            images, labels = batch["image/encoded"], batch["image/label"].tolist()
+            counts.update(labels)
+            if number < 3:
+                say(f"  {images.dtype} {images.shape}, labels {' '.join(map(str, labels[:16]))} ...")
+        say(f"  ... photos of each label: {dict(sorted(counts.items()))}")
