@@ -1,6 +1,6 @@
 # What a person does with this project. Every target sets up what it needs; the second call is quick.
 #
-#   make demo     what it can do and how fast, in a minute: needs no TensorFlow
+#   make demo     a zip of photos to shards to batches, and how fast, in a minute: needs no TensorFlow
 #   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow
 #   make lint     formatting, types, static analysis, generated files that are stale
 #   make bench    the tables of the documentation, measured here
@@ -79,8 +79,7 @@ install: $(DEV)/.stamp-tfrkit
 # --- demo ---
 
 demo: $(RUN)/.stamp-tfrkit
-	$(RUN)/bin/python examples/demo.py
-	$(RUN)/bin/python examples/photos.py
+	$(RUN)/bin/tfr demo
 
 # --- test ---
 

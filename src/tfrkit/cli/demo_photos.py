@@ -90,7 +90,7 @@ def _encoder() -> tuple[str, Callable[[Any], bytes]]:
     try:
         image.encode_jpeg(np.zeros((8, 8, 3), np.uint8))
     except MissingExtraError:
-        return "png", lambda pixels: image.encode_png(pixels)
+        return "png", image.encode_png
     return "jpg", lambda pixels: image.encode_jpeg(pixels, quality=85)
 
 
