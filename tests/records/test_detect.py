@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records.made import CONTAINERS, GOLDEN, contain, flip, frame, header
-from tfrkit.records.detect import HEAD_BYTES, detect
+from tfrkit.records.detect import HEAD_BYTES, detect, holds_records
 
 NAMES = {"MEMBERS": "GZIP"}
 
@@ -53,3 +53,10 @@ def test_zlib_of_anything_but_frames_is_not_taken():
 @pytest.mark.parametrize("head", [b"", b"\x1f", b"text", bytes(512), b"\xff" * 12])
 def test_what_is_nothing_known_counts_as_plain(head):
     assert detect(head) == ""
+
+
+@pytest.mark.parametrize("kind", ["", "GZIP", "ZLIB"])
+def test_files_that_hold_records_are_told_from_others(kind):
+    assert holds_records(contain(frame(b"payload") * 100, kind)[:HEAD_BYTES])
+    assert not holds_records(contain(b"some text, and not a frame" * 100, kind)[:HEAD_BYTES])
+    assert not holds_records(contain(b"", kind))

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfrkit import _core
 
-__all__ = ["HEAD_BYTES", "detect"]
+__all__ = ["HEAD_BYTES", "detect", "holds_records"]
 
 HEAD_BYTES: Final = 512  # what `detect` wants to see of a file
 
@@ -29,6 +29,20 @@ def detect(head: bytes) -> str:
     if _looks_like_zlib(head):
         return "ZLIB"
     return ""
+
+
+def holds_records(head: bytes) -> bool:
+    """Tell whether a file surely holds records, by its first HEAD_BYTES bytes. Pure: no I/O.
+
+    Only what can be seen counts: a frame's header, plain or inflated. XZ and Zstandard do not show theirs.
+    """
+    inner = head
+    if head.startswith(b"\x1f\x8b\x08") or _looks_like_zlib(head):
+        try:
+            inner = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(head, 12)
+        except zlib.error:
+            return False
+    return _starts_with_frame(inner)
 
 
 def _starts_with_frame(head: bytes) -> bool:

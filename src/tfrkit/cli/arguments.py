@@ -1,0 +1,213 @@
+"""What commands take: paths of shards, sizes, and the options that several commands share.
+
+An option that two commands have is declared here once, so that it has one name, one meaning and one help text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal, TypeAlias
+
+import typer
+
+from tfrkit.cli.console import BAD_USAGE, CommandError
+
+__all__ = [
+    "Compression",
+    "Count",
+    "DryRun",
+    "Json",
+    "Keys",
+    "Level",
+    "OnCorrupt",
+    "Overwrite",
+    "Quiet",
+    "Seed",
+    "ShardPaths",
+    "ShardSize",
+    "Shards",
+    "Skip",
+    "Threads",
+    "Workers",
+    "shard_files",
+    "size_bytes",
+]
+
+STDIN: Final = "-"
+_SIZE: Final = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>([kmgt]i?)?b?)", re.IGNORECASE)
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_GLOB: Final = frozenset("*?[")
+
+
+def size_bytes(text: str) -> int:
+    """Read a size: plain bytes, or with kB, MB, GB, TB (1000), KiB, MiB, GiB, TiB (1024). Pure: no I/O.
+
+    Raises:
+        typer.BadParameter: it is none, or less than one byte.
+
+    >>> size_bytes("256MB"), size_bytes("64MiB"), size_bytes("1.5 GB"), size_bytes("4096")
+    (256000000, 67108864, 1500000000, 4096)
+    """
+    found = _SIZE.fullmatch(str(text).strip())
+    if found is None:
+        raise typer.BadParameter(f"expected a size such as 256MB, 1GB, 64MiB or 4096 but got {text!r}")
+    unit = found["unit"].lower().removesuffix("b")
+    base = 1024 if unit.endswith("i") else 1000
+    size = int(float(found["number"]) * base ** _POWERS[unit.removesuffix("i")])
+    if size < 1:
+        raise typer.BadParameter(f"expected a size of at least 1 byte but got {text!r}")
+    return size
+
+
+def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
+    """Give the files that a user has named: files, globs, and folders, which mean the shards in them.
+
+    Args:
+        paths: as they stand on the command line.
+        stdin: whether `-` is allowed; it stays "-", which `read_blocks` and its kin understand.
+
+    Returns:
+        Paths of files that exist, in the order given; those of one glob or folder are sorted.
+
+    Raises:
+        CommandError: one is not there, a glob matches nothing, a folder has no shards.
+    """
+    return [file for path in paths for file in _expand(path, stdin)]
+
+
+def _expand(path: str, stdin: bool) -> list[str]:
+    if path == STDIN:
+        if not stdin:
+            raise CommandError(
+                "this command cannot read standard input: it needs files",
+                "write what comes through the pipe to a file, and name that.",
+                exit_code=BAD_USAGE,
+            )
+        return [path]
+    if os.path.isdir(path):
+        return _folder(path)
+    if os.path.lexists(path):
+        return [path]
+    if _GLOB.intersection(path):
+        from tfrkit.errors import NotFoundError
+        from tfrkit.storage.paths import expand_paths
+
+        try:
+            return [str(file) for file in expand_paths(path, globs=True)]
+        except NotFoundError:
+            raise CommandError(
+                f"no files match {path!r}",
+                "check the folder and the spelling; dot files, folders and sidecars such as manifest.json never match.",
+                exit_code=BAD_USAGE,
+            ) from None
+    raise CommandError(f"{path}: no such file or folder", _near(path), exit_code=BAD_USAGE)
+
+
+def _near(path: str) -> str:
+    """Say which file may have been meant."""
+    import difflib
+
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return f"there is no folder {folder!r} either."
+    near = difflib.get_close_matches(name, [other for other in names if not other.startswith(".")], 1)
+    return (
+        f"did you mean {os.path.join(folder, near[0])!r}?" if near else "check the folder and the spelling."
+    )
+
+
+def _folder(folder: str) -> list[str]:
+    """Give the shards of a folder: those in its manifest, else what is named or looks like a file of records."""
+    from tfrkit.errors import DataLossError
+    from tfrkit.records.manifest import read_manifest
+
+    try:
+        names = [str(entry["name"]) for entry in read_manifest(folder)["shards"]]
+    except (DataLossError, KeyError, TypeError):
+        names = []  # the manifest of another program
+    if names:
+        missing = [name for name in names if not os.path.exists(os.path.join(folder, name))]
+        if missing:
+            raise CommandError(
+                f"{folder}: {len(missing)} of the {len(names)} shards in its manifest are not there, "
+                f"such as {missing[0]!r}",
+                f"copy them again, or name the files: {os.path.join(folder, '*.tfrecord*')!r}.",
+            )
+    else:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and _is_shard(entry))
+    if not names:
+        raise CommandError(
+            f"{folder}: no shards in this folder",
+            f"name files, or a glob such as {os.path.join(folder, '**', '*.tfrecord')!r}.",
+            exit_code=BAD_USAGE,
+        )
+    return [os.path.join(folder, name) for name in names]
+
+
+def _is_shard(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith("."):
+        return False
+    if ".tfrecord" in entry.name:
+        return not entry.name.endswith((".idx", ".index"))
+    from tfrkit.records.detect import HEAD_BYTES, holds_records
+
+    try:
+        with open(entry.path, "rb") as file:
+            return holds_records(file.read(HEAD_BYTES))
+    except OSError:
+        return False
+
+
+ShardPaths: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="Files, globs, or folders of shards.", show_default=False),
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Count: TypeAlias = Annotated[int, typer.Option("-n", "--count", min=0, help="How many records.")]
+Skip: TypeAlias = Annotated[int, typer.Option("--skip", min=0, help="Leave out so many records first.")]
+Keys: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="NAME", help="Only this feature; may be given several times."),
+]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed chooses the same.")]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", min=1, help="How many tasks run at once; as many as there are cores by default."
+    ),
+]
+Threads: TypeAlias = Annotated[
+    int | None, typer.Option("--threads", min=1, help="How many cores to use; all by default.")
+]
+Shards: TypeAlias = Annotated[int | None, typer.Option("--shards", min=1, help="How many files to write.")]
+ShardSize: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--shard-size",
+        metavar="SIZE",
+        parser=size_bytes,
+        help="Begin a new file at this size: 256MB, 1GB, 64MiB, or bytes.",
+    ),
+]
+Compression: TypeAlias = Annotated[
+    Literal["none", "gzip", "zlib", "xz", "zstd"] | None,
+    typer.Option("--compression", case_sensitive=False, help="Compress the output."),
+]
+Level: TypeAlias = Annotated[
+    int | None, typer.Option("--level", help="Of the compression: higher is smaller and slower.")
+]
+Overwrite: TypeAlias = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what is there; else it is an error.")
+]
+DryRun: TypeAlias = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
+]
+OnCorrupt: TypeAlias = Annotated[
+    Literal["raise", "skip", "stop"],
+    typer.Option("--on-corrupt", help="What to do about damage: end, leave it out, or leave its file."),
+]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
