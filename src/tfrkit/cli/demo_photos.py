@@ -21,7 +21,9 @@ _HEIGHT: Final = 375
 _WIDTH: Final = 500
 _DRAWN: Final = 3  # landscapes of each class; photos are parts of them in another light
 _STAMP: Final = (1980, 1, 1, 0, 0, 0)  # the oldest time that a zip can say: the same photos, the same bytes
-_Picture = npt.NDArray[np.float32]
+_SUN: Final = np.array([255, 235, 170], np.float32)
+_SNOW: Final = np.array([240, 242, 248], np.float32)
+_Picture = npt.NDArray[Any]
 
 
 def _clouds(rng: np.random.Generator, height: int, width: int) -> _Picture:
@@ -43,7 +45,7 @@ def _sunset(rng: np.random.Generator, y: _Picture, x: _Picture) -> _Picture:
     noise = _clouds(rng, *y.shape[:2])
     picture = _shade((60, 20, 70), (250, 150, 60), np.clip(y + 0.2 * noise, 0, 1))
     sun = np.hypot(y - rng.uniform(0.5, 0.7), (x - rng.uniform(0.3, 0.7)) * 1.3) < 0.09
-    picture = np.where(sun, np.float32([255, 235, 170]), picture)
+    picture = np.where(sun, _SUN, picture)
     return np.where(y > 0.75 + 0.03 * noise, _shade((20, 15, 30), (90, 50, 50), 0.5 + noise / 2), picture)
 
 
@@ -72,7 +74,7 @@ def _mountains(rng: np.random.Generator, y: _Picture, x: _Picture) -> _Picture:
         ridge = depth + 0.12 * np.abs(((x * rng.uniform(2, 4) + rng.uniform()) % 1) - 0.5) + 0.03 * noise
         rock = _shade((70, 70, 80), (140, 130, 120), np.clip(depth + 0.4 * noise, 0, 1))
         snow = (y < ridge + 0.05) & (depth < 0.6)
-        picture = np.where(y > ridge, np.where(snow, np.float32([240, 242, 248]), rock), picture)
+        picture = np.where(y > ridge, np.where(snow, _SNOW, rock), picture)
     return picture
 
 
@@ -85,7 +87,7 @@ _DRAW: Final[dict[str, Callable[[np.random.Generator, _Picture, _Picture], _Pict
 CLASSES: Final = tuple(_DRAW)
 
 
-def _encoder() -> tuple[str, Callable[[Any], bytes]]:
+def _encoder() -> tuple[str, Callable[[Any], Any]]:
     """Give JPEG, or PNG where the JPEG codec is not installed."""
     try:
         image.encode_jpeg(np.zeros((8, 8, 3), np.uint8))
