@@ -7,6 +7,7 @@ run, never because something was slow.
 from __future__ import annotations
 
 import argparse
+import compileall
 import importlib
 import importlib.metadata
 import json
@@ -18,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import tfrkit
 from benchmarks import data
 from benchmarks.harness import Claim, Report, Settings
 
@@ -88,6 +90,8 @@ def main() -> int:
     if unknown := [name for name in arguments.names if name not in NAMES]:
         parser.error(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(NAMES)}")
     settings = Settings(arguments.scale, arguments.repeat)
+    # As an installed wheel is; an editable install need not be, and every start would compile it again.
+    compileall.compile_dir(Path(tfrkit.__file__).parent, quiet=2)
     data.make(settings.scale)
     environment = _environment()
     _print_environment(environment)
