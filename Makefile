@@ -189,7 +189,7 @@ $(PYTHON_FUZZERS:%=fuzz-run-%): fuzz-run-%:
 
 docs: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-docs
 	$(DEV)/bin/python docs/generate.py
-	$(DEV)/bin/python -m pytest -q tests/test_docs.py tests/test_doctests.py tests/test_rules.py
+	$(DEV)/bin/python -m pytest -q tests/test_docs.py tests/test_recordings.py tests/test_doctests.py tests/test_rules.py
 
 wheels:
 	@tools/ensure.sh compiler

@@ -8,64 +8,25 @@ from __future__ import annotations
 
 import doctest
 import re
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+from tests.pages import FENCE, PAGES, ROOT, WITH_CODE, WITH_RECORDINGS, Block, blocks_of, page_name, run_block
+
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS]  # the others run with their recordings
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One fenced block of a page."""
-
-    info: str
-    code: str
-    line: int
-
-
-def _name(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
-def blocks_of(text: str) -> list[Block]:
-    """All fenced blocks; `line` is that of the first line of code, counted from 1."""
-    return [
-        Block(found["info"].strip(), found["code"], text.count("\n", 0, found.start("code")) + 1)
-        for found in FENCE.finditer(text)
-    ]
-
-
-def run_block(block: Block, page: str, namespace: dict[str, object]) -> None:
-    """Run a block; line numbers in its traceback are those of the page."""
-    if ">>> " in block.code:
-        test = doctest.DocTestParser().get_doctest(block.code, namespace, page, page, block.line - 1)
-        runner = doctest.DebugRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-        runner.run(test, clear_globs=False)
-        namespace.update(test.globs)
-    else:
-        exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), namespace)
-
-
-WITH_CODE = [
-    page for page in PAGES if any(block.info == "python" for block in blocks_of(page.read_text("utf-8")))
-]
-
-
-@pytest.mark.parametrize("page", WITH_CODE, ids=_name)
+@pytest.mark.parametrize("page", ALONE, ids=page_name)
 def test_code_of_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text("utf-8")):
         if block.info == "python":
-            run_block(block, _name(page), namespace)
+            run_block(block, page_name(page), namespace)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_of_page_lead_to_files(page):
     text = FENCE.sub("", page.read_text("utf-8"))
     targets = {found["target"].split("#")[0] for found in LINK.finditer(text)}

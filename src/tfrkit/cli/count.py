@@ -20,11 +20,11 @@ def count(
 
     Example: tfr count 'out/train-*.tfrecord'
     """
+    from tfrkit.cli.arguments import shard_files
     from tfrkit.records.record_file import RecordFile
-    from tfrkit.storage.paths import expand_paths
 
     counts = []
-    for path in expand_paths(paths, globs=True):
+    for path in shard_files(paths):
         with RecordFile(str(path)) as file:
             counts.append((str(path), len(file)))
     total = sum(number for _, number in counts)
