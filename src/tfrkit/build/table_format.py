@@ -93,7 +93,8 @@ class Column:
         feature: name of the feature that it becomes.
         kind: "int64", "float" or "bytes".
         separator: what cuts a text into a list of values; None: one value, or a list where the format has lists.
-        null_value: what stands in for a null; None: the feature is absent in that row.
+        null_value: what stands in for a null: an int, float or bytes; None: the feature is absent in that row.
+        seen: what the surveys of all inputs saw.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Column:
     kind: str
     separator: str | None = None
     null_value: Any = None
+    seen: Seen = Seen.NOTHING
 
 
 class TableFormat(Protocol):
@@ -117,5 +119,7 @@ class TableFormat(Protocol):
         The columns of a batch are what `encode_examples` takes, all of the same length and of the kind that was
         settled; there is no Python per row. `rows` counts from the piece's first row on, bad ones included. Rows in it
         that do not fit go to `watch.bad` with file, line and reason, and are left out; other rows are not reported.
+        `columns` has at least one, and only those that the survey of this file has; those of the path are not among
+        them. `watch.advance` is called by whoever reads the batches.
         The same rows give the same values every time, also when they are read in several parts.
         """
