@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import threading
 from typing import IO, Any, Final, Protocol
 
-from tfrkit.errors import from_os_error
+from tfrkit.errors import OpError, from_os_error
 
 __all__ = [
     "SIDECAR_FOLDER",
@@ -24,6 +25,10 @@ __all__ = [
 ]
 
 SIDECAR_FOLDER: Final = ".tfrkit"
+# What an atomic output has written goes to the disk while more is written: 1 GB takes 1.3 times as long otherwise,
+# waiting at the end (benchmarks/reshard.py).
+_SYNC_BYTES: Final = 1 << 26
+_sync_data: Final = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
 
 def sidecar_folder(path: str) -> str:
@@ -107,10 +112,10 @@ class FileOutput:
             os.lseek(self._fd, position, os.SEEK_SET)
             self.position = position
 
-    def sync(self) -> None:
+    def sync(self, *, data_only: bool = False) -> None:
         """Wait until the bytes are on the disk."""
         try:
-            os.fsync(self._fd)
+            (_sync_data if data_only else os.fsync)(self._fd)
         except OSError as error:
             raise from_os_error(error, self.name) from error
 
@@ -141,6 +146,9 @@ class AtomicOutput:
             raise from_os_error(error, name) from error
         self._file = FileOutput(self.temporary)
         self._done = False
+        self._syncing: threading.Thread | None = None
+        self._sync_from = 0  # what comes behind has not been asked for
+        self._sync_error: OpError | None = None
 
     @property
     def position(self) -> int:
@@ -149,9 +157,32 @@ class AtomicOutput:
 
     def write(self, data: Any) -> None:
         self._file.write(data)
+        self._sync_behind()
 
     def write_pieces(self, pieces: list[Any]) -> None:
         self._file.write_pieces(pieces)
+        self._sync_behind()
+
+    def _sync_behind(self) -> None:
+        """Let what was written go to the disk on another thread, so that little is left to wait for at the end."""
+        if self._file.position - self._sync_from < _SYNC_BYTES:
+            return
+        if self._syncing is not None and self._syncing.is_alive():
+            return
+        self._sync_from = self._file.position
+        self._syncing = threading.Thread(target=self._sync_once, name="tfrkit-sync", daemon=True)
+        self._syncing.start()
+
+    def _sync_once(self) -> None:
+        try:
+            self._file.sync(data_only=True)
+        except OpError as error:  # the kernel tells it once: it must not be lost
+            self._sync_error = error
+
+    def _end_syncing(self) -> None:
+        if self._syncing is not None:
+            self._syncing.join()
+            self._syncing = None
 
     def flush(self) -> None:
         self._file.flush()
@@ -161,6 +192,9 @@ class AtomicOutput:
 
     def finish(self) -> None:
         """Make the temporary file whole and durable, without giving it its name yet."""
+        self._end_syncing()
+        if self._sync_error is not None:
+            raise self._sync_error
         self._file.sync()
         self._file.close()
 
@@ -189,6 +223,7 @@ class AtomicOutput:
         if self._done:
             return
         self._done = True
+        self._end_syncing()
         self._file.close()
         with contextlib.suppress(OSError):
             os.unlink(self.temporary)

@@ -1,0 +1,88 @@
+"""The frames of blocks as runs of bytes that can be written: as they are where they lie, never made twice.
+
+Does no I/O. Where a run ends depends on the frames alone, not on how they were cut into blocks, so that what is made of
+the runs (GZIP members) is the same for the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tfrkit import _core
+from tfrkit.model.block import Block, IntArray
+
+__all__ = ["FrameRun", "FrameRuns", "frames_of"]
+
+_HEADER_BYTES = 12
+_FRAME_BYTES = 16  # of a frame besides its payload
+
+
+class FrameRun(NamedTuple):
+    """Whole frames one behind the other, and the length of each payload."""
+
+    frames: memoryview
+    lengths: IntArray
+
+
+def frames_of(block: Block, *, checked: bool) -> memoryview:
+    """Give the frames of a block's records one behind the other: a view where they lie so, else a copy.
+
+    A block may have been made by hand, of bytes without frames or with others' checksums. Then frames are made.
+
+    Args:
+        block: of at least one record.
+        checked: the data CRCs are known to hold, because a reader or an encoder has just made the block.
+    """
+    starts, sizes = block.offsets - _HEADER_BYTES, block.lengths + _FRAME_BYTES
+    if int(starts.min()) >= 0 and int((starts + sizes).max()) <= len(block.data):
+        if np.array_equal(starts[1:], starts[:-1] + sizes[:-1]):
+            view = memoryview(block.data)[int(starts[0]) : int(starts[-1] + sizes[-1])]
+        else:
+            view = memoryview(_core.gather_runs([block.data], None, starts, sizes))
+        scan = _core.scan_frames(view, 0, len(view), not checked, 2**62)
+        if np.array_equal(scan.lengths, block.lengths):
+            return view
+    return memoryview(_core.frame_block(block.data, block.offsets, block.lengths))
+
+
+class FrameRuns:
+    """Cuts the frames of block after block into runs of at most `room` bytes, or of one frame.
+
+    A run ends before the frame that would not fit, so what is left of a block waits for the next one.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[memoryview] = []
+        self._lengths: list[IntArray] = []
+        self._bytes = 0
+
+    def add(self, frames: memoryview, lengths: IntArray, room: int) -> Iterator[FrameRun]:
+        """Take more frames; give the runs that are full."""
+        ends = np.cumsum(lengths + _FRAME_BYTES)
+        first = start = 0
+        while first < len(lengths):
+            after = int(np.searchsorted(ends, start + room - self._bytes, side="right"))
+            if after <= first:
+                if self._bytes:
+                    yield self._take()
+                    continue
+                after = first + 1  # larger than the room: a run of its own
+            end = int(ends[after - 1])
+            self._held.append(frames[start:end])
+            self._lengths.append(lengths[first:after])
+            self._bytes += end - start
+            first, start = after, end
+
+    def rest(self) -> FrameRun | None:
+        """Give what has not filled a run; afterwards nothing is held."""
+        return self._take() if self._held else None
+
+    def _take(self) -> FrameRun:
+        held, lengths = self._held, self._lengths
+        self._held, self._lengths, self._bytes = [], [], 0
+        if len(held) == 1:
+            return FrameRun(held[0], lengths[0])
+        return FrameRun(memoryview(b"".join(held)), np.concatenate(lengths))
