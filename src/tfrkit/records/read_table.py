@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Final
 
 from tfrkit import _core
-from tfrkit.model.arrow_layout import Layout, array_layout, bytes_layout, list_layout
+from tfrkit.model.arrow_layout import Layout
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
@@ -23,20 +20,13 @@ from tfrkit.optional import require
 from tfrkit.records.chain import BLOCK_BYTES
 from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group, check_columns
 from tfrkit.records.reader import read_blocks
+from tfrkit.records.table_layout import MAX_INT32, Cells, Form, cells_layout
 from tfrkit.storage.paths import Paths
 
 __all__ = ["read_table"]
 
 _CHUNK_BYTES: Final = 32 << 20  # of records that become one chunk of the table
-_MAX_INT32: Final = 2**31 - 1
 _NULLABLE: Final = 2
-
-
-class _Cells(NamedTuple):
-    """One column of a chunk: values by row, and which rows have any."""
-
-    rows: Ragged
-    valid: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +45,8 @@ class _Chunk:
 
     length: int
     keys: set[str]  # all, also those that never have a kind
-    features: dict[str, _Cells]
-    lists: dict[str, _Cells]
+    features: dict[str, Cells]
+    lists: dict[str, Cells]
 
 
 def read_table(
@@ -150,12 +140,12 @@ def _parse(group: Group, seen: dict[tuple[str, bool], _Seen], threads: int) -> _
         raise group.not_an_example()
     kinds, list_kinds = _one_kind(group, seen, False), _one_kind(group, seen, True)
     features = {
-        key: _Cells(rows, states > UNSET) for key, (rows, states) in group.parse(kinds, threads).items()
+        key: Cells(rows, states > UNSET) for key, (rows, states) in group.parse(kinds, threads).items()
     }
     lists = {}
     if list_kinds:
         for key, rows in group.parse_lists(list_kinds, threads).items():
-            lists[key] = _Cells(rows, rows.row_lengths() > 0)
+            lists[key] = Cells(rows, rows.row_lengths() > 0)
     return _Chunk(group.rows, {*group.features, *group.lists}, features, lists)
 
 
@@ -183,14 +173,6 @@ def _one_kind(group: Group, seen: dict[tuple[str, bool], _Seen], lists: bool) ->
 # -- chunks to batches ----------------------------------------------------------------------------------------------
 
 
-class _Form(NamedTuple):
-    """The Arrow type of a column, which all chunks share: how deep its lists are, and whether they are large."""
-
-    kind: int
-    depth: int
-    large: bool
-
-
 def _layouts(
     chunks: list[_Chunk], names: list[str] | None, seen: dict[tuple[str, bool], _Seen]
 ) -> list[Layout]:
@@ -206,7 +188,7 @@ def _layouts(
             if column is None:
                 layout = Layout("n", "", _NULLABLE, chunk.length, chunk.length, ())
             else:
-                layout = _layout(_cells_of(chunk, column), forms[column], chunk.length)
+                layout = cells_layout(_cells_of(chunk, column), forms[column], chunk.length)
             children.append(layout.named(name))
         batches.append(Layout("+s", "", 0, chunk.length, 0, (None,), tuple(children)))
     return batches
@@ -229,12 +211,12 @@ def _order(
     return order
 
 
-def _cells_of(chunk: _Chunk, column: tuple[str, bool]) -> _Cells | None:
+def _cells_of(chunk: _Chunk, column: tuple[str, bool]) -> Cells | None:
     key, lists = column
     return (chunk.lists if lists else chunk.features).get(key)
 
 
-def _form(column: tuple[str, bool], kind: int, chunks: list[_Chunk]) -> _Form:
+def _form(column: tuple[str, bool], kind: int, chunks: list[_Chunk]) -> Form:
     """Lists of as few levels as the counts of all chunks allow."""
     lists = column[1]
     single, large = True, False
@@ -246,49 +228,5 @@ def _form(column: tuple[str, bool], kind: int, chunks: list[_Chunk]) -> _Form:
         lengths = innermost.row_lengths() if lists else innermost.row_lengths()[cells.valid]
         single &= bool((lengths == 1).all())
         flat = innermost.values
-        large |= len(flat) > _MAX_INT32 or (isinstance(flat, BytesColumn) and flat.nbytes > _MAX_INT32)
-    return _Form(kind, int(lists) + (not single), large)
-
-
-def _layout(cells: _Cells | None, form: _Form, length: int) -> Layout:
-    if cells is None:
-        cells = _no_cells(form, length)
-    rows: Any = cells.rows
-    valid = cells.valid
-    if form.depth == 0:
-        return _scalars(rows, valid, form).masked(valid)
-    if isinstance(rows.values, Ragged):
-        inner: Ragged = rows.values
-        child = _leaf(inner.values, form)
-        if form.depth == 2:
-            child = list_layout(inner.row_splits, child, "+L" if form.large else "+l")
-    else:
-        child = _leaf(rows.values, form)
-    return list_layout(rows.row_splits, child, "+L" if form.large else "+l").masked(valid)
-
-
-def _no_cells(form: _Form, length: int) -> _Cells:
-    """A column of nulls, for a chunk that does not have the feature."""
-    flat: Any = BytesColumn.from_list([])
-    if form.kind != _core.BYTES:
-        flat = np.zeros(0, np.int64 if form.kind == _core.INT64 else np.float32)
-    values = Ragged(flat, [0]) if form.depth == 2 else flat
-    return _Cells(Ragged(values, np.zeros(length + 1, np.int64)), np.zeros(length, bool))
-
-
-def _leaf(values: Any, form: _Form) -> Layout:
-    if isinstance(values, BytesColumn):
-        return bytes_layout(values.data, values.offsets, "Z" if form.large else "z")
-    return array_layout(values)
-
-
-def _scalars(rows: Ragged, valid: npt.NDArray[np.bool_], form: _Form) -> Layout:
-    """One value in each valid row, none in the others, as one entry a row."""
-    values = rows.values
-    if isinstance(values, BytesColumn):
-        return _leaf(BytesColumn.unchecked(values.data, values.offsets[rows.row_splits]), form)
-    if len(values) == len(valid):
-        return array_layout(values)
-    spread = np.zeros(len(valid), values.dtype)
-    spread[valid] = values
-    return array_layout(spread)
+        large |= len(flat) > MAX_INT32 or (isinstance(flat, BytesColumn) and flat.nbytes > MAX_INT32)
+    return Form(kind, int(lists) + (not single), large)
