@@ -1,0 +1,1 @@
+"""Tests of building shards from other formats, and of exporting them."""
