@@ -15,6 +15,7 @@ import typer
 from tfrkit.cli.console import BAD_USAGE, CommandError
 
 __all__ = [
+    "STDIN",
     "Compression",
     "Count",
     "DryRun",
@@ -26,6 +27,7 @@ __all__ = [
     "Quiet",
     "Seed",
     "ShardPaths",
+    "ShardPathsOrStdin",
     "ShardSize",
     "Shards",
     "Skip",
@@ -164,7 +166,13 @@ def _is_shard(entry: os.DirEntry[str]) -> bool:
 
 ShardPaths: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="PATH...", help="Files, globs, or folders of shards.", show_default=False),
+    typer.Argument(metavar="PATH", help="Files, globs, or folders of shards.", show_default=False),
+]
+ShardPathsOrStdin: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH", help="Files, globs, folders of shards, or - for standard input.", show_default=False
+    ),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Count: TypeAlias = Annotated[int, typer.Option("-n", "--count", min=0, help="How many records.")]

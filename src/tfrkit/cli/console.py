@@ -5,25 +5,35 @@ Without a terminal there is no colour and no bar, and tables are plain columns. 
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any, Final
 
-from tfrkit.errors import AlreadyExistsError, DataLossError, OpError
+from tfrkit.errors import AlreadyExistsError, DataLossError, NotFoundError, OpError
 
 __all__ = [
     "BAD_DATA",
     "BAD_USAGE",
     "INTERRUPTED",
     "CommandError",
+    "exit_code",
     "explain",
     "fancy",
     "out",
     "out_json",
+    "plain",
+    "prepare_output",
+    "progress_bar",
     "say",
+    "silence_output",
+    "style",
     "table",
+    "to_json",
+    "usage_error",
 ]
 
 BAD_DATA: Final = 1
@@ -65,6 +75,55 @@ def explain(error: BaseException) -> str:
     return text + (f"\nhint: {hint}\n" if hint else "")
 
 
+def exit_code(error: BaseException) -> int:
+    """Give the exit code for an error: what the user has named and is not there, or is in the way, is bad usage."""
+    usage = isinstance(error, (NotFoundError, AlreadyExistsError))
+    return int(getattr(error, "exit_code", BAD_USAGE if usage else BAD_DATA))
+
+
+def usage_error(error: Any) -> CommandError:
+    """Say what was wrong with a command line in the words of all other errors.
+
+    Args:
+        error: a UsageError of click's.
+    """
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "tfr"
+    text = str(error.format_message()).strip()
+    if not text or "\n" in text:  # without any arguments click gives the whole help
+        return CommandError(
+            "expected a command or arguments", f"`{command} --help` lists them.", exit_code=BAD_USAGE
+        )
+    text = text[0].lower() + text[1:].rstrip(".")
+    return CommandError(text, f"`{command} --help` shows how it is used.", exit_code=BAD_USAGE)
+
+
+def prepare_output() -> None:
+    """Let standard output take every text: names of files that are no UTF-8, and what its encoding does not have."""
+    codecs.register_error("tfr", _encode_anyhow)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="tfr")
+
+
+def _encode_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Give bytes back as they came (surrogate escapes), and other characters as escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return codecs.lookup_error("backslashreplace")(error)
+
+
+def silence_output() -> None:
+    """Send what is still to be written to standard output nowhere: its reader is gone, or its disk is full."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return  # no file at all
+
+
 def fancy(stream: IO[str]) -> bool:
     """Whether colours and bars may be drawn there: a terminal, and nobody said NO_COLOR."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -77,12 +136,84 @@ def out(text: str = "") -> None:
 
 def out_json(value: Any) -> None:
     """Print a value as one JSON document."""
-    out(json.dumps(value, ensure_ascii=False, indent=1))
+    out(to_json(value, indent=1))
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """Give a value as JSON; names that are no UTF-8 stand in it as escapes of lone surrogates. Pure: no I/O."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
+
+
+def plain(text: str) -> str:
+    r"""Give a text with its control characters escaped, so that it stays on its line and commands no terminal.
+
+    >>> plain("a\x1b[2Jb") == r"a\x1b[2Jb", plain("名字 1")
+    (True, '名字 1')
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else repr(c)[1:-1] for c in text)
+
+
+def style(text: str, **how: Any) -> str:
+    """Give a text in a colour if standard output is a terminal.
+
+    Args:
+        text: the text.
+        how: as for `typer.style`: fg="cyan", bold=True, dim=True.
+    """
+    if not fancy(sys.stdout):
+        return text
+    import typer
+
+    return typer.style(text, **how)
 
 
 def say(text: str = "") -> None:
     """Tell the user something that is not data."""
     sys.stderr.write(text + "\n")
+
+
+@contextmanager
+def progress_bar(
+    title: str, total: int, *, quiet: bool = False, unit: str = "bytes"
+) -> Iterator[Callable[[int], None]]:
+    """Show how far something has come, in a terminal; elsewhere nothing is drawn.
+
+    Args:
+        title: what is done.
+        total: how much there is; 0 if nobody knows.
+        quiet: draw nothing anyway.
+        unit: "bytes", or what is counted.
+
+    Yields:
+        A function to call with how much more is done; from one thread at a time.
+    """
+    if quiet or not fancy(sys.stderr):
+        yield lambda _done: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    amounts = (
+        (progress.DownloadColumn(), progress.TransferSpeedColumn())
+        if unit == "bytes"
+        else (progress.MofNCompleteColumn(), progress.TextColumn(unit))
+    )
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        *amounts,
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total or None)
+        yield lambda done: bar.advance(task, done)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[int] = ()) -> None:

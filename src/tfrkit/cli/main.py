@@ -1,7 +1,7 @@
 """The command `tfr`: which commands there are, and how it ends.
 
 A command is a module with a Typer `app`, imported when it is called: `tfr count` does not pay for `tfr build`. What a
-command prints goes through `console.py`.
+command prints goes through `console.py`, what it takes is declared in `arguments.py`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,25 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any, Final
 
 import typer
 import typer.core
 import typer.main
 
-from tfrkit.cli.console import BAD_DATA, INTERRUPTED, CommandError, explain
+from tfrkit.cli.console import (
+    BAD_USAGE,
+    INTERRUPTED,
+    CommandError,
+    exit_code,
+    explain,
+    prepare_output,
+    silence_output,
+    usage_error,
+)
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
 
 # In the order in which the help lists them.
 COMMANDS: Final = {
@@ -28,6 +38,9 @@ COMMANDS: Final = {
         "sample", "shuffle", "select", "compress", "export", "demo",
     )
 }  # fmt: skip
+# Click's exceptions, whether typer brings its own copy of click or uses the package.
+_UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
+_COMPLETION: Final = frozenset({"install_completion", "show_completion"})
 
 
 class _Commands(typer.core.TyperGroup):
@@ -37,11 +50,29 @@ class _Commands(typer.core.TyperGroup):
         return [name for name, module in COMMANDS.items() if importlib.util.find_spec(module)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.list_commands(ctx):
+        module = COMMANDS.get(cmd_name)
+        if module is None or importlib.util.find_spec(module) is None:
             return None
-        command = typer.main.get_command(importlib.import_module(COMMANDS[cmd_name]).app)
+        command = typer.main.get_command(importlib.import_module(module).app)
         command.name = cmd_name
+        # Completion is installed for `tfr` as a whole.
+        command.params = [option for option in command.params if option.name not in _COMPLETION]
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        raise CommandError(f"there is no command {name!r}", self._advice(ctx, name), exit_code=BAD_USAGE)
+
+    def _advice(self, ctx: Any, name: str) -> str:
+        import difflib
+
+        if near := difflib.get_close_matches(name, self.list_commands(ctx), 1, 0.5):
+            return f"did you mean `tfr {near[0]}`? `tfr --help` lists all commands."
+        if os.path.exists(name):
+            return f"`tfr head {name}` shows what is in it; `tfr --help` lists all commands."
+        return "`tfr --help` lists all commands."
 
 
 app = typer.Typer(
@@ -49,7 +80,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -63,28 +94,74 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _tfr(
+    verbose: bool = typer.Option(
+        False, "-v", "--verbose", help="Show where in the program an error came from (TFR_DEBUG=1 does too)."
+    ),
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Make, check and look into TFRecord data, without TensorFlow."""
+    """Make, check and look into TFRecord data, without TensorFlow.
+
+    Example: tfr head 'train-*.tfrecord'
+    """
 
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 bad data or a failure, 2 bad usage, 130 interrupted."""
+    if "_TFR_COMPLETE" in os.environ:  # the shell asks what could come next
+        app(prog_name="tfr")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; gives the exit code.
+
+    Args:
+        arguments: what stands behind `tfr`.
+    """
+    prepare_output()
+    verbose = [bool(os.environ.get("TFR_DEBUG"))]
     try:
-        app()
-    except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        code = INTERRUPTED
+        code = _invoke(arguments, verbose)
+        sys.stdout.flush()
     except BrokenPipeError:  # `tfr cat | head`: the reader has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        silence_output()
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("\ninterrupted\n")
+        return _end(INTERRUPTED)
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a lone `tfr` or `tfr build`
+            sys.stdout.write(str(error) + "\n")
+            return _end(0)
+        sys.stderr.write(explain(usage_error(error)))
+        return _end(BAD_USAGE)
     except (CommandError, OSError, ValueError, TypeError, RuntimeError, ImportError, IndexError) as error:
-        if os.environ.get("TFR_DEBUG"):
-            raise
+        if verbose[0]:
+            import traceback
+
+            traceback.print_exc()
         sys.stderr.write(explain(error))
-        code = getattr(error, "exit_code", BAD_DATA)
-    else:
-        return
-    sys.exit(code)
+        return _end(exit_code(error))
+    return code
+
+
+def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("tfr", list(arguments)) as context:
+            verbose[0] |= bool(context.params["verbose"])
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    return 0
+
+
+def _end(code: int) -> int:
+    """Give out what was printed before an error, if there still is somebody who takes it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        silence_output()
+    return code

@@ -7,6 +7,8 @@ tfrecord package use, is read and written too.
 from __future__ import annotations
 
 import os
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,10 +30,12 @@ __all__ = [
     "Index",
     "build_index",
     "index_path",
+    "indexed_count",
     "load_index",
     "read_text_index",
     "save_index",
     "tail_checksum",
+    "walk_frames",
     "write_text_index",
 ]
 
@@ -40,6 +44,7 @@ _NO_MEMBERS: Final = np.zeros(0, np.int64)
 _READ_BYTES: Final = 1 << 20
 _SKIP_BYTES: Final = 1 << 16  # payloads from here on are skipped, not read
 _TAIL_BYTES: Final = 1 << 16
+_HEAD: Final = struct.Struct("<8sIIQQQ")  # magic, compression, tail CRC, shard bytes, frames, members
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +117,7 @@ def build_index(path: str | ByteSource) -> Index:
     source = path if isinstance(path, ByteSource) else open_source(path)
     compression = detect(source.peek(HEAD_BYTES))
     if compression == "":
-        frames = _plain_frames(source)
+        frames = np.concatenate(list(walk_frames(source)))
         members = _NO_MEMBERS, _NO_MEMBERS
     else:
         found = member_table(source) if compression == "GZIP" else None
@@ -135,34 +140,39 @@ def rewrite_advice(path: str) -> str:
     )
 
 
-def _plain_frames(source: ByteSource) -> IntArray:
-    """Walk the frames of a plain file."""
+def walk_frames(source: ByteSource) -> Iterator[IntArray]:
+    """Walk the frames of a plain file: where they begin, some thousands at once, and in the end the file's end.
+
+    Raises:
+        DataLossError: the file is damaged.
+    """
     cutter = _strict_cutter(source)
     buffer = _core.Buffer(_READ_BYTES)
     view = memoryview(buffer)
-    at, size = 0, source.size() or 0
-    parts: list[IntArray] = []
+    at, size, count = 0, source.size() or 0, 0
     want = _READ_BYTES
     while at < size:
         got = source.read_into(view[:want], at)
         scan = _core.scan_frames(buffer, 0, got, False, TFRKIT.max_record_bytes)
         if len(scan.offsets):
-            parts.append(scan.offsets + (at - HEADER_BYTES))
+            count += len(scan.offsets)
+            yield scan.offsets + (at - HEADER_BYTES)
         stopped = at + scan.end
         if scan.code == _core.NEED_MORE and stopped + scan.need <= size and scan.need > HEADER_BYTES:
             if scan.need < _SKIP_BYTES:
                 at, want = stopped, _READ_BYTES
                 continue
-            parts.append(np.array([stopped], np.int64))
+            count += 1
+            yield np.array([stopped], np.int64)
             at, want = stopped + scan.need, HEADER_BYTES  # the next one is probably large as well
         elif scan.code == _core.OK or (
             scan.code == _core.NEED_MORE and got == want and stopped + HEADER_BYTES <= size
         ):
             at, want = stopped, _READ_BYTES
         else:
-            cutter.records = sum(len(part) for part in parts)
+            cutter.records = count
             _raise_damage(cutter, source, stopped)
-    return np.concatenate([*parts, np.array([at], np.int64)])
+    yield np.array([at], np.int64)
 
 
 def _strict_cutter(source: ByteSource) -> FrameCutter:
@@ -229,6 +239,25 @@ def load_index(shard: str, source: ByteSource) -> Index | None:
     except ValueError:
         return None
     return index if (index.shard_bytes, index.tail_crc) == tail_checksum(source) else None
+
+
+def indexed_count(shard: str, source: ByteSource) -> int | None:
+    """Give the number of records by the head of the index kept beside a shard; None as for `load_index`.
+
+    The offsets are not read, so that this takes the same time for any number of records.
+    """
+    try:
+        with open(index_path(shard), "rb") as file:
+            head = file.read(_HEAD.size)
+            index_bytes = os.fstat(file.fileno()).st_size
+    except OSError:
+        return None
+    if len(head) < _HEAD.size:
+        return None
+    magic, _, tail_crc, shard_bytes, records, members = _HEAD.unpack(head)
+    if magic != b"TFRKIDX1" or index_bytes != 52 + 8 * records + 16 * members:
+        return None
+    return int(records) if (shard_bytes, tail_crc) == tail_checksum(source) else None
 
 
 def read_text_index(path: str, source: ByteSource) -> Index:

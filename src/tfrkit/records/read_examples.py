@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.convert import to_dict
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
@@ -24,7 +23,7 @@ from tfrkit.records.feature_columns import ABSENT, UNSET, Group, check_columns
 from tfrkit.records.reader import BlockReader, read_blocks
 from tfrkit.storage.paths import Paths
 
-__all__ = ["ExampleIterator", "read_examples"]
+__all__ = ["ExampleIterator", "read_examples", "rows_of"]
 
 _NOTHING: Final = object()  # in the place of a feature that a record does not have
 Example = dict[str, Any]
@@ -75,9 +74,11 @@ class ExampleIterator:
         mixed = any(len(kinds) > 1 for kinds in group.features.values())
         if mixed or group.other >= 0 or not group.all_keys:
             return map(self._one(group), range(len(block)))
-        return _rows_of(group, self._threads)
+        return rows_of(group, self._threads)
 
     def _one(self, group: Group) -> Callable[[int], Example]:
+        from tfrkit.examples.convert import to_dict  # protobuf, which the usual way does without
+
         block = group.blocks[0]
 
         def read(index: int) -> Example:
@@ -89,6 +90,8 @@ class ExampleIterator:
         return read
 
     def _one_sequence(self, group: Group) -> Callable[[int], Example]:
+        from tfrkit.examples.convert import to_dict
+
         block = group.blocks[0]
 
         def read(index: int) -> Example:
@@ -160,7 +163,8 @@ def read_examples(
     return ExampleIterator(blocks, names, threads)
 
 
-def _rows_of(group: Group, threads: int) -> Iterator[Example]:
+def rows_of(group: Group, threads: int) -> Iterator[Example]:
+    """Give the examples of a group whose records are all Examples, and whose features have one kind each."""
     kinds = {key: next(iter(found)) for key, found in group.features.items() if found}
     parsed = group.parse(kinds, threads)
     # A key without any kind is parsed too, as whatever: what counts is its state.

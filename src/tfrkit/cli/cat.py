@@ -1,0 +1,43 @@
+"""`tfr cat`: all records of files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tfrkit.cli.arguments import Json, Keys, OnCorrupt, ShardPathsOrStdin, Skip
+from tfrkit.cli.show_records import Full, Random, RandomSeed, show_records
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def cat(
+    paths: ShardPathsOrStdin,
+    count: Annotated[
+        int | None, typer.Option("-n", "--count", min=0, help="How many records; all by default.")
+    ] = None,
+    skip: Skip = 0,
+    keys: Keys = None,
+    random: Random = False,
+    seed: RandomSeed = None,
+    full: Full = False,
+    as_json: Json = False,
+    on_corrupt: OnCorrupt = "raise",
+) -> None:
+    """Show all records of files.
+
+    Example: tfr cat 'train-*.tfrecord' --json --key label
+    """
+    show_records(
+        paths,
+        count,
+        skip,
+        keys=keys,
+        random=random,
+        seed=seed,
+        full=full,
+        as_json=as_json,
+        on_corrupt=on_corrupt,
+    )

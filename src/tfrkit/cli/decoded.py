@@ -1,0 +1,162 @@
+"""Records as `tfr head` and `tfr cat` show them: which ones, and what is in each.
+
+Blocks of Examples are parsed at once by native code; what is anything else is taken one by one.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import IO, Any, Final
+
+from tfrkit.cli.arguments import STDIN
+from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT, OnCorrupt
+from tfrkit.records.feature_columns import Group
+from tfrkit.records.index import load_index
+from tfrkit.records.position import BEGINNING, Position
+from tfrkit.records.read_examples import rows_of
+from tfrkit.records.reader import BlockReader
+from tfrkit.storage.source import open_source
+
+__all__ = ["Decoded", "decode", "first_blocks", "random_blocks"]
+
+_FEW: Final = 1000  # records for which one thread and small blocks are quicker
+_SMALL_BYTES: Final = 1 << 18
+_BLOCK_BYTES: Final = 1 << 20
+_AT_ONCE: Final = 64  # records of a random choice
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """One record.
+
+    Attributes:
+        path: its file.
+        number: its number there.
+        size: bytes of the record.
+        features: of an Example, or the context of a SequenceExample, by name: arrays, lists of bytes, or None.
+        lists: of a SequenceExample, by name, the same for each step; else None.
+        data: the record itself if it is neither, else None.
+    """
+
+    path: str
+    number: int
+    size: int
+    features: dict[str, Any]
+    lists: dict[str, list[Any]] | None = None
+    data: bytes | None = None
+
+    @property
+    def names(self) -> set[str]:
+        """Names of all features and feature lists."""
+        return {*self.features, *(self.lists or ())}
+
+
+def decode(block: Block, keys: Collection[str] | None) -> Iterator[Decoded]:
+    """Give the records of a block; with `keys` only these features."""
+    group = Group.of([block], keys)
+    one_kind = all(len(kinds) <= 1 for kinds in group.features.values())
+    if group.sequences or group.other >= 0 or not one_kind or not group.all_keys:
+        for index in range(len(block)):
+            yield _decode_one(block[index : index + 1], keys)
+        return
+    for index, features in enumerate(rows_of(group, 1)):
+        yield Decoded(_path(block), block.place(index)[0], int(block.lengths[index]), features)
+
+
+def _decode_one(single: Block, keys: Collection[str] | None) -> Decoded:
+    from tfrkit.examples.convert import to_dict
+
+    group = Group.of([single])
+    record = single[0]
+    place = (_path(single), single.place(0)[0], len(record))
+    if group.other >= 0:
+        return Decoded(*place, {}, data=record)
+    if not group.sequences:
+        return Decoded(*place, _chosen(to_dict(record), keys))
+    found = to_dict(record, sequence=True)
+    return Decoded(*place, _chosen(found["context"], keys), _chosen(found["feature_lists"], keys))
+
+
+def _chosen(found: dict[str, Any], keys: Collection[str] | None) -> dict[str, Any]:
+    return found if keys is None else {name: value for name, value in found.items() if name in keys}
+
+
+def _path(block: Block) -> str:
+    return block.path if block.path is not None else STDIN
+
+
+def first_blocks(
+    files: Sequence[str], skip: int, count: int | None, on_corrupt: OnCorrupt
+) -> Iterator[Block]:
+    """Give `count` records behind the first `skip`, in order; all if `count` is None."""
+    left, skip, start = _skip_by_index(list(files), skip)
+    targets: list[str | IO[bytes]] = [sys.stdin.buffer if file == STDIN else file for file in left]
+    few = count is not None and count <= _FEW
+    reader = BlockReader(
+        targets,
+        TFRKIT.with_options(on_corrupt=on_corrupt),
+        1 if few else None,
+        _SMALL_BYTES if few else _BLOCK_BYTES,
+        start,
+    )
+    reader.skip(skip)
+    if count == 0:
+        return
+    for block in reader:
+        part = block if count is None else block[:count]
+        yield part
+        if count is not None:
+            count -= len(part)
+            if not count:
+                return
+
+
+def _skip_by_index(files: list[str], skip: int) -> tuple[list[str], int, Position]:
+    """Leave out what indexes know without reading it: (files left, records still to skip, where to begin)."""
+    while skip and files and files[0] != STDIN:
+        index = load_index(files[0], open_source(files[0]))
+        if index is None:
+            break
+        if skip >= len(index):
+            skip -= len(index)
+            files = files[1:]
+        elif index.compression:
+            break
+        else:
+            return files, 0, Position(0, int(index.frames[skip]), skip)
+    return files, skip, BEGINNING
+
+
+def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int | None) -> Iterator[Block]:
+    """Give `count` records from anywhere behind the first `skip`, in the order in which they stand in the files."""
+    import random
+
+    from tfrkit.records.count import count_records
+    from tfrkit.records.record_file import RecordFile
+
+    if STDIN in files:
+        raise CommandError(
+            "--random cannot choose from standard input: it needs files",
+            "write what comes through the pipe to a file, and name that.",
+            exit_code=BAD_USAGE,
+        )
+    starts = [0, *accumulate(count_records(path) for path in files)]
+    numbers = range(min(skip, starts[-1]), starts[-1])
+    wanted = len(numbers) if count is None else min(count, len(numbers))
+    chosen = sorted(random.Random(seed).sample(numbers, wanted))  # noqa: S311  # not for secrets
+    place = 0
+    while place < len(chosen):
+        file = bisect_right(starts, chosen[place]) - 1
+        end = bisect_right(chosen, starts[file + 1] - 1)
+        with RecordFile(files[file]) as records:
+            for first in range(place, end, _AT_ONCE):
+                yield records.take(
+                    [number - starts[file] for number in chosen[first : min(first + _AT_ONCE, end)]]
+                )
+        place = end
