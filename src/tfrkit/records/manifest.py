@@ -9,15 +9,23 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tfrkit.errors import DataLossError, from_os_error
-from tfrkit.storage.output import SIDECAR_FOLDER, write_atomically
+from tfrkit.storage.json_file import json_bytes
+from tfrkit.storage.output import SIDECAR_FOLDER, remove_temporary, write_atomically
 
-__all__ = ["ShardEntry", "manifest_path", "read_manifest", "update_manifest"]
+__all__ = [
+    "ShardEntry",
+    "change_manifest",
+    "folder_lock",
+    "manifest_path",
+    "read_manifest",
+    "update_manifest",
+]
 
 _FORMAT: Final = "tfrkit-manifest"
 _VERSION: Final = 1
@@ -79,24 +87,46 @@ def update_manifest(
         removed: names to take out.
         made_by: by prefix, how its shards were made; merged into what is there.
     """
-    with _locked(folder):
-        content = read_manifest(folder)
+
+    def change(content: dict[str, Any]) -> None:
         shards = {entry["name"]: entry for entry in content["shards"]}
         for name in removed:
             shards.pop(name, None)
         shards.update({entry.name: asdict(entry) for entry in added})
-        content["shards"] = [shards[name] for name in sorted(shards)]
-        content["made_by"] = {**content.get("made_by", {}), **made_by}
-        text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
-        write_atomically(manifest_path(folder), text.encode() + b"\n")
+        content["shards"] = list(shards.values())
+        content["made_by"].update(made_by)
+
+    change_manifest(folder, change)
+
+
+def change_manifest(folder: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Let a function change a folder's manifest, safely against other processes; nothing is written if it does not.
+
+    The shards are sorted afterwards, and jobs that no prefix refers to are left out.
+    """
+    path = manifest_path(folder)
+    with folder_lock(folder, "manifest.lock"):
+        remove_temporary(path)
+        content = read_manifest(folder)
+        before = json_bytes(content)
+        content.setdefault("made_by", {})
+        change(content)
+        content["shards"].sort(key=lambda entry: entry["name"])
+        if "jobs" in content:
+            used = {made.get("job") for made in content["made_by"].values() if isinstance(made, dict)}
+            content["jobs"] = {digest: made for digest, made in content["jobs"].items() if digest in used}
+        after = json_bytes(content)
+        if after != before or not os.path.exists(path):
+            write_atomically(path, after)
 
 
 @contextmanager
-def _locked(folder: str) -> Iterator[None]:
+def folder_lock(folder: str, name: str) -> Iterator[None]:
+    """Hold a lock of a folder, waiting for it: an empty file in its sidecar folder."""
     sidecar = os.path.join(folder, SIDECAR_FOLDER)
     try:
         os.makedirs(sidecar, exist_ok=True)
-        fd = os.open(os.path.join(sidecar, "manifest.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        fd = os.open(os.path.join(sidecar, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise from_os_error(error, sidecar) from error
     try:

@@ -6,7 +6,9 @@ Knows nothing of records. Every byte handed over is in the file when `write` ret
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import re
 import secrets
 import threading
 from typing import IO, Any, Final, Protocol
@@ -19,8 +21,10 @@ __all__ = [
     "FileOutput",
     "ObjectOutput",
     "Output",
+    "remove_temporary",
     "sidecar_folder",
     "sync_folder",
+    "temporary_of",
     "write_atomically",
 ]
 
@@ -29,6 +33,7 @@ SIDECAR_FOLDER: Final = ".tfrkit"
 # waiting at the end (benchmarks/reshard.py).
 _SYNC_BYTES: Final = 1 << 26
 _sync_data: Final = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+_TEMPORARY: Final = re.compile(r"(?s)(.*)\.[0-9]+-[0-9a-f]{8}\.tmp")
 
 
 def sidecar_folder(path: str) -> str:
@@ -296,3 +301,23 @@ def write_atomically(path: str, data: bytes) -> None:
     except BaseException:
         output.discard()
         raise
+
+
+def temporary_of(name: str) -> str | None:
+    """Give the name of the file that a temporary file was to become; None if it is none. Pure: no I/O.
+
+    >>> temporary_of("manifest.json.4711-0123abcd.tmp")
+    'manifest.json'
+    """
+    found = _TEMPORARY.fullmatch(name)
+    return found[1] if found else None
+
+
+def remove_temporary(path: str) -> None:
+    """Remove what killed processes have left of attempts to write a file; the caller knows that none runs now."""
+    for found in glob.glob(
+        os.path.join(glob.escape(sidecar_folder(path)), glob.escape(os.path.basename(path)) + ".*")
+    ):
+        if temporary_of(os.path.basename(found)) == os.path.basename(path):
+            with contextlib.suppress(OSError):
+                os.unlink(found)

@@ -1,7 +1,7 @@
 """What a user may give as paths -> a flat list of files to open.
 
-Opens nothing. Globs are expanded here; they skip dot files, folders and `manifest.json`, so that the files that
-tfrkit keeps beside shards never match.
+Opens nothing. Globs are expanded here; they skip dot files, folders, `manifest.json` and, where tfrkit wrote,
+`report.json` and `labels.txt`, so that the files that tfrkit keeps beside shards never match.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import IO, Any, TypeAlias, cast
 
 from tfrkit.errors import NotFoundError
+from tfrkit.storage.output import SIDECAR_FOLDER
 
 __all__ = ["PathLike", "Paths", "expand_paths", "path_text"]
 
@@ -55,7 +56,7 @@ def _expand_text(text: str) -> list[str | IO[bytes]]:
         return [sys.stdin.buffer]
     if not _MAGIC.intersection(text) or os.path.lexists(text):
         return [text]
-    found = [p for p in glob.glob(text, recursive=True) if os.path.basename(p) != "manifest.json"]
+    found = [p for p in glob.glob(text, recursive=True) if not _beside_shards(p)]
     files: list[str | IO[bytes]] = [p for p in sorted(found) if not os.path.isdir(p)]
     if not files:
         raise NotFoundError(
@@ -64,3 +65,10 @@ def _expand_text(text: str) -> list[str | IO[bytes]]:
             path=text,
         )
     return files
+
+
+def _beside_shards(path: str) -> bool:
+    folder, name = os.path.split(path)
+    if name in ("report.json", "labels.txt"):  # also names of others' files
+        return os.path.isdir(os.path.join(folder, SIDECAR_FOLDER))
+    return name == "manifest.json"

@@ -1,0 +1,168 @@
+"""The journal of a job that is not complete: `.tfrkit/job-<digest>.jsonl`. FORMAT.md defines it.
+
+Its first line says whose it is, and each further one what is finished. The process that runs the job holds a lock on
+it, which ends with the process, however that ends. A last line that was cut off is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from tfrkit.build.report import Finished
+from tfrkit.errors import from_os_error
+from tfrkit.storage.json_file import json_line
+from tfrkit.storage.output import SIDECAR_FOLDER
+
+__all__ = ["Header", "Journal", "found_journals"]
+
+_FORMAT: Final = "tfrkit-job"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Whose journal it is.
+
+    Attributes:
+        digest: of the job.
+        prefixes: what it writes; each with whether its one file has no number.
+        made_by: as in the job.
+        transient: as in the job.
+    """
+
+    digest: str
+    prefixes: Mapping[str, bool]
+    made_by: Mapping[str, Any]
+    transient: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as the first line has it."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "digest": self.digest,
+            "prefixes": dict(self.prefixes),
+            "made_by": dict(self.made_by),
+            "transient": dict(self.transient),
+        }
+
+
+class Journal:
+    """An open journal. Not for several threads at once.
+
+    Attributes:
+        path: of the file.
+        header: None if a kill came before it was written: such a journal says nothing.
+        finished: tasks that are done, by name.
+    """
+
+    def __init__(self, path: str, *, create: bool = False) -> None:
+        self.path = path
+        self.header: Header | None = None
+        self.finished: dict[str, Finished] = {}
+        self._whole = 0
+        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
+        try:
+            self._fd = os.open(path, flags, 0o666)
+        except OSError as error:
+            raise from_os_error(error, path) from error
+
+    @classmethod
+    def begin(cls, folder: str, header: Header) -> Self:
+        """Make and lock the journal of a job that begins; the caller holds the folder's lock for jobs."""
+        path = os.path.join(folder, SIDECAR_FOLDER, f"job-{header.digest}.jsonl")
+        journal = cls(path, create=True)
+        try:
+            journal.lock()
+            journal.header = header
+            journal._append(header.to_json())
+        except BaseException:
+            journal.delete()
+            raise
+        return journal
+
+    def lock(self) -> bool:
+        """Try to lock it, without waiting; False if a process that runs holds it."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def read(self) -> None:
+        """Read header and lines, up to the first that is not whole."""
+        with open(self.path, "rb") as file:
+            whole = 0
+            for number, line in enumerate(file):
+                try:
+                    content: Any = json.loads(line) if line.endswith(b"\n") else None
+                    if number == 0:
+                        self.header = _read_header(content)
+                    else:
+                        done = Finished.from_json(content)
+                        self.finished[done.name] = done
+                except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                    break
+                whole += len(line)
+        self._whole = whole
+
+    def resume(self) -> None:
+        """Cut off a line that is not whole, so that more can be added; it must be locked and read."""
+        os.ftruncate(self._fd, self._whole)
+
+    def add(self, done: Finished) -> None:
+        """Note that a task is done: its file has its name, and its index too."""
+        self._append(done.to_json())
+        self.finished[done.name] = done
+
+    def close(self) -> None:
+        """Let go of the lock; the journal stays for the next run."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def delete(self) -> None:
+        """Remove it: the job is complete, or given up."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        self.close()
+
+    def _append(self, line: dict[str, Any]) -> None:
+        data = json_line(line)
+        try:
+            size = os.fstat(self._fd).st_size
+            try:
+                written = os.write(self._fd, data)
+                while written < len(data):
+                    written += os.write(self._fd, data[written:])
+                os.fsync(self._fd)
+            except BaseException:
+                os.ftruncate(self._fd, size)
+                raise
+        except OSError as error:
+            raise from_os_error(error, self.path) from error
+
+
+def _read_header(content: Any) -> Header:
+    if content["format"] != _FORMAT or content["version"] != _VERSION:
+        raise ValueError("no journal of this version")
+    prefixes = {str(prefix): bool(alone) for prefix, alone in content["prefixes"].items()}
+    return Header(content["digest"], prefixes, dict(content["made_by"]), dict(content["transient"]))
+
+
+def found_journals(folder: str) -> list[Journal]:
+    """Open and read all journals of a folder; they are not locked yet, and the caller closes them."""
+    pattern = os.path.join(glob.escape(folder), SIDECAR_FOLDER, "job-*.jsonl")
+    journals = []
+    for path in sorted(glob.glob(pattern)):
+        journal = Journal(path)
+        journal.read()
+        journals.append(journal)
+    return journals

@@ -1,0 +1,216 @@
+"""What a job did: BuildReport in Python, `report.json` in the folder. FORMAT.md defines the file.
+
+The file has an entry for each job whose shards are in the folder, and nothing that differs from run to run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from tfrkit.build.plan import Job
+from tfrkit.build.watch import BadInput
+from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.records.manifest import ShardEntry, folder_lock
+from tfrkit.storage.json_file import json_bytes
+from tfrkit.storage.output import remove_temporary, write_atomically
+
+__all__ = ["BuildReport", "Finished", "make_report", "read_report", "report_path", "save_report"]
+
+MAX_LISTED: Final = 10_000  # bad inputs of a whole job
+_FORMAT: Final = "tfrkit-report"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a job did.
+
+    Attributes:
+        folder: where the shards are.
+        shards: each with its counts, in order of the names.
+        input_bytes: how much was read, skipped inputs included.
+        bad: how many inputs were left out, by reason.
+        listed: the bad inputs; at most 1,000 of each shard, and 10,000 of all.
+        resumed: how many shards were there already, from an earlier run of the same job.
+        seconds: how long it took.
+        noted: how many inputs were noticed and kept, or ignored on purpose, by reason.
+        noted_listed: the first of these.
+    """
+
+    folder: str
+    shards: tuple[ShardEntry, ...]
+    input_bytes: int
+    bad: Mapping[str, int]
+    listed: tuple[BadInput, ...]
+    resumed: int
+    seconds: float
+    noted: Mapping[str, int] = field(default_factory=dict)
+    noted_listed: tuple[BadInput, ...] = ()
+
+    @property
+    def records(self) -> int:
+        """Records in all shards."""
+        return sum(shard.records for shard in self.shards)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all shards."""
+        return sum(shard.bytes for shard in self.shards)
+
+    @property
+    def not_listed(self) -> int:
+        """How many bad inputs are counted in `bad` but not in `listed`."""
+        return sum(self.bad.values()) - len(self.listed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return {
+            **asdict(self),
+            "records": self.records,
+            "bytes": self.bytes,
+            "not_listed": self.not_listed,
+        }
+
+    def to_entry(self, prefixes: Sequence[str]) -> dict[str, Any]:
+        """Give what `report.json` says of the job."""
+        return {
+            "prefixes": list(prefixes),
+            "shards": len(self.shards),
+            "records": self.records,
+            "bytes": self.bytes,
+            "input_bytes": self.input_bytes,
+            "bad": dict(self.bad),
+            "listed": [asdict(bad) for bad in self.listed],
+            "not_listed": self.not_listed,
+            "noted": dict(self.noted),
+            "noted_listed": [asdict(bad) for bad in self.noted_listed],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A task that is done: what the journal keeps of it.
+
+    Attributes:
+        name: of the shard, or of the part of a mixture.
+        records: in it.
+        bytes: size of the file.
+        input_bytes: how much was read.
+        bad: bad inputs by reason.
+        listed: the first of them.
+        buckets: of a part: records and bytes for each bucket.
+    """
+
+    name: str
+    records: int
+    bytes: int
+    input_bytes: int
+    bad: Mapping[str, int]
+    listed: tuple[BadInput, ...]
+    buckets: tuple[tuple[int, int], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as a line of the journal has it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> Finished:
+        """Read a line of the journal."""
+        listed = tuple(BadInput(**bad) for bad in line["listed"])
+        buckets = tuple((records, size) for records, size in line["buckets"])
+        return cls(**{**line, "listed": listed, "buckets": buckets})
+
+
+def count_reasons(listed: Iterable[BadInput]) -> dict[str, int]:
+    """Count bad inputs by reason. Pure: no I/O."""
+    return dict(Counter(bad.reason for bad in listed))
+
+
+def make_report(
+    job: Job, shards: Iterable[ShardEntry], finished: Iterable[Finished], resumed: int, seconds: float
+) -> BuildReport:
+    """Sum up a job. Pure: no I/O.
+
+    Args:
+        job: the plan, which has bad inputs of its own.
+        shards: all of them.
+        finished: all tasks in order of the plan.
+        resumed: how many shards were there already.
+        seconds: how long it took.
+    """
+    counts = Counter(count_reasons(job.bad) if job.counts is None else job.counts)
+    listed = list(job.bad)
+    input_bytes = 0
+    for task in finished:
+        input_bytes += task.input_bytes
+        listed += task.listed
+        counts.update(task.bad)
+    noted = count_reasons(job.noted) if job.noted_counts is None else job.noted_counts
+    return BuildReport(
+        job.folder,
+        tuple(sorted(shards, key=lambda shard: shard.name)),
+        input_bytes,
+        dict(sorted(counts.items())),
+        tuple(listed[:MAX_LISTED]),
+        resumed,
+        seconds,
+        dict(sorted(noted.items())),
+        job.noted[:MAX_LISTED],
+    )
+
+
+def report_path(folder: str) -> str:
+    """Give the path of a folder's report."""
+    return os.path.join(folder, "report.json")
+
+
+def read_report(folder: str) -> dict[str, Any]:
+    """Give the entries of a folder's report by the digests of the jobs; none if there is no report.
+
+    Raises:
+        DataLossError: the file is no report.
+    """
+    path = report_path(folder)
+    try:
+        with open(path, "rb") as file:
+            content = json.load(file)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    except ValueError as error:
+        raise DataLossError(f"{path}; expected JSON but got: {error}. Delete it.", path=path) from error
+    if (
+        not isinstance(content, dict)
+        or content.get("format") != _FORMAT
+        or not isinstance(content.get("jobs"), dict)
+    ):
+        raise DataLossError(
+            f"{path}; expected a report of tfrkit's but got something else. Move it away.", path=path
+        )
+    if content.get("version") != _VERSION:
+        raise DataLossError(
+            f"{path}; expected version {_VERSION} but got {content.get('version')}. Use a newer tfrkit.",
+            path=path,
+        )
+    jobs: dict[str, Any] = content["jobs"]
+    return jobs
+
+
+def save_report(folder: str, digest: str, entry: Mapping[str, Any]) -> None:
+    """Put a job's entry into the report; of other jobs, those stay that have prefixes which are not this one's."""
+    mine = set(entry["prefixes"])
+    with folder_lock(folder, "manifest.lock"):
+        remove_temporary(report_path(folder))
+        jobs = {digest: dict(entry)}
+        for other, found in read_report(folder).items():
+            left = [prefix for prefix in found["prefixes"] if prefix not in mine]
+            if other != digest and left:
+                jobs[other] = {**found, "prefixes": left}
+        content = {"format": _FORMAT, "version": _VERSION, "jobs": jobs}
+        write_atomically(report_path(folder), json_bytes(content))

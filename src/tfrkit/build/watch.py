@@ -1,0 +1,131 @@
+"""Watch: what a recipe reports to while it makes records, and what comes of bad input."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from tfrkit.engines.local import Stop
+from tfrkit.errors import InvalidArgumentError
+
+__all__ = ["MAX_LISTED_BAD", "BadInput", "Moved", "OnBad", "Progress", "Watch"]
+
+OnBad: TypeAlias = Literal["skip", "raise"]
+MAX_LISTED_BAD: Final = 1000  # of each task; all of them are counted
+
+
+@dataclass(frozen=True, slots=True)
+class BadInput:
+    """Something in the input that did not become a record.
+
+    Attributes:
+        source: file, or file and name inside it.
+        line: line number in it, from 1 on; None where there are no lines.
+        reason: a short sentence without the details of this one, by which they are counted.
+        detail: what exactly was found.
+    """
+
+    source: str
+    line: int | None
+    reason: str
+    detail: str = ""
+
+    def to_error(self) -> InvalidArgumentError:
+        """Give the error for a job in which bad input is fatal."""
+        where = self.source if self.line is None else f"{self.source}, line {self.line}"
+        detail = f": {self.detail}" if self.detail else ""
+        return InvalidArgumentError(
+            f'{where}: {self.reason}{detail}. Mend the input, or pass on_bad="skip" (--on-bad skip).',
+            path=self.source,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job has come: a snapshot, given to `progress` callbacks.
+
+    Attributes:
+        done_bytes: input that is in shards, or was left out. Where records are mixed, input that has been read counts
+            half, until it is in a shard.
+        total_bytes: input of the whole job.
+        records: records in shards so far, in unfinished ones too.
+        bad: bad inputs so far.
+        shards_done: finished shards.
+        shards: all shards.
+        seconds: since the job began.
+        resumed_bytes: the part of `done_bytes` that an earlier run of the job has done.
+        written_bytes: bytes of finished shards.
+    """
+
+    done_bytes: int
+    total_bytes: int
+    records: int
+    bad: int
+    shards_done: int
+    shards: int
+    seconds: float
+    resumed_bytes: int = 0
+    written_bytes: int = 0
+
+
+class Watch:
+    """What a recipe reports to while it makes records. One for each task; called from its thread.
+
+    `advance` and `bad` raise CancelledError when the job is to stop, so recipes need no check of their own.
+
+    Attributes:
+        listed: the first `most` bad inputs, 1,000 by default.
+        counts: all bad inputs, by reason.
+        input_bytes: how much was read.
+        fatal: the error that ended the task, if bad input did.
+    """
+
+    def __init__(
+        self, stop: Stop, on_bad: OnBad, moved: Callable[[int, int, int], None], most: int = MAX_LISTED_BAD
+    ) -> None:
+        self._most = most
+        self._stop = stop
+        self._on_bad = on_bad
+        self._moved = moved
+        self.listed: list[BadInput] = []
+        self.counts: dict[str, int] = {}
+        self.input_bytes = 0
+        self.fatal: InvalidArgumentError | None = None
+
+    def advance(self, input_bytes: int = 0, records: int = 0) -> None:
+        """Say how much input was read, and how many records it gave, since the last call."""
+        self._stop.check()
+        self.input_bytes += input_bytes
+        self._moved(input_bytes, records, 0)
+
+    def bad(self, found: BadInput) -> None:
+        """Count something bad, or raise, as the user has chosen.
+
+        Raises:
+            InvalidArgumentError: bad input is fatal.
+        """
+        self._stop.check()
+        if self._on_bad == "raise":
+            self.fatal = found.to_error()
+            raise self.fatal
+        self.counts[found.reason] = self.counts.get(found.reason, 0) + 1
+        if len(self.listed) < self._most:
+            self.listed.append(found)
+        self._moved(0, 0, 1)
+
+
+class Moved:
+    """Sums over all tasks of a job. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.input_bytes = self.records = self.bad = 0
+
+    def add(self, input_bytes: int = 0, records: int = 0, bad: int = 0) -> None:
+        """Add to the sums."""
+        with self._lock:
+            self.input_bytes += input_bytes
+            self.records += records
+            self.bad += bad
