@@ -113,8 +113,8 @@ def plan_shards(
     Args:
         estimated_bytes: about how large all of them will be together.
         shards: a number that the user has given, which is then the result.
-        shard_bytes: or a size; 256 MB by default. Unless all is less than a quarter of that, the number is rounded up to
-            a multiple of 4, so that every core has something to do until the end.
+        shard_bytes: or a size; 256 MB by default. Unless all is less than a quarter of that, the number is rounded up
+            to a multiple of 4, so that every core has something to do until the end.
         most: not more than so many, such as the number of records; at least one there always is.
 
     Raises:

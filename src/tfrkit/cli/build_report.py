@@ -1,0 +1,117 @@
+"""How a job's report and its plan are shown: a table for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tfrkit.cli.console import out, out_json, say, table
+from tfrkit.cli.progress import number_text, size_text, time_text
+
+if TYPE_CHECKING:
+    from tfrkit.build.job import BuildReport, PlanSummary
+    from tfrkit.records.manifest import ShardEntry
+
+__all__ = ["show_plan", "show_report"]
+
+_SHOWN_BAD = 5
+_SHOWN_GROUPS = 20
+_STATES = {
+    "new": "nothing is there yet",
+    "resume": "an interrupted run is continued",
+    "complete": "everything is there already: nothing would be done",
+}
+
+
+def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = False) -> None:
+    """Print what a job did: the summary to standard output, remarks to standard error.
+
+    Args:
+        report: of the job.
+        as_json: print everything as one JSON document instead.
+        quiet: no remarks.
+    """
+    if as_json:
+        out_json(report.to_dict())
+        return
+    rows = []
+    for name, shards in _groups(report).items():
+        records, size = sum(shard.records for shard in shards), sum(shard.bytes for shard in shards)
+        rows.append((name, number_text(len(shards)), number_text(records), size_text(size)))
+    _print(("files", "shards", "records", "size"), rows)
+    if quiet:
+        return
+    for found, verb in ((report.bad, "bad inputs left out"), (report.noted, "inputs noted")):
+        if found:
+            say(f"{number_text(sum(found.values()))} {verb}: {_reasons(found)}")
+    for bad in report.listed[:_SHOWN_BAD]:
+        where = bad.source if bad.line is None else f"{bad.source}, line {bad.line}"
+        say(f"  {where}: {bad.reason}" + (f": {bad.detail}" if bad.detail else ""))
+    if sum(report.bad.values()) > _SHOWN_BAD:
+        say(f"  ... more in {report.folder}/report.json")
+    say(_ending(report))
+
+
+def _ending(report: BuildReport) -> str:
+    total = len(report.shards)
+    if report.resumed == total:
+        return f"{report.folder}: everything was there already, nothing was written"
+    again = f", {number_text(report.resumed)} shards were there already" if report.resumed else ""
+    rate = (
+        f" ({size_text(report.input_bytes / report.seconds)}/s)" if report.seconds > 0 and not again else ""
+    )
+    return (
+        f"{report.folder}: {size_text(report.input_bytes)} read in {time_text(report.seconds)}{rate}{again}"
+    )
+
+
+def _groups(report: BuildReport) -> dict[str, list[ShardEntry]]:
+    """Put shards of one prefix together, under a pattern that matches them."""
+    groups: dict[str, list[ShardEntry]] = {}
+    for shard in report.shards:
+        head, of, tail = shard.name.rpartition("-of-")
+        prefix, dash, number = head.rpartition("-")
+        numbered = of and dash and number.isdigit()
+        groups.setdefault(f"{prefix}-*-of-{tail}" if numbered else shard.name, []).append(shard)
+    return groups
+
+
+def _print(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    hidden = len(rows) - _SHOWN_GROUPS
+    table(head, rows if hidden <= 0 else rows[:_SHOWN_GROUPS], numbers=range(1, len(head)))
+    if hidden > 0:
+        out(f"... and {number_text(hidden)} more")
+
+
+def _reasons(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} ({number_text(number)})" for reason, number in counts.items())
+
+
+def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
+    """Print what a job would do (`--dry-run`).
+
+    Args:
+        plan: from `dry_run`.
+        as_json: print everything as one JSON document instead.
+    """
+    if as_json:
+        out_json(plan.to_dict())
+        return
+    _print(("prefix", "shards"), [(prefix, number_text(number)) for prefix, number in plan.shards.items()])
+    facts: list[tuple[str, Any]] = [
+        ("folder", plan.folder),
+        ("input", size_text(plan.input_bytes)),
+        ("compression", plan.compression or "none"),
+        ("shuffled", "yes" if plan.mixed else "no"),
+    ]
+    if plan.files:
+        facts.append(("further files", ", ".join(plan.files)))
+    if plan.bad:
+        facts.append(("left out", _reasons(plan.bad)))
+    if plan.noted:
+        facts.append(("noted", _reasons(plan.noted)))
+    state = _STATES.get(plan.state, plan.refusal)
+    if plan.state == "resume":
+        state += f": {number_text(plan.finished)} shards are there"
+    for name, value in (*facts, ("state", state)):
+        out(f"{name}: {value}")

@@ -1,0 +1,148 @@
+"""Showing how far a job has come, on standard error: a bar on a terminal, a line now and then elsewhere.
+
+What to show is a pure function of the job's snapshots. While a job runs, SIGTERM is an interruption like Ctrl-C, so
+that it ends cleanly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from tfrkit.cli.console import fancy, say
+
+if TYPE_CHECKING:
+    from tfrkit.build.watch import Progress
+
+__all__ = ["job_progress", "number_text", "progress_text", "size_text", "time_text"]
+
+_LINE_SECONDS: Final = 10.0  # between lines where there is no terminal
+
+
+def size_text(size: float) -> str:
+    """Give bytes as people read them. Pure: no I/O.
+
+    >>> size_text(999), size_text(25_300_000), size_text(1_500_000_000_000)
+    ('999 B', '25.3 MB', '1.5 TB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 999.95 or (unit == "B" and size < 1000):
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
+def number_text(number: int) -> str:
+    """Give a count as people read it. Pure: no I/O.
+
+    >>> number_text(1234567)
+    '1,234,567'
+    """
+    return f"{number:,}"
+
+
+def time_text(seconds: float) -> str:
+    """Give a duration as people read it. Pure: no I/O.
+
+    >>> time_text(0.26), time_text(75), time_text(4000)
+    ('0.3 s', '1:15', '1:06:40')
+    """
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+def progress_text(now: Progress) -> str:
+    """Say in a line how far a job has come: bytes, shards, records, bad inputs, rate, time left. Pure: no I/O.
+
+    >>> from tfrkit.build.watch import Progress
+    >>> progress_text(Progress(50_000_000, 200_000_000, 1000, 2, 1, 4, 1.0))
+    '50.0 MB of 200.0 MB, 1 of 4 shards, 1,000 records, 2 bad, 50.0 MB/s, 3.0 s left'
+    """
+    parts = [
+        f"{size_text(now.done_bytes)} of {size_text(now.total_bytes)}",
+        f"{number_text(now.shards_done)} of {number_text(now.shards)} shards",
+        f"{number_text(now.records)} records",
+    ]
+    if now.bad:
+        parts.append(f"{number_text(now.bad)} bad")
+    rate = (now.done_bytes - now.resumed_bytes) / now.seconds if now.seconds > 0 else 0.0
+    if rate > 0:
+        parts.append(f"{size_text(rate)}/s")
+        parts.append(f"{time_text((now.total_bytes - now.done_bytes) / rate)} left")
+    return ", ".join(parts)
+
+
+@contextlib.contextmanager
+def job_progress(*, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
+    """Give the callback that shows a job's progress while it runs; None if nothing is to be shown.
+
+    >>> with job_progress(quiet=True) as progress:
+    ...     progress is None
+    True
+    """
+    with _terminated_like_interrupted():
+        if quiet:
+            yield None
+        elif fancy(sys.stderr):
+            with _bar() as show:
+                yield show
+        else:
+            yield _Lines()
+
+
+class _Lines:
+    """A plain line now and then."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, now: Progress) -> None:
+        if time.monotonic() - self._last >= _LINE_SECONDS:
+            self._last = time.monotonic()
+            say(progress_text(now))
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(24), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("planning", total=None)
+
+        def show(now: Progress) -> None:
+            bar.update(
+                task,
+                total=max(1, now.total_bytes),
+                completed=now.done_bytes if now.total_bytes else 1,
+                description=progress_text(now),
+            )
+
+        yield show
+
+
+@contextlib.contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Make SIGTERM raise KeyboardInterrupt; only the main thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
