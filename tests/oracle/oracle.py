@@ -58,6 +58,7 @@ def tensorflow() -> Any:
         module = importlib.import_module("tensorflow")
         module.get_logger().setLevel("ERROR")
         module.constant(0)
+    gc.collect()  # what is garbage now would never be found any more
     gc.freeze()  # a collection is 100 times quicker when it need not look at all that TensorFlow is made of
     return module
 

@@ -78,13 +78,18 @@ def take_some(dataset: tfr.Dataset, count: int) -> tfr.DatasetIterator:
     return iterator
 
 
-def left_over(known: list[object] | None = None) -> list[object]:
-    """Iterators that are still alive, whoever holds them, except those that are known: other tests may hold some."""
+def left_over() -> list[object]:
+    """Iterators that are still alive, whoever holds them."""
     kinds = (NodeIterator, Inbox, Ahead)
-    ignored = set(map(id, known or ()))
     # By its type: `isinstance` asks some objects of other packages for their class, which warns.
-    found = (each for each in gc.get_objects() if issubclass(type(each), kinds))
-    return [each for each in found if id(each) not in ignored]
+    return [each for each in gc.get_objects() if issubclass(type(each), kinds)]
+
+
+def collect_everything() -> None:
+    """Collect garbage, also among what was frozen when TensorFlow was imported, and freeze what stays."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def memory_bytes() -> int:
@@ -92,8 +97,8 @@ def memory_bytes() -> int:
 
 
 def test_a_thousand_abandoned_iterators_leave_nothing(files):
-    gc.collect()
-    known = left_over()
+    collect_everything()
+    assert left_over() == []  # nor have other tests left any
     made = pipelines(files)
     for dataset in made:  # what is allocated once is
         take_some(dataset, 3)
@@ -106,21 +111,21 @@ def test_a_thousand_abandoned_iterators_leave_nothing(files):
         del iterator
     assert wait_for(lambda: not ours(), 20), ours()
     gc.collect()
-    assert left_over(known) == []
+    assert left_over() == []
     assert open_files(Path(files[0]).parent) == []
     if before:
         assert memory_bytes() - before < 60 << 20
 
 
 def test_references_alone_end_an_iterator(files):
-    gc.collect()
-    known = left_over()
+    collect_everything()
+    assert left_over() == []  # nor have other tests left any
     gc.disable()
     try:
         for dataset in pipelines(files):
             take_some(dataset, 2)
             assert wait_for(lambda: not ours(), 10), dataset
-            assert wait_for(lambda: left_over(known) == [], 2), (dataset, left_over(known))
+            assert wait_for(lambda: left_over() == [], 2), (dataset, left_over())
     finally:
         gc.enable()
     assert open_files(Path(files[0]).parent) == []
