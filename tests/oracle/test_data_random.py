@@ -45,12 +45,19 @@ def explain(seed, folder):
     if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
         reference = reference._replace(cardinality=-2)  # TensorFlow knows more sizes, as it traces functions
     found = difference(mine, reference, spec=False) or explain_names(
-        chain, folder, None if fused else reference
+        chain, folder, None if fused else reference, errors_of(reference)
     )
     return f"seed {seed}: {chain}\n{found}" if found else ""
 
 
-def explain_names(chain, folder, reference):
+def errors_of(found):
+    """The different errors among the elements."""
+    if isinstance(found, Failure):
+        return {found}
+    return {each for run in found.passes for each in run if isinstance(each, Failure)}
+
+
+def explain_names(chain, folder, reference, errors):
     """What `tfrkit.tf` does otherwise than TensorFlow by default, with all its fusing."""
 
     def case(lib):
@@ -60,7 +67,9 @@ def explain_names(chain, folder, reference):
     mine = facts(ours_by_its_names(), case, passes=2, limit=LIMIT)
     if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
         reference = reference._replace(cardinality=-2)
-    lost = any(chain.has_pair(stage, "batch") for stage in ("map", "parse"))
+    # An error of the input is noted when it is met, one of a function when its thread has come to it: of one batch that
+    # has both, either is reported. Errors of one sort are reported in their order.
+    lost = len(errors) > 1 and any(chain.has_pair(stage, "batch") for stage in ("map", "parse"))
     found = difference(settled(mine, lost), settled(reference, lost), spec=False)
     return f"tfrkit.tf: {found}" if found else ""
 
