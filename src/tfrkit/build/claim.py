@@ -16,14 +16,14 @@ from typing import Any
 
 from tfrkit.build.journal import Header, Journal, found_journals
 from tfrkit.build.plan import Job, belongs_to, job_digest, shard_names
-from tfrkit.build.report import BuildReport, read_report
+from tfrkit.build.report import BuildReport, is_part, read_report
 from tfrkit.build.watch import BadInput
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, from_os_error
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, change_manifest, folder_lock, manifest_path, read_manifest
 from tfrkit.storage.output import SIDECAR_FOLDER, temporary_of
 
-__all__ = ["Found", "claim", "header_of", "is_part", "look", "mix_folder"]
+__all__ = ["Found", "claim", "header_of", "look", "mix_folder"]
 
 
 @dataclass(slots=True)
@@ -64,11 +64,6 @@ class Found:
         for journal in self.journals:
             if journal is not self.own:
                 journal.close()
-
-
-def is_part(name: str) -> bool:
-    """Tell whether a finished task is a part of a mixture, not a shard. Pure: no I/O."""
-    return "/" in name
 
 
 def mix_folder(folder: str, digest: str) -> str:

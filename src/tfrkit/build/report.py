@@ -19,9 +19,10 @@ from tfrkit.records.manifest import ShardEntry, folder_lock
 from tfrkit.storage.json_file import json_bytes
 from tfrkit.storage.output import remove_temporary, write_atomically
 
-__all__ = ["BuildReport", "Finished", "make_report", "read_report", "report_path", "save_report"]
+__all__ = ["BuildReport", "Finished", "is_part", "make_report", "read_report", "report_path", "save_report"]
 
 MAX_LISTED: Final = 10_000  # bad inputs of a whole job
+_OF_PARTS: Final = ("buckets", "chunks")
 _FORMAT: Final = "tfrkit-report"
 _VERSION: Final = 1
 
@@ -104,6 +105,7 @@ class Finished:
         bad: bad inputs by reason.
         listed: the first of them.
         buckets: of a part: records and bytes for each bucket.
+        chunks: of a part: where each chunk begins in the file.
     """
 
     name: str
@@ -113,17 +115,24 @@ class Finished:
     bad: Mapping[str, int]
     listed: tuple[BadInput, ...]
     buckets: tuple[tuple[int, int], ...] = ()
+    chunks: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Give it as a line of the journal has it."""
-        return asdict(self)
+        line = asdict(self)
+        return line if is_part(self.name) else {key: line[key] for key in line if key not in _OF_PARTS}
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Finished:
         """Read a line of the journal."""
         listed = tuple(BadInput(**bad) for bad in line["listed"])
-        buckets = tuple((records, size) for records, size in line["buckets"])
-        return cls(**{**line, "listed": listed, "buckets": buckets})
+        buckets = tuple((records, size) for records, size in line.get("buckets", ()))
+        return cls(**{**line, "listed": listed, "buckets": buckets, "chunks": tuple(line.get("chunks", ()))})
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a finished task is a part of a mixture, not a shard. Pure: no I/O."""
+    return "/" in name
 
 
 def count_reasons(listed: Iterable[BadInput]) -> dict[str, int]:

@@ -121,9 +121,10 @@ class Moved:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.input_bytes = self.records = self.bad = 0
+        self.input_bytes = 0.0
+        self.records = self.bad = 0
 
-    def add(self, input_bytes: int = 0, records: int = 0, bad: int = 0) -> None:
+    def add(self, input_bytes: float = 0, records: int = 0, bad: int = 0) -> None:
         """Add to the sums."""
         with self._lock:
             self.input_bytes += input_bytes

@@ -1,0 +1,316 @@
+"""Running a job that has claimed its names: stages of tasks, each writing one file, and a journal of what is done.
+
+A shard is written under a temporary name, synced, renamed, and indexed; then it is in the journal. The manifest names
+all shards when all are there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from tfrkit.build.claim import Found, mix_folder
+from tfrkit.build.mix import MAX_MIXERS, Leaf, Mixture
+from tfrkit.build.plan import Group, Job, Recipe, shard_names
+from tfrkit.build.report import BuildReport, Finished, is_part, make_report, save_report
+from tfrkit.build.watch import MAX_LISTED_BAD, Moved, OnBad, Progress, Watch
+from tfrkit.engines.local import Stop, run_tasks
+from tfrkit.errors import CancelledError, InvalidArgumentError, OpError, ResourceExhaustedError
+from tfrkit.model.block import Block
+from tfrkit.records.manifest import ShardEntry, change_manifest
+from tfrkit.records.writer import TFRecordWriter
+from tfrkit.storage.output import write_atomically
+
+__all__ = ["Run"]
+
+_MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One step of a job: writes one file, under the name that the journal will have.
+
+    Attributes:
+        name: of the shard, or of a part of a mixture.
+        write: does it.
+        input_bytes: what it counts for in the progress.
+    """
+
+    name: str
+    write: Callable[[Watch, Stop], Finished]
+    input_bytes: int
+
+
+class Run:
+    """A job that has claimed its names."""
+
+    def __init__(
+        self,
+        job: Job,
+        found: Found,
+        workers: int,
+        on_bad: OnBad,
+        progress: Callable[[Progress], None] | None,
+        started: float,
+    ) -> None:
+        assert found.own is not None
+        self._job = job
+        self._digest = found.digest
+        self._journal = found.own
+        self._workers = workers
+        self._on_bad: OnBad = on_bad
+        self._progress = progress
+        self._started = started
+        self._moved = Moved()
+        self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
+        self._resumed_bytes = 0
+        self._names = [name for group in job.groups for name in shard_names(job, group)]
+        self._resumed = sum(name in self._journal.finished for name in self._names)
+        self._mixing = self._begin_mixing()
+        self._most_listed = max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names))))
+
+    def run(self) -> BuildReport:
+        """Do what is left to do, and publish it."""
+        done = self._journal.finished
+        try:
+            if self._on_bad == "raise":
+                for task in done.values():
+                    if task.listed:
+                        raise task.listed[0].to_error()
+            self._write_all()
+            report = self._finish()
+        except BaseException as error:
+            self._give_up()
+            if (cause := _out_of_room(error)) is not None:
+                raise self._full(cause) from error
+            raise
+        return report
+
+    def _write_all(self) -> None:
+        groups = self._job.groups
+        plain = [task for group in groups if group.mix_seed is None for task in self._shard_tasks(group)]
+        self._stage(
+            [*plain, *(task for mixture in self._mixing.values() for task in self._part_tasks(mixture))]
+        )
+        done = self._journal.finished
+        while splits := [task for mixture in self._mixing.values() for task in self._split_tasks(mixture)]:
+            self._stage(splits)
+        for mixture in self._mixing.values():
+            mixture.drop_split(done)
+        self._stage([task for number in self._mixing for task in self._gather_tasks(number)])
+
+    def _begin_mixing(self) -> dict[int, Mixture]:
+        """Give the mixtures of groups whose shards are not all there, by number of the group."""
+        folder, done = mix_folder(self._job.folder, self._digest), self._journal.finished
+        found = {}
+        for number, group in enumerate(self._job.groups):
+            if group.mix_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
+                found[number] = Mixture(folder, number, group, min(self._workers, MAX_MIXERS))
+                found[number].restore(done)
+        return found
+
+    def _part_tasks(self, mixture: Mixture) -> list[_Task]:
+        def task(number: int, name: str) -> _Task:
+            return _Task(
+                name,
+                lambda watch, stop: mixture.write_part(number, watch, stop),
+                mixture.part_bytes(number) // 2,
+            )
+
+        return [task(number, name) for number, name in enumerate(mixture.part_names)]
+
+    def _split_tasks(self, mixture: Mixture) -> list[_Task]:
+        done = self._journal.finished
+
+        def task(leaf: Leaf) -> _Task:
+            return _Task(mixture.split_name(leaf), lambda _, stop: mixture.write_split(leaf, done, stop), 0)
+
+        return [task(leaf) for leaf in mixture.leaves(done) if leaf.too_large]
+
+    def _gather_tasks(self, number: int) -> list[_Task]:
+        group, mixture, done = self._job.groups[number], self._mixing[number], self._journal.finished
+        leaves = mixture.leaves(done)
+        total = max(1, sum(leaf.records for leaf in leaves))
+        names = shard_names(self._job, group)
+
+        def task(shard: int, name: str) -> _Task:
+            def blocks(stop: Stop) -> Iterator[Block]:
+                for block in mixture.blocks(leaves, shard, done, stop):
+                    yield block
+                    self._moved.add(group.input_bytes * len(block) // (2 * total))
+
+            def write(watch: Watch, stop: Stop) -> Finished:
+                return self._write_shard(name, blocks(stop), watch, stop)
+
+            return _Task(name, write, group.input_bytes // (2 * len(names)))
+
+        return [task(shard, name) for shard, name in enumerate(names)]
+
+    def _shard_tasks(self, group: Group) -> list[_Task]:
+        names = shard_names(self._job, group)
+        given = [group.recipes] if group.shards is None else [(recipe,) for recipe in group.recipes]
+        return [self._shard_task(name, recipes) for name, recipes in zip(names, given, strict=True)]
+
+    def _shard_task(self, name: str, recipes: tuple[Recipe, ...]) -> _Task:
+        def blocks(watch: Watch) -> Iterator[Block]:
+            for recipe in recipes:
+                yield from recipe.blocks(watch)
+
+        def write(watch: Watch, stop: Stop) -> Finished:
+            return self._write_shard(name, blocks(watch), watch, stop)
+
+        return _Task(name, write, sum(recipe.input_bytes for recipe in recipes))
+
+    def _write_shard(self, name: str, blocks: Iterator[Block], watch: Watch, stop: Stop) -> Finished:
+        path = os.path.join(self._job.folder, name)
+        kind = self._job.compression
+        with (
+            closing(blocks),  # type: ignore[type-var]  # recipes are generators
+            TFRecordWriter(
+                path,
+                compression=kind or "none",
+                level=self._job.level,
+                atomic=True,
+                index=kind in ("", "GZIP"),
+                threads=max(1, self._workers // len(self._names)),
+            ) as writer,
+        ):
+            for block in blocks:
+                stop.check()
+                writer.write_frames(block)
+                self._moved.add(records=len(block))
+            stop.check()
+        size = os.path.getsize(path)
+        return Finished(name, writer.records, size, watch.input_bytes, watch.counts, tuple(watch.listed))
+
+    def _stage(self, tasks: Sequence[_Task]) -> None:
+        """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
+        left = [task for task in tasks if task.name not in self._journal.finished]
+        for task in tasks:
+            if (done := self._journal.finished.get(task.name)) is not None:
+                self._resumed_bytes += task.input_bytes
+                self._moved.add(
+                    task.input_bytes, 0 if is_part(task.name) else done.records, sum(done.bad.values())
+                )
+        numbers = {task.name: number for number, task in enumerate(left)}
+        stop = Stop()
+        stops = [Stop(stop) for _ in left]
+
+        def work(task: _Task) -> Finished | OpError:
+            own = stops[numbers[task.name]]
+            count = self._count_half if is_part(task.name) else self._count
+            watch = Watch(own, self._on_bad, count, self._most_listed)
+            try:
+                own.check()
+                return task.write(watch, own)
+            except InvalidArgumentError as error:
+                if watch.fatal is not error:
+                    raise
+                for later in stops[numbers[task.name] + 1 :]:  # those before may have an earlier one
+                    later.set()
+                return error
+            except CancelledError as error:
+                return error
+
+        failed: dict[int, OpError] = {}
+        workers = min(self._workers, MAX_MIXERS) if self._mixing else self._workers
+        for task, result in run_tasks(left, work, workers=workers, stop=stop, tick=self._tick):
+            if isinstance(result, Finished):
+                self._journal.add(result)
+            else:
+                failed[numbers[task.name]] = result
+        if failed:
+            raise failed[min(failed)]
+
+    def _count(self, input_bytes: int, records: int, bad: int) -> None:
+        self._moved.add(input_bytes, 0, bad)  # records are counted when they are written
+
+    def _count_half(self, input_bytes: int, records: int, bad: int) -> None:
+        self._moved.add(input_bytes / 2, 0, bad)  # the other half when they are in a shard
+
+    def _tick(self) -> None:
+        if self._progress is not None:
+            shards = [done for name, done in self._journal.finished.items() if not is_part(name)]
+            total = self._job.input_bytes
+            self._progress(
+                Progress(
+                    min(int(self._moved.input_bytes), total),
+                    total,
+                    self._moved.records,
+                    self._moved.bad + self._planned_bad,
+                    len(shards),
+                    len(self._names),
+                    time.perf_counter() - self._started,
+                    self._resumed_bytes,
+                    sum(done.bytes for done in shards),
+                )
+            )
+
+    def _finish(self) -> BuildReport:
+        """Write everything that describes the shards; only the last step makes the job complete."""
+        job, done = self._job, self._journal.finished
+        kind = job.compression
+        entries = [ShardEntry(name, done[name].records, done[name].bytes, kind) for name in self._names]
+        seconds = time.perf_counter() - self._started
+        report = make_report(job, entries, self._in_order(), self._resumed, seconds)
+        for name, content in job.files.items():
+            write_atomically(os.path.join(job.folder, name), content)
+        save_report(job.folder, self._digest, report.to_entry(job.prefixes))
+
+        def change(content: dict[str, Any]) -> None:
+            names = set(self._names)
+            kept = [entry for entry in content["shards"] if entry["name"] not in names]
+            content["shards"] = kept + [asdict(entry) for entry in entries]
+            content["made_by"].update({prefix: {"job": self._digest} for prefix in job.prefixes})
+            made = {"made_by": dict(job.made_by), "spec": job.spec, "files": sorted(job.files)}
+            content.setdefault("jobs", {})[self._digest] = made
+
+        change_manifest(job.folder, change)
+        shutil.rmtree(mix_folder(job.folder, self._digest), ignore_errors=True)
+        self._journal.delete()
+        self._tick_last()
+        return report
+
+    def _tick_last(self) -> None:
+        self._moved.input_bytes = max(self._moved.input_bytes, self._job.input_bytes)
+        self._tick()
+
+    def _in_order(self) -> list[Finished]:
+        """Give finished tasks in the order of the plan: parts of mixtures have what their shards do not say."""
+        done = self._journal.finished
+        names = [name for name in sorted(done) if is_part(name)]
+        return [done[name] for name in names + self._names]
+
+    def _give_up(self) -> None:
+        """Leave what is finished for the next run; if that is nothing, leave nothing."""
+        if not self._journal.finished:
+            shutil.rmtree(mix_folder(self._job.folder, self._digest), ignore_errors=True)
+            self._journal.delete()
+        self._journal.close()
+
+    def _full(self, cause: OSError) -> ResourceExhaustedError:
+        done = sum(name in self._journal.finished for name in self._names)
+        full = ResourceExhaustedError(
+            f"{self._job.folder}; {os.strerror(cause.errno or 0)}. {done} of {len(self._names)} shards are whole, and "
+            "nothing half-written is left. Make room, then run the same job again: it does the rest.",
+            path=self._job.folder,
+        )
+        full.errno = cause.errno
+        return full
+
+
+def _out_of_room(error: BaseException) -> OSError | None:
+    """Give the operating system's error behind another, if it says that the disk is full."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in _FULL:
+            return cause
+        cause = cause.__cause__
+    return None
