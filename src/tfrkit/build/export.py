@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import IO, Any, Final, cast
 
@@ -40,8 +40,8 @@ from tfrkit.build.export_progress import Meter
 from tfrkit.build.job import Progress
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, from_os_error
-from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.feature_columns import gather_blocks
 from tfrkit.records.inspect import inspect
 from tfrkit.records.pool import default_threads
 from tfrkit.records.reader import read_blocks
@@ -222,7 +222,9 @@ class _Export:
         records = 0
         try:
             sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
-            for blocks in self._chunks(target, threads):
+            read = read_blocks(list(target.inputs), on_corrupt=self.on_corrupt, threads=threads)
+            for blocks in gather_blocks(read, CHUNK_BYTES):
+                self.stop.check()
                 sink.write(parse_chunk(blocks, self.columns, threads))
                 count = sum(map(len, blocks))
                 records += count
@@ -234,20 +236,6 @@ class _Export:
             output.discard()
             raise
         return ExportedFile(target.path, records, output.position), sink.losses
-
-    def _chunks(self, target: Target, threads: int) -> Iterator[list[Block]]:
-        """The records in lists of blocks, of which each holds about CHUNK_BYTES."""
-        gathered: list[Block] = []
-        held = 0
-        for block in read_blocks(list(target.inputs), on_corrupt=self.on_corrupt, threads=threads):
-            self.stop.check()
-            gathered.append(block)
-            held += block.nbytes
-            if held >= CHUNK_BYTES:
-                yield gathered
-                gathered, held = [], 0
-        if gathered:
-            yield gathered
 
 
 def _checked_format(out: str, wanted: str | None) -> Format:

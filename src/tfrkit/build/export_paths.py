@@ -10,7 +10,7 @@ from typing import Final
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
 from tfrkit.storage.paths import Paths, expand_paths
 
-__all__ = ["STDOUT", "Target", "input_files", "plan_targets", "refuse_existing"]
+__all__ = ["STDOUT", "Target", "input_files", "plan_targets", "record_stem", "refuse_existing"]
 
 STDOUT: Final = "-"
 _RECORD_SUFFIXES: Final = (".tfrecord", ".tfrecords", ".tfrec", ".records")
@@ -51,7 +51,7 @@ def plan_targets(files: Sequence[str], out: str, suffixes: tuple[str, ...]) -> l
     """
     if out == STDOUT or (os.path.splitext(out)[1].lower() in suffixes and not os.path.isdir(out)):
         return [Target(out, tuple(files))]
-    names = [_stem(os.path.basename(file)) for file in files]
+    names = [record_stem(os.path.basename(file)) for file in files]
     if len(set(names)) < len(names):
         folders = [os.path.dirname(os.path.abspath(file)) for file in files]
         shared = os.path.commonpath(folders)
@@ -93,8 +93,12 @@ def refuse_existing(targets: Sequence[Target], overwrite: bool) -> None:
             )
 
 
-def _stem(name: str) -> str:
-    """A shard's name without what says that it holds records."""
+def record_stem(name: str) -> str:
+    """Give a shard's name without what says that it holds records. Pure: no I/O.
+
+    >>> record_stem("train-00000-of-00002.tfrecord.gz")
+    'train-00000-of-00002'
+    """
     for suffixes in (_CONTAINER_SUFFIXES, _RECORD_SUFFIXES):
         stem, suffix = os.path.splitext(name)
         if suffix.lower() in suffixes and stem:
