@@ -130,7 +130,8 @@ def export(
             JSON lines and CSV.
         format: "parquet", "arrow", "jsonl" or "csv"; by default what `out` ends with.
         columns: only these features, in this order; by default all, sorted.
-        unset: a feature that is there without a kind is an error ("raise"), or written as if it were "absent".
+        unset: a feature that is there without a kind is an error ("raise"), or written as if it were "absent";
+            the latter always in CSV.
         compression: of Parquet "zstd" (default), "snappy", "gzip", "lz4", "brotli" or "none"; of Arrow "none"
             (default), "lz4" or "zstd".
         level: of the compression.
@@ -175,7 +176,7 @@ def export(
     refuse_existing(targets, overwrite)
     meter = Meter(files, len(targets), progress)
     schema = inspect(files, on_corrupt=on_corrupt, threads=workers, progress=meter.surveyed)
-    settled = settle_columns(schema, columns, unset=unset)
+    settled = settle_columns(schema, columns, unset="absent" if chosen == "csv" else unset)
     meter.begin(schema.data_bytes)
     job = _Export(chosen, options, settled, on_corrupt, meter, Stop(), workers or default_threads())
     written = job.run(targets)
@@ -209,7 +210,11 @@ class _Export:
         done: dict[Target, tuple[ExportedFile, Mapping[str, int]]] = {}
         threads = max(1, self.workers // max(1, len(targets)))
         tasks = run_tasks(
-            targets, lambda target: self._write(target, threads), workers=self.workers, stop=self.stop
+            targets,
+            lambda target: self._write(target, threads),
+            workers=self.workers,
+            stop=self.stop,
+            tick=self.meter.tell,
         )
         for target, result in tasks:
             done[target] = result

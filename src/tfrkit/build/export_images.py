@@ -152,10 +152,10 @@ def export_images(
 def _unused(schema: Schema, keys: ImageKeys) -> Counter[str]:
     """Features that no file has, and in how many records they are."""
     used = {*keys.all(), *_DERIVED}
-    found = Counter({f"feature {name!r}": feature.records for name, feature in schema.features.items()
+    found = Counter({f"records with the feature {name!r}": feature.records for name, feature in schema.features.items()
                      if name not in used})  # fmt: skip
     for name, feature in schema.feature_lists.items():
-        found[f"feature list {name!r}"] = feature.records
+        found[f"records with the feature list {name!r}"] = feature.records
     return found
 
 

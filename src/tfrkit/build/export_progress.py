@@ -6,10 +6,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from tfrkit.build.job import Progress
 
 __all__ = ["Meter"]
+
+_EVERY_SECONDS: Final = 0.1
 
 
 class Meter:
@@ -24,6 +27,7 @@ class Meter:
         self._data_bytes = self._size
         self._lock = threading.Lock()
         self._started = time.perf_counter()
+        self._told = 0.0
         self._surveyed = self._written = self._records = self._done = 0
 
     def surveyed(self, records: int, data_bytes: int) -> None:
@@ -45,12 +49,14 @@ class Meter:
     def finished(self) -> None:
         """Note that an output is whole."""
         self._done += 1
-        self.tell()
+        self.tell(at_once=True)
 
-    def tell(self) -> None:
-        """Call the callback."""
-        if self._progress is None:
+    def tell(self, *, at_once: bool = False) -> None:
+        """Call the callback, unless it was called a moment ago. From the calling thread only."""
+        now = time.perf_counter()
+        if self._progress is None or (now - self._told < _EVERY_SECONDS and not at_once):
             return
+        self._told = now
         written = (
             int(self._size * min(1.0, self._written / self._data_bytes))
             if self._surveyed == self._size
@@ -64,6 +70,6 @@ class Meter:
                 0,
                 self._done,
                 self._outputs,
-                time.perf_counter() - self._started,
+                now - self._started,
             )
         )
