@@ -232,6 +232,11 @@ def _run(
             "leave out --json, or name a file.",
             exit_code=BAD_USAGE,
         )
+    if out == _STDOUT and form not in ("jsonl", "csv"):
+        raise CommandError(
+            f"expected a file or folder for {form}: only jsonl and csv go to standard output",
+            exit_code=BAD_USAGE,
+        )
     files = shard_files(paths)
     from tfrkit.build.export import export
 
