@@ -157,7 +157,8 @@ def export(
     >>> report = export("a.tfrecord", "a.jsonl")
     >>> report.records, report.columns
     (2, {'label': 'int64', 'word': 'bytes'})
-    >>> print(open("a.jsonl").read(), end="")
+    >>> from pathlib import Path
+    >>> print(Path("a.jsonl").read_text(), end="")
     {"label": 3, "word": "three"}
     {"label": 5}
     """
