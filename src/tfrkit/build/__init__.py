@@ -2,5 +2,6 @@
 
 from tfrkit.build.export import ExportedFile, ExportReport, export
 from tfrkit.build.export_images import ImagesReport, export_images
+from tfrkit.build.table import table
 
-__all__ = ["ExportReport", "ExportedFile", "ImagesReport", "export", "export_images"]
+__all__ = ["ExportReport", "ExportedFile", "ImagesReport", "export", "export_images", "table"]
