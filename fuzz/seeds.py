@@ -191,6 +191,16 @@ def gif_frames() -> list[bytes]:
     return [bytes([3, 2, interlaced]) + codes for interlaced in (0, 1)]
 
 
+def delimited_texts() -> list[bytes]:
+    """Return options of fuzz_scan_rows (flags, longest field, row, columns, where to cut) and some rows behind them."""
+    texts = [
+        b'1,0.5,x\n2,,"y\n""z"\r\n\\N,nan,007\n',
+        b"1\t2|3\ta\x031\x02b\x032\n\r\n\\N\tx\t\n",
+        '1,2|3,\u4e2d\n"open\n4,5,6'.encode(),
+    ]
+    return [bytes([flags, 40, 40, 3, 7]) + text for text in texts for flags in (0, 35, 63, 127)]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
@@ -213,6 +223,8 @@ def seeds_of(target: str) -> list[bytes]:
         return [bytes([number % 8]) + data for number, data in enumerate(files)]
     if target == "fuzz_select":  # sizes of a key and a name, whether others stay, key, name, record
         return [bytes([1, 1, keep]) + b"ab" + record for record in example_records() for keep in (0, 1)]
+    if target == "fuzz_scan_rows":
+        return delimited_texts()
     if target == "fuzz_summary":
         return [b"\xff" + record for record in example_records()]  # the length of the record, then the record
     return [b"\0\0" + data for data in plain_files()]  # options, then data

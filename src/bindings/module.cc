@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_resize(module);
   tfrkit::bind_resync(module);
   tfrkit::bind_index(module);
+  tfrkit::bind_scan_rows(module);
   tfrkit::bind_gather(module);
   tfrkit::bind_pieces(module);
   tfrkit::bind_pad(module);

@@ -29,6 +29,10 @@ namespace tfrkit {
 // Tells whether all of `text` is UTF-8, by the rules that protobuf has for its strings.
 [[nodiscard]] inline bool is_utf8(Bytes text) noexcept {
   while (!text.empty()) {
+    while (text.size() >= 8 && (load_le<std::uint64_t>(text.data()) & 0x8080808080808080U) == 0) {
+      text = text.subspan(8);
+    }
+    if (text.empty()) break;
     const std::size_t size = utf8_character(text);
     if (size == 0) return false;
     text = text.subspan(size);

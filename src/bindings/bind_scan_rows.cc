@@ -1,0 +1,139 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind.h"
+#include "convert.h"
+#include "scan_rows.h"
+
+namespace tfrkit {
+namespace {
+
+Int64Array copy_of(std::span<const std::int64_t> numbers) {
+  const Int64Batch memory(numbers.size());
+  std::ranges::copy(numbers, memory.span(0, numbers.size()).begin());
+  return memory.array(0, numbers.size());
+}
+
+nb::bytes bytes_of(const std::vector<std::uint8_t>& numbers) {
+  return nb::bytes(numbers.data(), numbers.size());
+}
+
+std::string text_of(nb::handle bytes) {
+  const auto typed = nb::cast<nb::bytes>(bytes);
+  return {typed.c_str(), typed.size()};
+}
+
+int character(int code) {
+  if (code < kNoCharacter || code > 127) {
+    throw nb::value_error("expected a character below 128, or -1");
+  }
+  return code;
+}
+
+void init(RowScanner* self, std::size_t columns, int separator, int quote, int escape,
+          std::pair<int, int> inner, std::pair<bool, bool> flags,
+          std::pair<std::size_t, std::size_t> limits, const nb::list& nulls) {
+  RowFormat format;
+  if (character(separator) == kNoCharacter) throw nb::value_error("expected a separator");
+  format.separator = static_cast<char>(separator);
+  format.quote = character(quote);
+  format.escape = character(escape);
+  format.list_separator = character(inner.first);
+  format.map_separator = character(inner.second);
+  format.blank_rows = flags.first;
+  format.check_utf8 = flags.second;
+  format.max_field = limits.first;
+  format.max_row = limits.second;
+  for (const nb::handle null : nulls) format.nulls.push_back(text_of(null));
+  new (self) RowScanner(std::move(format), columns);
+}
+
+nb::list bad_of(const RowsFound& found) {
+  nb::list bad;
+  for (const BadRow& row : found.bad) {
+    bad.append(nb::make_tuple(row.row, row.line, static_cast<int>(row.fault), row.detail));
+  }
+  return bad;
+}
+
+nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, bool in_long_row,
+                 std::int64_t max_rows) {
+  RowsFound found;
+  {
+    const nb::gil_scoped_release released;
+    found = self.survey(text.bytes(), {last, in_long_row, max_rows});
+  }
+  return nb::make_tuple(found.consumed, found.rows, found.lines, found.in_long_row,
+                        bytes_of(found.seen));
+}
+
+ColumnCheck check_of(nb::handle item) {
+  const auto fields = nb::cast<nb::tuple>(item);
+  if (fields.size() != 5) throw nb::value_error("expected five values for each column");
+  ColumnCheck check;
+  check.fits = nb::cast<std::uint8_t>(fields[0]);
+  check.value_fits = nb::cast<std::uint8_t>(fields[1]);
+  check.list = nb::cast<bool>(fields[2]);
+  check.map = nb::cast<bool>(fields[3]);
+  check.separator = text_of(fields[4]);
+  if ((check.list || check.map) && check.separator.empty()) {
+    throw nb::value_error("expected a separator for the items of a list");
+  }
+  return check;
+}
+
+nb::tuple check(const RowScanner& self, const InputBytes& text, const nb::list& columns, bool last,
+                bool in_long_row, std::int64_t max_rows) {
+  std::vector<ColumnCheck> checks;
+  for (const nb::handle column : columns) checks.push_back(check_of(column));
+  if (checks.size() != self.columns()) throw nb::value_error("expected as many checks as columns");
+  RowsFound found;
+  {
+    const nb::gil_scoped_release released;
+    found = self.check(text.bytes(), {last, in_long_row, max_rows}, checks);
+  }
+  return nb::make_tuple(found.consumed, found.lines, found.in_long_row, copy_of(found.begins),
+                        copy_of(found.ends), bad_of(found), bytes_of(found.nulls));
+}
+
+}  // namespace
+
+void bind_scan_rows(nb::module_& module) {
+  nb::class_<RowScanner>(module, "RowScanner", "Finds the rows of delimited text.")
+      .def("__init__", init, nb::arg("columns"), nb::arg("separator"), nb::arg("quote"),
+           nb::arg("escape"), nb::arg("inner"), nb::arg("flags"), nb::arg("limits"),
+           nb::arg("nulls"),
+           nb::sig("def __init__(self, columns: int, separator: int, quote: int, escape: int, "
+                   "inner: tuple[int, int], flags: tuple[bool, bool], limits: tuple[int, int], "
+                   "nulls: list[bytes]) -> None"),
+           "Characters are codes, -1 for none; inner: between items, and key and value; flags:\n"
+           "blank lines are rows, text must be UTF-8; limits: bytes of a field, of a row.")
+      .def(
+          "survey", survey, nb::arg("text"), nb::arg("last"), nb::arg("in_long_row"),
+          nb::arg("max_rows") = -1,
+          nb::sig("def survey(self, text: typing_extensions.Buffer, last: bool, in_long_row: bool, "
+                  "max_rows: int = -1) -> tuple[int, int, int, bool, bytes]"),
+          "Return bytes consumed, rows, lines, whether the text ended in a row that is too long,\n"
+          "and what was seen in each column and then in the values of maps.")
+      .def("check", check, nb::arg("text"), nb::arg("columns"), nb::arg("last"),
+           nb::arg("in_long_row"), nb::arg("max_rows") = -1,
+           nb::sig("def check(self, text: typing_extensions.Buffer, "
+                   "columns: list[tuple[int, int, bool, bool, bytes]], last: bool, "
+                   "in_long_row: bool, max_rows: int = -1) -> tuple[int, int, bool, "
+                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
+                   "list[tuple[int, int, int, int]], bytes]"),
+           "Take for each column (fits, fits of a map's values, is a list, is a map, separator).\n"
+           "Return bytes consumed, lines, whether the text ended in a row that is too long, where\n"
+           "rows begin and end, the bad ones (row, lines before it, fault, detail), and which\n"
+           "fields are one of the texts for null (rows x columns; empty if there are none).");
+}
+
+}  // namespace tfrkit

@@ -1,0 +1,202 @@
+#include "scan_rows.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check.h"
+
+namespace tfrkit {
+namespace {
+
+Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+RowFormat csv() {
+  RowFormat format;
+  format.quote = '"';
+  format.max_field = 1000;
+  format.max_row = 2000;
+  return format;
+}
+
+RowFormat hive() {
+  RowFormat format = csv();
+  format.separator = ';';
+  format.quote = kNoCharacter;
+  format.list_separator = '|';
+  format.map_separator = ':';
+  format.nulls = {"\\N"};
+  return format;
+}
+
+// Rows as "begin-end", bad ones with their line and fault; where a row that is too long was given
+// up depends on how the text was cut.
+std::string shown(const RowsFound& found, std::int64_t offset = 0, std::int64_t lines = 0) {
+  std::string text;
+  std::size_t bad = 0;
+  for (std::size_t i = 0; i < found.begins.size(); ++i) {
+    std::string fault;
+    bool long_row = false;
+    if (bad < found.bad.size() && found.bad[bad].row == static_cast<std::int64_t>(i)) {
+      const BadRow& row = found.bad[bad++];
+      long_row = row.fault == RowFault::kLongRow;
+      fault = "!" + std::to_string(row.line + lines) + ":" +
+              std::to_string(static_cast<int>(row.fault)) + ":" + std::to_string(row.detail);
+    }
+    text += std::to_string(found.begins[i] + offset) + "-" +
+            (long_row ? "" : std::to_string(found.ends[i] + offset)) + fault + " ";
+  }
+  CHECK_EQ(bad, found.bad.size());
+  return text;
+}
+
+std::string check_all(const RowFormat& format, std::string_view text,
+                      const std::vector<ColumnCheck>& checks) {
+  return shown(RowScanner(format, checks.size()).check(bytes_of(text), {}, checks));
+}
+
+// The same, handing over `size` bytes more at a time.
+std::string check_split(const RowFormat& format, std::string_view text,
+                        const std::vector<ColumnCheck>& checks, std::size_t size) {
+  const RowScanner scanner(format, checks.size());
+  std::string result;
+  TextPlace place;
+  std::size_t begin = 0;
+  std::int64_t lines = 0;
+  for (std::size_t end = size;; end += size) {
+    place.last = end >= text.size();
+    const std::string_view part =
+        text.substr(begin, place.last ? text.size() - begin : end - begin);
+    const RowsFound found = scanner.check(bytes_of(part), place, checks);
+    result += shown(found, static_cast<std::int64_t>(begin), lines);
+    begin += found.consumed;
+    lines += found.lines;
+    place.in_long_row = found.in_long_row;
+    if (place.last) break;
+  }
+  CHECK_EQ(begin, text.size());
+  return result;
+}
+
+std::string seen(const RowFormat& format, std::string_view text, std::size_t columns) {
+  const RowsFound found = RowScanner(format, columns).survey(bytes_of(text), {});
+  std::string result;
+  for (const std::uint8_t bits : found.seen) result += std::to_string(+bits) + " ";
+  return result + "rows " + std::to_string(found.rows) + " lines " + std::to_string(found.lines) +
+         " bad " + std::to_string(found.bad.size());
+}
+
+const std::vector<ColumnCheck> kTwo(2);
+
+TEST(line_ends_of_all_kinds_end_rows) {
+  CHECK(check_all(csv(), "a,b\nc,d\r\ne,f\rg,h", kTwo) == "0-4 4-9 9-13 13-16 ");
+  CHECK(check_all(csv(), "", kTwo).empty());
+}
+
+TEST(blank_lines_are_nothing_or_rows) {
+  CHECK(check_all(csv(), "\n\na,b\n\r\n\rc,d\n\n", kTwo) == "2-6 9-13 ");
+  RowFormat format = csv();
+  format.blank_rows = true;
+  CHECK(check_all(format, "a\n\nb\n", std::vector<ColumnCheck>(1)) == "0-2 2-3 3-5 ");
+}
+
+TEST(rows_of_another_width_are_bad_and_numbered) {
+  CHECK(check_all(csv(), "a,b\n\na\na,b,c\n,\n", kTwo) == "0-4 5-7!2:1:1 7-13!3:1:3 13-15 ");
+}
+
+TEST(quotes_hold_separators_and_line_ends) {
+  CHECK(check_all(csv(), "\"a,\n\"\"\",b\n\"x\"y,\"\"\nc\"d,e\n1\n", kTwo) ==
+        "0-10 10-18 18-24 24-26!4:1:1 ");
+}
+
+TEST(a_quote_that_is_not_closed_costs_its_line) {
+  CHECK(check_all(csv(), "a,b\nc,\"d\ne,f\ng,h", kTwo) == "0-4 4-9!1:5:0 9-13 13-16 ");
+  CHECK(check_all(csv(), "a,\"", kTwo) == "0-3!0:5:0 ");
+  CHECK(check_all(csv(), "a,\"\"", kTwo) == "0-4 ");
+  RowFormat format = csv();
+  format.max_row = 12;
+  CHECK(check_all(format, "a,\"b\nc,d\ne,f\ng,h\"\n", kTwo) == "0-5!0:5:0 5-9 9-13 13-18 ");
+}
+
+TEST(escapes_make_plain_characters) {
+  RowFormat format = csv();
+  format.escape = '\\';
+  CHECK(check_all(format, "a\\,a,b\\\nb\n\"\\\"\",\\\\\nx\n", kTwo) == "0-10 10-18 18-20!3:1:1 ");
+  CHECK(check_all(format, "a,b\\", kTwo) == "0-4!0:5:0 ");
+}
+
+TEST(long_fields_and_rows_are_bad) {
+  RowFormat format = csv();
+  format.max_field = 4;
+  format.max_row = 10;
+  CHECK(check_all(format, "abcd,b\nabcde,b\n", kTwo) == "0-7 7-15!1:3:0 ");
+  CHECK(check_all(format, "a,123456789012345\nb,c\n", kTwo) == "0-!0:4:0 18-22 ");
+  CHECK(check_all(format, "\"123456789012345\nb,c\n", kTwo) == "0-!0:4:0 17-21 ");
+}
+
+TEST(text_that_is_not_utf8_is_bad) {
+  CHECK(check_all(csv(), "a,\xc3\xa4\nb,\xc3\nc,d\n", kTwo) == "0-5 5-9!1:6:0 9-13 ");
+  RowFormat format = csv();
+  format.check_utf8 = false;
+  CHECK(check_all(format, "b,\xc3\n", kTwo) == "0-4 ");
+}
+
+TEST(values_must_fit) {
+  const std::vector<ColumnCheck> checks{{kFitsInt, 0, false, false, ""},
+                                        {kFitsFloat, 0, false, false, ""}};
+  CHECK(check_all(csv(), "1,0.5\n007,1\n,\n\"3\",\"4\"\nx,1\n1.5,2\n1,y\n\"\"\"\",1\n", checks) ==
+        "0-6 6-12 12-14 14-22 22-26!4:2:0 26-32!5:2:0 32-36!6:2:1 36-43!7:2:0 ");
+}
+
+TEST(lists_and_maps_are_checked_by_item) {
+  const std::vector<ColumnCheck> checks{{kFitsInt, 0, true, false, "|"},
+                                        {0, kFitsFloat, false, true, "|"}};
+  CHECK(check_all(hive(), "1|2;a:1|b:.5\n;\n\\N;\\N\n1||2;\n1|\\N;\n1;a\n1;a:x\n", checks) ==
+        "0-13 13-15 15-21 21-27!3:2:0 27-33!4:7:0 33-37!5:8:1 37-43!6:2:1 ");
+}
+
+TEST(texts_for_null_are_marked) {
+  const std::vector<ColumnCheck> checks(2);
+  const RowsFound found = RowScanner(hive(), 2).check(bytes_of("a;\\N\n\\N;\n"), {}, checks);
+  CHECK((found.nulls == std::vector<std::uint8_t>{0, 1, 1, 0}));
+}
+
+TEST(a_survey_says_what_good_rows_hold) {
+  CHECK(seen(csv(), "1,2\n,0.5\n\"3\",x\nno\nx,y,z\n", 2) == "3 14 0 0 rows 5 lines 5 bad 2");
+  CHECK(seen(hive(), "\\N;a:1|b:2\n1|2;c:x\n", 2) == "19 56 0 10 rows 2 lines 2 bad 0");
+  CHECK(seen(csv(), "", 2) == "0 0 0 0 rows 0 lines 0 bad 0");
+}
+
+TEST(the_first_rows_alone_can_be_asked_for) {
+  TextPlace place;
+  place.max_rows = 1;
+  const RowsFound found = RowScanner(csv(), 0).check(bytes_of("\na,b,c\nd\n"), place, {});
+  CHECK_EQ(found.consumed, 7U);
+  CHECK(shown(found) == "1-7!1:1:3 ");
+}
+
+TEST(every_split_gives_the_same_rows) {
+  RowFormat escaped = csv();
+  escaped.escape = '\\';
+  RowFormat small = csv();
+  small.max_field = 3;
+  small.max_row = 6;
+  const std::string_view texts[] = {
+      "a,b\r\nc,\"d\r\n\"\"e\"\r\n\r\n\rx\nlong,12345678901,\xc3\xa4\n\xff,b\n\"z,\"",
+      "a,\"b\nc,d\n\"\"\ne,f\n",
+      "1\\,\\\n,2\\\r\n3,4\\",
+  };
+  for (const RowFormat& format : {csv(), escaped, small}) {
+    for (const std::string_view text : texts) {
+      const std::string whole = check_all(format, text, kTwo);
+      for (std::size_t size = 1; size <= text.size(); ++size) {
+        CHECK(check_split(format, text, kTwo, size) == whole);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tfrkit
+
+TFRKIT_TEST_MAIN

@@ -1,0 +1,206 @@
+"""Text files as UTF-8: compression, encodings and byte order marks.
+
+Knows no rows: those are `row_windows.py`'s. Most encodings leave line ends as they are in ASCII, so that a file can be
+read from any line on. Compressed files, UTF-16 and the like can only be read from their beginning: they are streams.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.storage.inflate import open_decoder
+from tfrkit.storage.source import open_source
+
+__all__ = ["BINARY", "UTF8", "TextSource", "canonical_encoding"]
+
+UTF8: Final = "utf-8"
+BINARY: Final = "binary"  # bytes as they are
+_BOM: Final = "\ufeff"
+_STATEFUL: Final = ("iso2022", "hz", "utf-7")
+_WRONG_BYTE: Final = "\udcff"  # what stands for bytes that are not of the encoding: a byte that no UTF-8 has
+_STREAM_BYTES: Final = 1 << 20
+_MAGIC: Final = {
+    b"\x1f\x8b": "GZIP",
+    b"\xfd7zXZ\x00": "XZ",
+    b"\x28\xb5\x2f\xfd": "ZSTD",
+    **{b"BZh%d1AY&SY" % level: "BZIP2" for level in range(1, 10)},
+}
+
+
+def _wrong(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return _WRONG_BYTE, error.end
+
+
+codecs.register_error("tfrkit.wrong", _wrong)
+
+
+def canonical_encoding(name: str) -> str:
+    """Give the name of an encoding as Python has it; "binary" takes bytes as they are.
+
+    Raises:
+        InvalidArgumentError: there is no such encoding.
+
+    >>> canonical_encoding("UTF8"), canonical_encoding("GBK")
+    ('utf-8', 'gbk')
+    """
+    if name.lower() in (BINARY, "bytes"):
+        return BINARY
+    try:
+        found = codecs.lookup(name)
+        "".encode(name)  # LookupError for codecs that are no encodings of text
+    except (LookupError, ValueError):
+        raise InvalidArgumentError(
+            f"Expected the name of a text encoding, such as utf-8, gbk, latin-1 or utf-16, or binary, but got {name!r}."
+        ) from None
+    return UTF8 if found.name in (UTF8, "utf-8-sig") else found.name
+
+
+def _keeps_line_ends(encoding: str) -> bool:
+    if encoding in (UTF8, BINARY):
+        return True
+    return "\n".encode(encoding) == b"\n" and not encoding.startswith(_STATEFUL)
+
+
+class TextSource:
+    """One file, as text in UTF-8.
+
+    Attributes:
+        streams: it can only be read from its beginning; else by position.
+        begin: where the text begins, behind a byte order mark; 0 in streams.
+        size: bytes of the file.
+    """
+
+    def __init__(self, path: str, encoding: str) -> None:
+        """Open a file.
+
+        Args:
+            path: as the operating system has it.
+            encoding: as `canonical_encoding` gives it.
+
+        Raises:
+            InvalidArgumentError: the file says of itself that it has another encoding.
+        """
+        self._source = open_source(path)
+        self._path = path
+        self.encoding = encoding
+        head = self._source.peek(16)
+        self._compression = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
+        self.streams = bool(self._compression) or not _keeps_line_ends(encoding) or not self._source.regular
+        self.size = self._source.size() or 0
+        self.begin = 0
+        if not self.streams:
+            self._check_encoding(head)
+            mark = self._mark()
+            self.begin = len(mark) if mark and head.startswith(mark) else 0
+
+    @property
+    def transcodes(self) -> bool:
+        """Whether the text has other bytes than the file."""
+        return self.encoding not in (UTF8, BINARY)
+
+    def read(self, begin: int, size: int) -> bytes:
+        """Give bytes of the file as they are; not for streams.
+
+        Raises:
+            DataLossError: the file has become shorter.
+        """
+        data = self._source.read_at(begin, size)
+        while 0 < len(data) < size and (more := self._source.read_at(begin + len(data), size - len(data))):
+            data += more
+        if len(data) < size:
+            raise DataLossError(
+                f"{self._path}: expected {size} bytes at byte {begin} but got {len(data)}: the file has become shorter "
+                "while it was read. Run the job again.",
+                path=self._path,
+            )
+        return data
+
+    def text_of(self, data: bytes) -> bytes:
+        """Give some whole lines in UTF-8; what is not of the encoding becomes a byte that is not UTF-8."""
+        if not self.transcodes:
+            return data
+        return data.decode(self.encoding, "tfrkit.wrong").encode(UTF8, "surrogateescape")
+
+    def size_of(self, data: bytes, text: bytes, used: int) -> int:
+        """Tell how many of the bytes `data` are the first `used` bytes of its text, which end with a line."""
+        if used == len(text):
+            return len(data)
+        if not self.transcodes:
+            return used
+        line_end = text[used - 1]
+        nth = text.count(line_end, 0, used)
+        places = np.flatnonzero(np.frombuffer(data, np.uint8) == line_end)
+        if len(places) != text.count(line_end):
+            raise InvalidArgumentError(
+                f"{self._path}: line ends inside of characters: the file is not {self.encoding}. "
+                "Name its encoding (--encoding).",
+                path=self._path,
+            )
+        return int(places[nth - 1]) + 1
+
+    def chunks(self) -> Iterator[bytes]:
+        """Give the whole text, in order."""
+        decoder = codecs.getincrementaldecoder(self.encoding)("tfrkit.wrong") if self.transcodes else None
+        first = True
+        for data in self._raw_chunks():
+            if first:
+                self._check_encoding(data)
+            text = data if decoder is None else decoder.decode(data).encode(UTF8, "surrogateescape")
+            if text and first:
+                first = False
+                text = text.removeprefix(b"" if self.encoding == BINARY else codecs.BOM_UTF8)
+            if text:
+                yield text
+        rest = b"" if decoder is None else decoder.decode(b"", True).encode(UTF8, "surrogateescape")
+        if rest:
+            yield rest
+
+    def _raw_chunks(self) -> Iterator[bytes]:
+        if self._compression == "BZIP2":
+            yield from self._bzip2_chunks()
+            return
+        decoder = open_decoder(self._source, self._compression)
+        parts: list[bytes] = []
+        while data := decoder.read():
+            parts.append(data)
+            if sum(map(len, parts)) >= _STREAM_BYTES:
+                yield b"".join(parts)
+                parts = []
+        if decoder.cut:
+            raise self._damage("the compressed data ends too early")
+        yield b"".join(parts)
+
+    def _bzip2_chunks(self) -> Iterator[bytes]:
+        try:
+            with bz2.open(self._path) as file:
+                while data := file.read(_STREAM_BYTES):
+                    yield data
+        except (OSError, EOFError) as error:
+            raise self._damage(str(error)) from error
+
+    def _damage(self, text: str) -> DataLossError:
+        return DataLossError(f"{self._path}: {text}. Copy the file again.", path=self._path)
+
+    def _mark(self) -> bytes:
+        if self.encoding == BINARY:
+            return b""
+        try:
+            return _BOM.encode(self.encoding)
+        except UnicodeEncodeError:
+            return b""
+
+    def _check_encoding(self, head: bytes) -> None:
+        for mark, name in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+            if self.encoding == UTF8 and head.startswith(mark):
+                raise InvalidArgumentError(
+                    f"{self._path}: the file begins with the byte order mark of {name}, which is not {self.encoding}. "
+                    f"Pass encoding={name!r} (--encoding {name}).",
+                    path=self._path,
+                )
