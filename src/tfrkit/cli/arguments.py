@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import IO, Annotated, Final, Literal, TypeAlias, cast
 
 import typer
 
@@ -33,6 +34,7 @@ __all__ = [
     "Skip",
     "Threads",
     "Workers",
+    "opened",
     "shard_files",
     "size_bytes",
 ]
@@ -77,6 +79,16 @@ def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
         CommandError: one is not there, a glob matches nothing, a folder has no shards.
     """
     return [file for path in paths for file in _expand(path, stdin)]
+
+
+def opened(files: Iterable[str]) -> list[str | IO[bytes]]:
+    """Give files as the library's readers take them: "-" as standard input, without a buffer before it.
+
+    A buffered reader does not look for Ctrl-C between two reads of a pipe.
+    """
+    buffer = sys.stdin.buffer
+    stream = cast("IO[bytes]", getattr(buffer, "raw", buffer))
+    return [stream if path == STDIN else path for path in files]
 
 
 def _expand(path: str, stdin: bool) -> list[str]:

@@ -25,6 +25,7 @@ __all__ = [
     "fancy",
     "out",
     "out_json",
+    "pad",
     "plain",
     "prepare_output",
     "progress_bar",
@@ -34,6 +35,7 @@ __all__ = [
     "table",
     "to_json",
     "usage_error",
+    "width_of",
 ]
 
 BAD_DATA: Final = 1
@@ -239,8 +241,27 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Ite
             drawn.add_row(*(Text(cell) for cell in row))
         Console().print(drawn)
         return
-    widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
+    widths = [max(map(width_of, column)) for column in zip(head, *texts, strict=True)]
     for row in [list(head), *texts]:
-        cells = (cell.rjust(width) if number in right else cell.ljust(width)
+        cells = (pad(cell, width, right=number in right)
                  for number, (cell, width) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
         out("  ".join(cells).rstrip())
+
+
+def width_of(text: str) -> int:
+    """Give how many columns of a terminal a text takes: Chinese and the like take two each.
+
+    >>> width_of("abc"), width_of("名字")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Fill a text with blanks to a number of columns; `right` aligns it to the right."""
+    blanks = " " * (width - width_of(text))
+    return blanks + text if right else text + blanks

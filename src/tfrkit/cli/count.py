@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import STDIN, Json, ShardPathsOrStdin, shard_files
+from tfrkit.cli.arguments import Json, ShardPathsOrStdin, opened, shard_files
 from tfrkit.cli.console import out, out_json, plain, table
 from tfrkit.errors import OpError
 
@@ -57,8 +56,7 @@ def _count_all(files: list[str], exact: bool) -> list[int | OpError]:
 
     def one(path: str, threads: int | None = 1) -> int | OpError:
         try:
-            target = sys.stdin.buffer if path == STDIN else path
-            return count_records(target, exact=exact, threads=threads)
+            return count_records(opened([path])[0], exact=exact, threads=threads)
         except OpError as error:
             return error
 

@@ -5,14 +5,13 @@ Blocks of Examples are parsed at once by native code; what is anything else is t
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from tfrkit.cli.arguments import STDIN
+from tfrkit.cli.arguments import STDIN, opened
 from tfrkit.cli.console import BAD_USAGE, CommandError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt
@@ -96,10 +95,9 @@ def first_blocks(
 ) -> Iterator[Block]:
     """Give `count` records behind the first `skip`, in order; all if `count` is None."""
     left, skip, start = _skip_by_index(list(files), skip)
-    targets: list[str | IO[bytes]] = [sys.stdin.buffer if file == STDIN else file for file in left]
     few = count is not None and count <= _FEW
     reader = BlockReader(
-        targets,
+        opened(left),
         TFRKIT.with_options(on_corrupt=on_corrupt),
         1 if few else None,
         _SMALL_BYTES if few else _BLOCK_BYTES,

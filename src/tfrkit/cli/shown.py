@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tfrkit.cli.console import plain
+from tfrkit.cli.console import pad, plain, width_of
 from tfrkit.cli.decoded import Decoded
 from tfrkit.records.content import Sample, describe
 
@@ -74,10 +74,10 @@ def _feature_lines(features: dict[str, Any], full: bool, key_style: Style) -> li
 
 def _columns(rows: dict[str, tuple[str, str]], key_style: Style) -> list[str]:
     names = {name: plain(name) for name in rows}
-    wide = max(map(len, names.values()), default=0)
+    wide = max(map(width_of, names.values()), default=0)
     kinds = max((len(kind) for kind, _ in rows.values()), default=0)
     return [
-        f"{key_style(names[name].ljust(wide))}  {kind.ljust(kinds)}  {text}".rstrip()
+        f"{key_style(pad(names[name], wide))}  {kind.ljust(kinds)}  {text}".rstrip()
         for name, (kind, text) in rows.items()
     ]
 

@@ -17,7 +17,7 @@ from tfrkit.records.manifest import manifest_path, read_manifest
 from tfrkit.records.reader import BlockReader
 from tfrkit.storage.source import ByteSource, open_source
 
-__all__ = ["count_records"]
+__all__ = ["count_records", "manifest_says"]
 
 _BLOCK_BYTES: Final = 1 << 20
 
@@ -55,13 +55,18 @@ def count_records(target: str | IO[bytes], *, exact: bool = False, threads: int 
     return sum(len(block) for block in reader)
 
 
-def _in_manifest(path: str, source: ByteSource) -> int | None:
+def manifest_says(path: str) -> tuple[int, int] | None:
+    """Give the records and bytes of a shard by the manifest beside it, or None if there is none that knows it."""
     folder, name = os.path.split(path)
     try:
         changed = os.stat(manifest_path(folder)).st_mtime_ns
     except OSError:
         return None
-    records, size = _manifest(folder, changed).get(name, (None, None))
+    return _manifest(folder, changed).get(name)
+
+
+def _in_manifest(path: str, source: ByteSource) -> int | None:
+    records, size = manifest_says(path) or (None, None)
     return records if size == source.size() else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +63,13 @@ class RepairReport:
         return "\n".join(lines)
 
 
-def repair(source: PathLike, target: PathLike, *, compression: str = "auto") -> RepairReport:
+def repair(
+    source: PathLike,
+    target: PathLike,
+    *,
+    compression: str = "auto",
+    progress: Callable[[int], object] | None = None,
+) -> RepairReport:
     """Copy every intact record of `source` to `target`, finding the next one after each damage.
 
     A frame counts as intact only if both its CRCs hold. Records that themselves hold TFRecord frames are the one
@@ -73,6 +80,7 @@ def repair(source: PathLike, target: PathLike, *, compression: str = "auto") -> 
         source: the damaged file.
         target: the file to make; its suffix says how it is compressed. It may not be the source.
         compression: of the source; "auto" finds out by the content.
+        progress: called now and then with how many more bytes of the source are done.
 
     Returns:
         What was saved and what was lost, byte range by byte range.
@@ -88,7 +96,7 @@ def repair(source: PathLike, target: PathLike, *, compression: str = "auto") -> 
     lost: list[Damage] = []
     data_bytes = 0
     with TFRecordWriter(new, atomic=True) as writer:
-        for event in walk_events(chain):
+        for event in walk_events(chain, progress):
             if isinstance(event, Block):
                 writer.write_many(event)
                 data_bytes += event.nbytes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tfrkit.records.schema import Counts, FeatureSummary, KindSummary, Schema
 
-__all__ = ["table"]
+__all__ = ["content_text", "table"]
 
 _NAME_WIDTH: Final = 40
 _EXAMPLE_BYTES: Final = 24
@@ -54,7 +54,7 @@ def _block(head: list[str], features: Mapping[str, FeatureSummary], records: int
         steps = [] if feature.steps is None else [_counts(feature.steps)]
         rows.append([
             _short(feature.name, _NAME_WIDTH), _kinds(feature), _present(feature.records, records), *steps,
-            _counts(feature.counts) if feature.counts.total else "-", _content(feature),
+            _counts(feature.counts) if feature.counts.total else "-", content_text(feature),
         ])  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)]
     lines = [
@@ -86,7 +86,8 @@ def _counts(counts: Counts) -> str:
     return f"{counts.min:,} to {counts.max:,}, usually {counts.usual:,}"
 
 
-def _content(feature: FeatureSummary) -> str:
+def content_text(feature: FeatureSummary) -> str:
+    """Say what the values of a feature are: their range, or what bytes look like."""
     parts = [_range(kind, use, feature) for kind, use in feature.kinds.items()]
     for count, what in ((feature.unset, "without a kind"), (feature.empty, "empty")):
         if count:

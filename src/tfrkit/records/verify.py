@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,13 +101,20 @@ class VerifyReport:
         return "\n".join(str(file) for file in self.files)
 
 
-def verify(paths: Paths, *, compression: str = "auto", threads: int | None = None) -> VerifyReport:
+def verify(
+    paths: Paths,
+    *,
+    compression: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> VerifyReport:
     """Read files completely and report what is in them and what is wrong with them.
 
     Args:
         paths: as for `read_blocks`.
         compression: "auto" finds out by the content.
         threads: how many files to read at once; by default one for each core.
+        progress: called now and then with how many more bytes of the files are done; from several threads.
 
     Returns:
         A report for each file. Damage is no exception here: look at `.ok` and `.damages`.
@@ -123,17 +130,31 @@ def verify(paths: Paths, *, compression: str = "auto", threads: int | None = Non
         or len(files) == 1
         or not all(isinstance(file, str) for file in files)
     ):
-        return VerifyReport(tuple(_verify_file(file, policy) for file in files))
-    return VerifyReport(tuple(thread_pool().map(lambda file: _verify_file(file, policy), files)))
+        return VerifyReport(tuple(_verify_file(file, policy, progress) for file in files))
+    return VerifyReport(tuple(thread_pool().map(lambda file: _verify_file(file, policy, progress), files)))
 
 
-def walk_events(chain: Chain) -> Iterator[Event]:
-    """Run a chain to its end in this thread."""
+def walk_events(chain: Chain, progress: Callable[[int], object] | None = None) -> Iterator[Event]:
+    """Run a chain to its end in this thread.
+
+    Args:
+        chain: the file.
+        progress: called now and then with how many more bytes of the file are done; of a compressed file at its end,
+            as only plain ones tell.
+    """
+    told = 0
     while (step := chain.plan()) is not None:
         yield from chain.run(step)
+        if progress is not None and not chain.compression:
+            progress(chain.cutter.position - told)
+            told = chain.cutter.position
+    if progress is not None:
+        progress(max(0, (chain.source.size() or 0) - told))
 
 
-def _verify_file(target: Any, policy: ReadPolicy) -> FileReport:
+def _verify_file(
+    target: Any, policy: ReadPolicy, progress: Callable[[int], object] | None = None
+) -> FileReport:
     try:
         source = open_source(target)
         chain = open_chain(source, policy, BLOCK_BYTES)
@@ -141,7 +162,7 @@ def _verify_file(target: Any, policy: ReadPolicy) -> FileReport:
         return FileReport(str(target), 0, 0, None, 0, "", (), error=error.message)
     data_bytes, damages, problem = 0, [], ""
     try:
-        for event in walk_events(chain):
+        for event in walk_events(chain, progress):
             if isinstance(event, Block):
                 data_bytes += event.nbytes
             else:

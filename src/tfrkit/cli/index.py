@@ -1,0 +1,106 @@
+"""`tfr index`: make or check the indexes of shards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+
+from tfrkit.cli.arguments import Json, Overwrite, Quiet, ShardPaths, shard_files
+from tfrkit.cli.console import BAD_DATA, out_json, plain, progress_bar, say, table
+from tfrkit.errors import OpError
+
+if TYPE_CHECKING:
+    from tfrkit.storage.source import ByteSource
+
+app = typer.Typer(rich_markup_mode=None)
+State = Literal["made", "good", "missing", "stale", "failed"]
+
+
+class _Found(NamedTuple):
+    """What became of the index of one shard."""
+
+    path: str
+    index_file: str
+    state: State
+    records: int | None
+    error: str = ""
+
+
+@app.command()
+def index(
+    paths: ShardPaths,
+    text: Annotated[
+        bool,
+        typer.Option(
+            "--text", help="`offset size` lines in SHARD.idx, as DALI and PyTorch's tfrecord read them."
+        ),
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Make nothing; end with 1 if an index is missing or stale.")
+    ] = False,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the indexes that random access and counting use.
+
+    The index of out/a.tfrecord is out/.tfrkit/a.tfrecord.idx. One that belongs to the file as it is now is left alone,
+    unless --overwrite. Plain files and GZIP in members can have one.
+
+    Example: tfr index 'out/*.tfrecord'
+    """
+    files = shard_files(paths)
+    found = []
+    with progress_bar("index", len(files), quiet=quiet, unit="files") as advance:
+        for path in files:
+            found.append(_one(path, text=text, check=check, overwrite=overwrite))
+            advance(1)
+    if as_json:
+        out_json({"files": [one._asdict() for one in found]})
+    elif not quiet or check:
+        rows = [
+            ("-" if one.records is None else f"{one.records:,}", one.state, plain(one.index_file))
+            for one in found
+        ]
+        table(["records", "state", "index"], rows, numbers=[0])
+    for one in found:
+        if one.error:
+            say(f"{plain(one.path)}: {plain(one.error)}")
+    if any(one.state not in ("made", "good") for one in found):
+        raise typer.Exit(BAD_DATA)
+
+
+def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
+    import os
+
+    from tfrkit.records.index import build_index, index_path, save_index, write_text_index
+    from tfrkit.storage.source import open_source
+
+    target = path + ".idx" if text else index_path(path)
+    try:
+        source = open_source(path)
+        records = _records_of(path, target, source, text)
+        if records is not None and not overwrite:
+            return _Found(path, target, "good", records)
+        if check:
+            return _Found(path, target, "stale" if os.path.lexists(target) else "missing", None)
+        made = build_index(source)
+        if text:
+            write_text_index(target, made)
+        else:
+            save_index(path, made)
+    except OpError as error:
+        return _Found(path, target, "failed", None, error.message)
+    return _Found(path, target, "made", len(made))
+
+
+def _records_of(path: str, target: str, source: ByteSource, text: bool) -> int | None:
+    """Give how many records an index that fits the shard has; None if there is none."""
+    from tfrkit.records.index import load_index, read_text_index
+
+    try:
+        found = read_text_index(target, source) if text else load_index(path, source)
+    except OpError:
+        return None
+    return None if found is None else len(found)

@@ -1,0 +1,78 @@
+"""`tfr verify`: read everything, and say what is damaged."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from tfrkit.cli.arguments import STDIN, Json, Quiet, ShardPathsOrStdin, Threads, opened, shard_files
+from tfrkit.cli.console import BAD_DATA, out, out_json, plain, progress_bar, say, style
+
+if TYPE_CHECKING:
+    from tfrkit.records.verify import FileReport
+
+app = typer.Typer(rich_markup_mode=None)
+_LISTED: Final = 20  # damages of a file
+
+
+@app.command()
+def verify(
+    paths: ShardPathsOrStdin, threads: Threads = None, as_json: Json = False, quiet: Quiet = False
+) -> None:
+    """Read files completely and report all damage.
+
+    Both checksums of every record are checked, and the number of records against the manifest where there is one.
+    Ends with 1 if anything is damaged.
+
+    Example: tfr verify 'out/*.tfrecord'
+    """
+    from tfrkit.records.verify import verify as check
+
+    files = shard_files(paths, stdin=True)
+    total = sum(os.path.getsize(path) for path in files if path != STDIN and os.path.isfile(path))
+    with progress_bar("verify", total, quiet=quiet) as advance:
+        report = check(opened(files), threads=threads, progress=advance)
+    unlike = {file.path: text for file in report.files if (text := _unlike_manifest(file))}
+    ok = report.ok and not unlike
+    if as_json:
+        listed = [{**file.to_dict(), "manifest": unlike.get(file.path, "")} for file in report.files]
+        out_json({"ok": ok, "records": report.records, "files": listed})
+    else:
+        for file in report.files:
+            _print_file(file, unlike.get(file.path, ""))
+    bad = sum(not file.ok or file.path in unlike for file in report.files)
+    if not quiet:
+        files_text = f"{len(report.files):,} file{'' if len(report.files) == 1 else 's'}"
+        say(f"{files_text}, {report.records:,} records: " + ("all is well" if ok else f"{bad:,} damaged"))
+    if not ok:
+        raise typer.Exit(BAD_DATA)
+
+
+def _unlike_manifest(file: FileReport) -> str:
+    """Say how a file differs from what the manifest beside it says."""
+    from tfrkit.records.count import manifest_says
+
+    known = manifest_says(file.path) if os.path.isfile(file.path) else None
+    if known is None or known == (file.records, file.file_bytes):
+        return ""
+    return (
+        f"the manifest says {known[0]:,} records in {known[1]:,} bytes, "
+        f"but there are {file.records:,} in {file.file_bytes or 0:,}"
+    )
+
+
+def _print_file(file: FileReport, unlike: str) -> None:
+    ok = file.ok and not unlike
+    verdict = style("ok", fg="green") if ok else style("DAMAGED", fg="red", bold=True)
+    kind = file.compression or "plain"
+    out(f"{plain(file.path)}: {file.records:,} records, {file.data_bytes:,} bytes, {kind}: {verdict}")
+    for line in (file.error, f"looks like {file.looks_like}" if file.looks_like else "", unlike):
+        if line:
+            out(f"  {plain(line)}")
+    for damage in file.damages[:_LISTED]:
+        text = plain(damage.text)
+        out(f"  {damage.kind} at bytes {damage.start}-{damage.end}, after {damage.record} records: {text}")
+    if len(file.damages) > _LISTED:
+        out(f"  ... and {len(file.damages) - _LISTED:,} more; --json lists all")

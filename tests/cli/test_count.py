@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+import tfrkit as tfr
+from tfrkit.records.count import count_records
+
+
+def test_one_file_gives_a_number(command, words):
+    assert command("count", "words.tfrecord") == (0, "5\n", "")
+
+
+def test_a_folder_gives_a_table_with_the_sum(command, folder):
+    with tfr.ShardWriter("out/a", shards=2) as writer:
+        writer.write_many([b"x"] * 1001)
+    done = command("count", "out")
+    assert done.out == (
+        "records  file\n"
+        "    501  out/a-00000-of-00002.tfrecord\n"
+        "    500  out/a-00001-of-00002.tfrecord\n"
+        "   1001  total\n"
+    )
+
+
+def test_json_has_files_and_sum(command, words):
+    done = command("count", "words.tfrecord", "words.tfrecord", "--json")
+    assert json.loads(done.out) == {"files": [{"path": "words.tfrecord", "records": 5}] * 2, "records": 10}
+
+
+@pytest.mark.parametrize("compression", ["none", "GZIP", "ZLIB", "XZ", "ZSTD"])
+def test_every_compression_is_counted_without_an_index(command, folder, compression):
+    with tfr.TFRecordWriter("a.tfrecord", compression=compression, index=False) as writer:
+        writer.write_many([b"x" * (number % 300) for number in range(3000)])
+    assert command("count", "a.tfrecord").out == "3000\n"
+    assert command("count", "a.tfrecord", "--exact").out == "3000\n"
+    assert command("count", "a.tfrecord", "a.tfrecord").out.splitlines()[-1] == "   6000  total"
+
+
+def test_standard_input_is_counted(command, words, folder):
+    assert command("count", "-", stdin=(folder / "words.tfrecord").read_bytes()).out == "5\n"
+
+
+def test_an_empty_file_has_no_records(command, folder):
+    (folder / "a.tfrecord").write_bytes(b"")
+    assert command("count", "a.tfrecord").out == "0\n"
+
+
+def test_large_records_are_skipped_over(command, folder):
+    with tfr.TFRecordWriter("a.tfrecord") as writer:
+        for size in (0, 70_000, 1 << 21, 5, 70_000):
+            writer.write(b"x" * size)
+    assert command("count", "a.tfrecord").out == "5\n"
+
+
+def test_an_index_is_believed_only_while_it_belongs_to_the_file(folder):
+    with tfr.TFRecordWriter("a.tfrecord", index=True) as writer:
+        writer.write_many([b"abc"] * 7)
+    data = bytearray((folder / ".tfrkit" / "a.tfrecord.idx").read_bytes())
+    # An index of the right size that claims other numbers would be believed: nothing else is read.
+    assert int.from_bytes(data[24:32], "little") == 7
+    assert count_records("a.tfrecord") == 7
+    with tfr.TFRecordWriter("b.tfrecord") as writer:
+        writer.write_many([b"abc"] * 9)
+    os.replace("b.tfrecord", "a.tfrecord")
+    assert count_records("a.tfrecord") == 9
+    data[24] = 8
+    (folder / ".tfrkit" / "a.tfrecord.idx").write_bytes(data)
+    assert count_records("a.tfrecord") == 9
+
+
+def test_a_manifest_is_believed_only_if_the_size_is_right(folder):
+    with tfr.ShardWriter("out/a", shards=1, index=False) as writer:
+        writer.write_many([b"abc"] * 7)
+    path = "out/a-00000-of-00001.tfrecord"
+    text = (folder / "out" / "manifest.json").read_text()
+    (folder / "out" / "manifest.json").write_text(text.replace('"records": 7', '"records": 70'))
+    assert count_records(path) == 70
+    assert count_records(path, exact=True) == 7
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_many([b"abc"] * 8)
+    assert count_records(path) == 8
+
+
+@pytest.mark.parametrize(
+    "manifest", ["[]", "{", '{"format": "tfrkit-manifest", "version": 1, "shards": [{}]}']
+)
+def test_a_manifest_of_another_program_is_no_trouble(command, words, folder, manifest):
+    (folder / "manifest.json").write_text(manifest)
+    assert command("count", "words.tfrecord").out == "5\n"
+
+
+def test_damaged_files_are_named_and_the_others_counted(command, words, folder):
+    (folder / "bad.tfrecord").write_bytes((folder / "words.tfrecord").read_bytes()[:-3])
+    done = command("count", "bad.tfrecord", "words.tfrecord")
+    assert done.code == 1
+    assert done.out == "records  file\n      5  words.tfrecord\n      5  total without 1 damaged\n"
+    assert done.err.startswith("error: truncated record at ")
+    assert "'bad.tfrecord'" in done.err
+    alone = command("count", "bad.tfrecord")
+    assert (alone.code, alone.out) == (1, "")
+
+
+def test_names_that_are_no_utf8_are_counted_and_are_json(command, words, folder):
+    name = os.fsdecode(b"caf\xe9.tfrecord")
+    os.rename("words.tfrecord", name)
+    assert command("count", name).out == "5\n"
+    assert json.loads(command("count", name, "--json").out)["files"][0]["path"] == name

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+
+import tfrkit as tfr
+
+
+def test_indexes_are_made_once(command, words, folder):
+    done = command("index", "words.tfrecord")
+    assert done == (0, "records  state  index\n      5  made   .tfrkit/words.tfrecord.idx\n", "")
+    made = (folder / ".tfrkit" / "words.tfrecord.idx").read_bytes()
+    assert tfr.Index.from_bytes(made).frames[-1] == (folder / "words.tfrecord").stat().st_size
+    assert command("index", "words.tfrecord").out.splitlines()[1].split()[1] == "good"
+    assert command("index", "words.tfrecord", "--overwrite").out.splitlines()[1].split()[1] == "made"
+
+
+def test_check_makes_nothing_and_tells_missing_from_stale(command, words, folder):
+    done = command("index", "words.tfrecord", "--check")
+    assert (done.code, done.out.splitlines()[1]) == (1, "      -  missing  .tfrkit/words.tfrecord.idx")
+    assert not (folder / ".tfrkit").exists()
+    command("index", "words.tfrecord")
+    assert command("index", "words.tfrecord", "--check").code == 0
+    with tfr.TFRecordWriter("words.tfrecord") as writer:
+        writer.write(b"another")
+    done = command("index", "words.tfrecord", "--check")
+    assert (done.code, done.out.splitlines()[1]) == (1, "      -  stale  .tfrkit/words.tfrecord.idx")
+    assert command("index", "words.tfrecord", "--json").code == 0
+    assert command("index", "words.tfrecord", "--check").code == 0
+
+
+def test_text_has_offset_and_size_of_each_record(command, words, folder):
+    done = command("index", "words.tfrecord", "--text", "--json")
+    assert json.loads(done.out) == {
+        "files": [
+            {
+                "path": "words.tfrecord",
+                "index_file": "words.tfrecord.idx",
+                "state": "made",
+                "records": 5,
+                "error": "",
+            }
+        ]
+    }
+    lines = (folder / "words.tfrecord.idx").read_text().splitlines()
+    assert lines[:2] == ["0 53", "53 52"]
+    assert command("index", "words.tfrecord", "--text", "--check").code == 0
+    (folder / "words.tfrecord.idx").write_text("0 53\n")
+    assert command("index", "words.tfrecord", "--text", "--check").code == 1
+
+
+def test_gzip_in_members_has_an_index_and_one_stream_has_none(command, folder):
+    with tfr.TFRecordWriter("a.tfrecord.gz", index=False) as writer:
+        writer.write_many([b"x"] * 10)
+    with tfr.TFRecordWriter("b.tfrecord.zlib") as writer:
+        writer.write_many([b"x"] * 10)
+    done = command("index", "a.tfrecord.gz", "b.tfrecord.zlib")
+    assert done.code == 1
+    assert done.out == (
+        "records  state   index\n"
+        "     10  made    .tfrkit/a.tfrecord.gz.idx\n"
+        "      -  failed  .tfrkit/b.tfrecord.zlib.idx\n"
+    )
+    assert done.err.startswith("b.tfrecord.zlib: b.tfrecord.zlib; one ZLIB stream has no places to start at.")
+    assert len(tfr.RecordFile("a.tfrecord.gz")) == 10
+
+
+def test_damage_fails_and_the_other_files_go_on(command, words, folder):
+    (folder / "bad.tfrecord").write_bytes((folder / "words.tfrecord").read_bytes()[:-3])
+    done = command("index", "bad.tfrecord", "words.tfrecord", "--quiet")
+    assert done.code == 1
+    assert done.out == ""
+    assert done.err.startswith("bad.tfrecord: truncated record at ")
+    assert (folder / ".tfrkit" / "words.tfrecord.idx").exists()
+
+
+def test_standard_input_cannot_have_one(command):
+    done = command("index", "-")
+    assert done.code == 2
+    assert done.err.startswith("error: this command cannot read standard input")

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import tfrkit as tfr
+
+
+def damage(path, at=80):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+def test_whole_files_are_well(command, words):
+    done = command("verify", "words.tfrecord")
+    assert done == (
+        0,
+        "words.tfrecord: 5 records, 184 bytes, plain: ok\n",
+        "1 file, 5 records: all is well\n",
+    )
+
+
+def test_damage_is_listed_and_ends_with_1(command, words, folder):
+    damage(folder / "words.tfrecord")
+    done = command("verify", "words.tfrecord", "--quiet")
+    assert done.code == 1
+    assert done.out == (
+        "words.tfrecord: 4 records, 148 bytes, plain: DAMAGED\n"
+        "  bad data CRC at bytes 53-105, after 1 records: corrupted record at 65\n"
+    )
+    assert done.err == ""
+
+
+def test_json_has_everything(command, words, folder):
+    damage(folder / "words.tfrecord")
+    done = command("verify", "words.tfrecord", "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["ok"], found["records"]) == (1, False, 4)
+    assert found["files"][0]["damages"][0]["kind"] == "bad data CRC"
+
+
+def test_many_damages_are_cut(command, folder):
+    with tfr.TFRecordWriter("a.tfrecord") as writer:
+        writer.write_many([b"x" * 100] * 60)
+    for number in range(0, 60, 2):
+        damage(folder / "a.tfrecord", number * 116 + 50)
+    done = command("verify", "a.tfrecord")
+    assert done.out.splitlines()[-1] == "  ... and 10 more; --json lists all"
+    assert len(json.loads(command("verify", "a.tfrecord", "--json").out)["files"][0]["damages"]) == 30
+
+
+def test_a_file_cut_between_records_is_noticed_by_the_manifest(command, folder):
+    with tfr.ShardWriter("out/a", shards=2) as writer:
+        writer.write_many([b"x" * 10] * 10)
+    path = folder / "out" / "a-00000-of-00002.tfrecord"
+    path.write_bytes(path.read_bytes()[: 26 * 4])
+    done = command("verify", "out")
+    assert done.code == 1
+    assert done.out.splitlines()[1] == ("  the manifest says 5 records in 130 bytes, but there are 4 in 104")
+    assert done.err == "2 files, 9 records: 1 damaged\n"
+    assert json.loads(command("verify", "out", "--json").out)["ok"] is False
+
+
+def test_what_is_no_tfrecord_file_is_told(command, folder):
+    (folder / "page.tfrecord").write_text("<!DOCTYPE html><html>Not found</html>" * 3)
+    done = command("verify", "page.tfrecord")
+    assert done.code == 1
+    assert "looks like an HTML page" in done.out
+
+
+def test_standard_input_is_verified(command, words, folder):
+    assert command("verify", "-", stdin=(folder / "words.tfrecord").read_bytes()).code == 0
+    assert command("verify", "-", stdin=(folder / "words.tfrecord").read_bytes()[:-1]).code == 1
+
+
+def test_a_missing_file_is_bad_usage(command, words):
+    assert command("verify", "word.tfrecord") == (
+        2,
+        "",
+        "error: word.tfrecord: no such file or folder\n\nhint: did you mean 'words.tfrecord'?\n",
+    )
+
+
+def test_progress_counts_all_bytes(folder):
+    for name in ("a.tfrecord", "b.tfrecord.gz"):
+        with tfr.TFRecordWriter(name) as writer:
+            writer.write_many([b"x" * 1000] * 3000)
+    told: list[int] = []
+    tfr.verify(["a.tfrecord", "b.tfrecord.gz"], progress=told.append)
+    assert sum(told) == (folder / "a.tfrecord").stat().st_size + (folder / "b.tfrecord.gz").stat().st_size
+    assert len(told) > 3
