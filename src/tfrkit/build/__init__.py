@@ -1,1 +1,7 @@
 """Foreign formats into shards, and back. `tfrkit.build.images` and `tfrkit.build.table` are functions."""
+
+from tfrkit.build.export import ExportedFile, ExportReport, export
+from tfrkit.build.export_images import ImagesReport, export_images
+from tfrkit.build.table import table
+
+__all__ = ["ExportReport", "ExportedFile", "ImagesReport", "export", "export_images", "table"]

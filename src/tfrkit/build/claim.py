@@ -83,6 +83,7 @@ def look(job: Job) -> Found:
     Raises:
         FailedPreconditionError: a running job writes under the same names.
     """
+    _check_folder(job.folder)
     header = header_of(job)
     found = Found(header.digest, set(), set(), [])
     try:
@@ -108,6 +109,13 @@ def look(job: Job) -> Found:
             journal.close()
     _judge(job, header, found, manifest)
     return found
+
+
+def _check_folder(folder: str) -> None:
+    if os.path.isfile(folder):
+        raise FailedPreconditionError(
+            f"{folder}; it is a file, not a folder. Choose another place.", path=folder
+        )
 
 
 def _judge(job: Job, header: Header, found: Found, manifest: Mapping[str, Any]) -> None:
@@ -224,6 +232,7 @@ def claim(job: Job, *, overwrite: bool) -> Found:
         AlreadyExistsError: there is something of another job, and it may not be overwritten.
         FailedPreconditionError: a running job writes under the same names.
     """
+    _check_folder(job.folder)
     try:
         os.makedirs(job.folder, exist_ok=True)
     except OSError as error:

@@ -11,6 +11,7 @@ import fcntl
 import glob
 import json
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -55,7 +56,7 @@ class Header:
 
 
 class Journal:
-    """An open journal. Not for several threads at once.
+    """An open journal. Several threads may add to it.
 
     Attributes:
         path: of the file.
@@ -68,6 +69,7 @@ class Journal:
         self.header: Header | None = None
         self.finished: dict[str, Finished] = {}
         self._whole = 0
+        self._lock = threading.Lock()
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
         try:
             self._fd = os.open(path, flags, 0o666)
@@ -119,8 +121,9 @@ class Journal:
 
     def add(self, done: Finished) -> None:
         """Note that a task is done: its file has its name, and its index too."""
-        self._append(done.to_json())
-        self.finished[done.name] = done
+        with self._lock:
+            self._append(done.to_json())
+            self.finished[done.name] = done
 
     def close(self) -> None:
         """Let go of the lock; the journal stays for the next run."""

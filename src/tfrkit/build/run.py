@@ -192,42 +192,47 @@ class Run:
 
     def _stage(self, tasks: Sequence[_Task]) -> None:
         """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
-        left = [task for task in tasks if task.name not in self._journal.finished]
-        for task in tasks:
-            if (done := self._journal.finished.get(task.name)) is not None:
-                self._resumed_bytes += task.input_bytes
-                self._moved.add(
-                    task.input_bytes, 0 if is_part(task.name) else done.records, sum(done.bad.values())
-                )
-        numbers = {task.name: number for number, task in enumerate(left)}
+        left = [task for task in tasks if not self._is_done(task)]
         stop = Stop()
         stops = [Stop(stop) for _ in left]
 
-        def work(task: _Task) -> Finished | OpError:
-            own = stops[numbers[task.name]]
+        def work(number: int) -> OpError | None:
+            task, own = left[number], stops[number]
             count = self._count_half if is_part(task.name) else self._count
             watch = Watch(own, self._on_bad, count, self._most_listed)
             try:
                 own.check()
-                return task.write(watch, own)
+                done = task.write(watch, own)
+                self._journal.add(done)
             except InvalidArgumentError as error:
                 if watch.fatal is not error:
                     raise
-                for later in stops[numbers[task.name] + 1 :]:  # those before may have an earlier one
+                for later in stops[number + 1 :]:  # those before may have an earlier one
                     later.set()
                 return error
             except CancelledError as error:
                 return error
+            if not is_part(done.name):
+                self._moved.add_shard(done.bytes)
+            return None
 
-        failed: dict[int, OpError] = {}
         workers = min(self._workers, MAX_MIXERS) if self._mixing else self._workers
-        for task, result in run_tasks(left, work, workers=workers, stop=stop, tick=self._tick):
-            if isinstance(result, Finished):
-                self._journal.add(result)
-            else:
-                failed[numbers[task.name]] = result
+        results = run_tasks(range(len(left)), work, workers=workers, stop=stop, tick=self._tick)
+        failed = {number: error for number, error in results if error is not None}
         if failed:
             raise failed[min(failed)]
+
+    def _is_done(self, task: _Task) -> bool:
+        """Tell whether an earlier run has done it; then it counts for the progress."""
+        done = self._journal.finished.get(task.name)
+        if done is None:
+            return False
+        self._resumed_bytes += task.input_bytes
+        self._moved.add(task.input_bytes, 0, sum(done.bad.values()))
+        if not is_part(task.name):
+            self._moved.add(records=done.records)
+            self._moved.add_shard(done.bytes)
+        return True
 
     def _count(self, input_bytes: int, records: int, bad: int) -> None:
         self._moved.add(input_bytes, 0, bad)  # records are counted when they are written
@@ -237,7 +242,6 @@ class Run:
 
     def _tick(self) -> None:
         if self._progress is not None:
-            shards = [done for name, done in self._journal.finished.items() if not is_part(name)]
             total = self._job.input_bytes
             self._progress(
                 Progress(
@@ -245,11 +249,11 @@ class Run:
                     total,
                     self._moved.records,
                     self._moved.bad + self._planned_bad,
-                    len(shards),
+                    self._moved.shards,
                     len(self._names),
                     time.perf_counter() - self._started,
                     self._resumed_bytes,
-                    sum(done.bytes for done in shards),
+                    self._moved.written_bytes,
                 )
             )
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
 from tfrkit.build.job import Watch
 
-__all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat"]
+__all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "batch_rows"]
+
+_BATCH_BYTES: Final = 4 << 20  # of values that are converted and encoded at once
+_MAX_BATCH_ROWS: Final = 64 << 10
 
 
 class Seen(enum.Flag):
@@ -77,11 +80,13 @@ class Survey:
         file: the input.
         columns: names in the file's order, each with what was seen.
         pieces: the whole file, in order; some MB each.
+        refused: columns that no feature can hold, each with why and what to do; an error if one is wanted.
     """
 
     file: InputFile
     columns: Mapping[str, Seen]
     pieces: tuple[Piece, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,11 @@ class Column:
     separator: str | None = None
     null_value: Any = None
     seen: Seen = Seen.NOTHING
+
+
+def batch_rows(piece: Piece) -> int:
+    """Give how many rows of a piece make a batch of some MB."""
+    return max(1, min(_MAX_BATCH_ROWS, _BATCH_BYTES * piece.rows // max(1, piece.size)))
 
 
 class TableFormat(Protocol):

@@ -122,7 +122,13 @@ class Moved:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.input_bytes = 0.0
-        self.records = self.bad = 0
+        self.records = self.bad = self.shards = self.written_bytes = 0
+
+    def add_shard(self, size: int) -> None:
+        """Count a finished shard."""
+        with self._lock:
+            self.shards += 1
+            self.written_bytes += size
 
     def add(self, input_bytes: float = 0, records: int = 0, bad: int = 0) -> None:
         """Add to the sums."""

@@ -6,7 +6,7 @@ to make of different kinds for one key is the caller's business. Records mean wh
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -19,7 +19,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 
-__all__ = ["ABSENT", "KIND_NAMES", "UNSET", "Group", "Kinds", "check_columns"]
+__all__ = ["ABSENT", "KIND_NAMES", "UNSET", "Group", "Kinds", "check_columns", "gather_blocks"]
 
 # States of a feature in a record.
 ABSENT: Final = 0
@@ -140,6 +140,20 @@ def check_columns(columns: Collection[str] | None) -> list[str] | None:
         if not isinstance(name, str):
             raise TypeError(f"expected names of features as str but got {name!r:.40}")
     return names
+
+
+def gather_blocks(blocks: Iterable[Block], size: int) -> Iterator[list[Block]]:
+    """Give blocks in lists, of which each but the last has at least `size` bytes."""
+    gathered: list[Block] = []
+    held = 0
+    for block in blocks:
+        gathered.append(block)
+        held += block.nbytes
+        if held >= size:
+            yield gathered
+            gathered, held = [], 0
+    if gathered:
+        yield gathered
 
 
 def _pieces(blocks: list[Block]) -> list[tuple[Any, Any, Any]]:

@@ -6,19 +6,18 @@ table, on the memory that the parser wrote. Which columns are lists is known onl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.model.arrow_layout import Layout
-from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.optional import require
 from tfrkit.records.chain import BLOCK_BYTES
-from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group, check_columns
+from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group, check_columns, gather_blocks
 from tfrkit.records.reader import read_blocks
 from tfrkit.records.table_layout import MAX_INT32, Cells, Form, cells_layout
 from tfrkit.storage.paths import Paths
@@ -85,6 +84,7 @@ def read_table(
         DataLossError, NotFoundError: as in `read_blocks`.
         MissingExtraError: pyarrow is not installed.
 
+    >>> import numpy as np
     >>> import tfrkit
     >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
     ...     for ids in ([1, 2], []):
@@ -106,7 +106,8 @@ def read_table(
     )
     seen: dict[tuple[str, bool], _Seen] = {}
     chunks = [
-        _parse(Group.of(gathered, names), seen, threads or 0) for gathered in _gather(blocks, _CHUNK_BYTES)
+        _parse(Group.of(gathered, names), seen, threads or 0)
+        for gathered in gather_blocks(blocks, _CHUNK_BYTES)
     ]
     return pyarrow.table(_Stream(_layouts(chunks, names, seen)))
 
@@ -119,20 +120,6 @@ class _Stream:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return _core.export_arrow_stream(self.batches[0], self.batches)
-
-
-def _gather(blocks: Iterator[Block], size: int) -> Iterator[list[Block]]:
-    """Blocks in lists of at least `size` bytes."""
-    gathered: list[Block] = []
-    held = 0
-    for block in blocks:
-        gathered.append(block)
-        held += block.nbytes
-        if held >= size:
-            yield gathered
-            gathered, held = [], 0
-    if gathered:
-        yield gathered
 
 
 def _parse(group: Group, seen: dict[tuple[str, bool], _Seen], threads: int) -> _Chunk:

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import dlpack_capsule
-from tfrkit.ops import arithmetic, compare, elementary, linear
+from tfrkit.ops import arithmetic, compare, linear
 from tfrkit.ops.convert import Alike, Pack, as_array, convert, convert_hinted, number_of
 from tfrkit.tf.dtype import DType, as_dtype, dtype_of_numpy
+from tfrkit.tf.operators import Binary, Operators
 from tfrkit.tf.slicing import index_value
 from tfrkit.tf.tensor_shape import TensorShape, as_shape
 
@@ -40,7 +41,6 @@ _NUMPY_NAMES: Final = {
     "data",
     "item",
 }
-_Binary = Callable[[Any, Any], Any]
 
 
 class Reference:
@@ -65,7 +65,7 @@ class Reference:
         return f"<Reference wrapping {self._tensor!r}>"
 
 
-class Tensor:
+class Tensor(Operators):
     """A value that does not change: a number, a string, or an array of them.
 
     Attributes:
@@ -222,19 +222,7 @@ class Tensor:
             return Tensor(value[key])
         return Tensor(index_value(value, key))
 
-    # --- operators
-
-    def __add__(self, other: Any) -> Any:
-        return self._with(arithmetic.add, other, np.add)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._after(arithmetic.add, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(arithmetic.subtract, other, np.subtract)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._after(arithmetic.subtract, other)
+    # --- operators that others have otherwise, or not
 
     def __mul__(self, other: Any) -> Any:
         truths = self._dtype() is _BOOL or (type(other) is Tensor and other._dtype() is _BOOL)
@@ -246,75 +234,11 @@ class Tensor:
         truths = self._dtype() is _BOOL
         return self._after(arithmetic.multiply_truths if truths else arithmetic.multiply, other)
 
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(arithmetic.truediv, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._after(arithmetic.truediv, other)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._with(arithmetic.floordiv, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._after(arithmetic.floordiv, other)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._with(arithmetic.floormod, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._after(arithmetic.floormod, other)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._with(arithmetic.power, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._after(arithmetic.power, other)
-
     def __matmul__(self, other: Any) -> Any:
         return self._with(linear.matmul, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return self._after(linear.matmul, other)
-
-    def __and__(self, other: Any) -> Any:
-        return self._with(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
-
-    def __rand__(self, other: Any) -> Any:
-        return self._after(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
-
-    def __or__(self, other: Any) -> Any:
-        return self._with(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
-
-    def __ror__(self, other: Any) -> Any:
-        return self._after(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._with(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return self._after(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
-
-    def __invert__(self) -> Tensor:
-        function: Callable[[Any], Any] = self._bits(compare.logical_not, elementary.invert)
-        return Tensor(function(self.value))
-
-    def __neg__(self) -> Tensor:
-        return Tensor(elementary.negative(self.value))
-
-    def __abs__(self) -> Tensor:
-        return Tensor(elementary.absolute(self.value))
-
-    def __lt__(self, other: Any) -> Any:
-        return self._with(compare.less, other, np.less)
-
-    def __le__(self, other: Any) -> Any:
-        return self._with(compare.less_equal, other, np.less_equal)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._with(compare.greater, other, np.greater)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._with(compare.greater_equal, other, np.greater_equal)
 
     def __eq__(self, other: object) -> Any:
         return False if other is None else self._compared(compare.equal, other, otherwise=False)
@@ -331,14 +255,7 @@ class Tensor:
     def _dtype(self) -> np.dtype[Any]:
         return np.dtype(object) if type(self.value) is bytes else self.value.dtype
 
-    def _with(self, function: _Binary, other: Any, quick: Any = None) -> Any:
-        """Apply to it and another, which takes its type.
-
-        Args:
-            function: of two values.
-            other: a Tensor or anything else.
-            quick: numpy's function for integers of one type, which needs no checks.
-        """
+    def _with(self, function: Binary, other: Any, quick: Any = None) -> Any:
         kind, value = type(other), self.value
         if kind is Tensor:
             operand = other.value
@@ -353,7 +270,7 @@ class Tensor:
                 return Tensor(quick(value, operand))
         return Tensor(function(value, operand))
 
-    def _with_other(self, function: _Binary, other: Any) -> Any:
+    def _with_other(self, function: Binary, other: Any) -> Any:
         """The same for what is no Tensor and no number of Python."""
         kind = type(other)
         if hasattr(kind, "__tensor_operand__"):
@@ -363,14 +280,16 @@ class Tensor:
             return Tensor(function(self.value, convert_hinted(_plain(other), self._dtype())))
         return Tensor(function(self.value, convert(_plain(other), self._dtype())))
 
-    def _after(self, function: _Binary, other: Any) -> Any:
-        """Apply to another, which takes its type, and it."""
+    def _after(self, function: Binary, other: Any) -> Any:
         return Tensor(function(convert(_plain(other), self._dtype()), self.value))
+
+    def _alone(self, function: Callable[[Any], Any]) -> Tensor:
+        return Tensor(function(self.value))
 
     def _bits(self, of_truths: Any, of_integers: Any) -> Any:
         return of_truths if self._dtype() == _BOOL else of_integers
 
-    def _compared(self, function: _Binary, other: Any, *, otherwise: bool) -> Any:
+    def _compared(self, function: Binary, other: Any, *, otherwise: bool) -> Any:
         try:
             return self._with(function, other, np.equal if function is compare.equal else np.not_equal)
         except InvalidArgumentError as error:

@@ -1,0 +1,78 @@
+"""Names for exported files: whatever records say, nothing is written outside the folder, and nothing twice."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+__all__ = ["ClassFolders", "file_stem", "safe_name"]
+
+_SEPARATORS: Final = re.compile(r"[/\\]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_MAX_NAME_BYTES: Final = 200  # of 255 that file systems allow: numbers and suffixes are added
+
+
+def safe_name(text: str) -> str:
+    r"""Make a name of one folder or file; "" if nothing is left. Pure: no I/O.
+
+    Separators and control characters become underscores, dots at the beginning go away (`..`, hidden files), so do
+    spaces around, and long names are cut.
+
+    >>> safe_name("../../etc/passwd"), safe_name("a\tb"), safe_name("..")
+    ('_.._etc_passwd', 'a_b', '')
+    """
+    name = _CONTROL.sub("_", _SEPARATORS.sub("_", text)).strip(" ").lstrip(".")
+    raw = os.fsencode(name)
+    if len(raw) > _MAX_NAME_BYTES:
+        # Not in the middle of a character: what is cut off at the end of UTF-8 is ignored, other bytes are kept.
+        kept = raw[:_MAX_NAME_BYTES]
+        while kept and (raw[len(kept)] & 0xC0) == 0x80:
+            kept = kept[:-1]
+        name = os.fsdecode(kept)
+    return name
+
+
+def file_stem(text: str, suffixes: tuple[str, ...]) -> str:
+    r"""Make the name of a file of a path that a record names, without a suffix that will be added. Pure: no I/O.
+
+    >>> file_stem("cats\\1.JPG", (".jpg", ".jpeg")), file_stem("b/c.png", (".jpg",))
+    ('1', 'c.png')
+    """
+    last = _SEPARATORS.split(text.rstrip("/\\"))[-1]
+    stem, suffix = os.path.splitext(last)
+    return safe_name(stem if suffix.lower() in suffixes else last)
+
+
+class ClassFolders:
+    """Gives each class a folder of its own: two classes never share one, however their names are mended."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self.mended = 0  # how many classes could not have their own name
+
+    def folder(self, name: str, fallback: str) -> str:
+        """The folder of a class.
+
+        Args:
+            name: of the class.
+            fallback: the folder's name if nothing of the class's can be used.
+
+        >>> folders = ClassFolders()
+        >>> folders.folder("a/b", "class"), folders.folder("a_b", "class"), folders.folder("a/b", "class")
+        ('a_b', 'a_b-2', 'a_b')
+        """
+        if name not in self._folders:
+            wanted = safe_name(name) or fallback
+            number, title = 1, wanted
+            while title.casefold() in self._taken:
+                number += 1
+                title = f"{wanted}-{number}"
+            self.mended += title != name
+            self._taken.add(title.casefold())
+            self._folders[name] = title
+        return self._folders[name]
+
+    def __len__(self) -> int:
+        return len(self._folders)

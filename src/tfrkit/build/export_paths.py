@@ -1,0 +1,121 @@
+"""Where an export goes: one file, or a file for each shard in a folder; and what must not be there yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
+from tfrkit.storage.paths import Paths, expand_paths
+
+__all__ = ["STDOUT", "Target", "input_files", "plan_targets", "record_stem", "refuse_existing"]
+
+STDOUT: Final = "-"
+_RECORD_SUFFIXES: Final = (".tfrecord", ".tfrecords", ".tfrec", ".records")
+_CONTAINER_SUFFIXES: Final = (".gz", ".gzip", ".zlib", ".xz", ".zst", ".zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file to write, and the files whose records go there, in order."""
+
+    path: str
+    inputs: tuple[str, ...]
+
+
+def input_files(paths: Paths) -> list[str]:
+    """Give the files of some paths and patterns.
+
+    Raises:
+        InvalidArgumentError: one is standard input or an open file, which cannot be read twice.
+        NotFoundError: a pattern matches nothing.
+    """
+    files = []
+    for file in expand_paths(paths, globs=True):
+        if not isinstance(file, str):
+            raise InvalidArgumentError(
+                "expected files to export but got a stream: the records are read twice, first to settle the columns. "
+                "Write it to a file, and name that."
+            )
+        files.append(file)
+    return files
+
+
+def plan_targets(files: Sequence[str], out: str, suffixes: tuple[str, ...]) -> list[Target]:
+    """Decide which files are written: one if `out` has one of the suffixes, else one for each input, in a folder.
+
+    >>> [target.path for target in plan_targets(["a/x.tfrecord.gz", "b/x.tfrecord"], "out", (".csv",))]
+    ['out/a/x.csv', 'out/b/x.csv']
+    """
+    if out == STDOUT or (os.path.splitext(out)[1].lower() in suffixes and not os.path.isdir(out)):
+        return [Target(out, tuple(files))]
+    names = [record_stem(os.path.basename(file)) for file in files]
+    if len(set(names)) < len(names):
+        folders = [os.path.dirname(os.path.abspath(file)) for file in files]
+        shared = os.path.commonpath(folders)
+        names = [
+            os.path.normpath(os.path.join(os.path.relpath(folder, shared), name))
+            for folder, name in zip(folders, names, strict=True)
+        ]
+    return [
+        Target(os.path.join(out, name + suffixes[0]), (file,))
+        for name, file in zip(_unique(names), files, strict=True)
+    ]
+
+
+def refuse_existing(targets: Sequence[Target], overwrite: bool) -> None:
+    """Check that nothing is lost.
+
+    Raises:
+        AlreadyExistsError: a file is there already.
+        InvalidArgumentError: a file is one of the inputs, whether it may be overwritten or not.
+    """
+    for target in targets:
+        if target.path == STDOUT or not os.path.lexists(target.path):
+            continue
+        for other in targets:
+            for file in other.inputs:
+                if (
+                    os.path.exists(file)
+                    and os.path.exists(target.path)
+                    and os.path.samefile(file, target.path)
+                ):
+                    raise InvalidArgumentError(
+                        f"{target.path}; expected another output than an input.", path=target.path
+                    )
+        if not overwrite:
+            raise AlreadyExistsError(
+                f"{target.path}; there is such a file already. Remove it, choose another output, or pass "
+                "overwrite=True.",
+                path=target.path,
+            )
+
+
+def record_stem(name: str) -> str:
+    """Give a shard's name without what says that it holds records. Pure: no I/O.
+
+    >>> record_stem("train-00000-of-00002.tfrecord.gz")
+    'train-00000-of-00002'
+    """
+    for suffixes in (_CONTAINER_SUFFIXES, _RECORD_SUFFIXES):
+        stem, suffix = os.path.splitext(name)
+        if suffix.lower() in suffixes and stem:
+            name = stem
+    return name
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names of which none is there twice: later ones get a number."""
+    taken = set(names)
+    seen: set[str] = set()
+    found = []
+    for name in names:
+        number, title = 1, name
+        while title in seen or (title != name and title in taken):
+            number += 1
+            title = f"{name}-{number}"
+        seen.add(title)
+        found.append(title)
+    return found

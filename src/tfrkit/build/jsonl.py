@@ -1,0 +1,245 @@
+"""Lines of JSON as a table: an object a line, its keys the columns.
+
+The survey looks at every line. Blocks of lines are parsed by pyarrow; a block that it refuses, or would read
+inexactly, is read line by line (`jsonl_lines.py`), which also finds the bad lines.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays
+from tfrkit.build.job import BadInput, Watch
+from tfrkit.build.jsonl_block import Hint, parse_block, seen_in_block, wanted_arrays
+from tfrkit.build.jsonl_lines import BadLine, lines_of, parse_line, seen_in_cell
+from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.table_values import MisfitError, fit_cell
+from tfrkit.errors import from_os_error
+
+__all__ = ["JsonlFormat"]
+
+MAX_FIELD: Final = 64 << 20
+_PIECE_BYTES: Final = 4 << 20
+_BLOCK_BYTES: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+_NESTED: Final = (
+    "lists of lists or of objects have no place in a feature. Make one list of numbers or texts of it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlFormat:
+    """Files with a JSON object a line.
+
+    Attributes:
+        max_field: a line of more bytes is bad.
+    """
+
+    max_field: int = MAX_FIELD
+
+    def survey(self, file: InputFile, watch: Watch) -> Survey:
+        """Look at every line."""
+        found = _Found()
+        pieces = []
+        for piece, data in _pieces(file, self.max_field):
+            pieces.append(piece)
+            for block in _blocks(data):
+                found.add_block(block, self.max_field)
+                watch.advance()
+        columns, refused = found.columns()
+        return Survey(file, columns, tuple(pieces), refused)
+
+    def read(
+        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+    ) -> Iterator[Mapping[str, Any]]:
+        """Read lines of a piece; an empty line counts, but is no row."""
+        if piece.end - piece.begin > self.max_field and piece.rows == 1:
+            detail = f"{piece.end - piece.begin} bytes"
+            watch.bad(BadInput(piece.file.name, piece.first_line, "line longer than max_field", detail))
+            return
+        lines = _cut(_read_range(piece), rows)
+        first = piece.first_line + rows.start
+        hint = Hint()
+        for block in _blocks(lines):
+            read = _Block(block, piece.file, first, self.max_field, watch)
+            yield read.fast(columns, hint) or read.slow(columns)
+            first += block.count(b"\n")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was seen so far."""
+
+    seen: dict[str, Seen] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)  # in which a column was there
+    nested: set[str] = field(default_factory=set)
+    total: int = 0
+
+    def add_block(self, block: bytes, max_field: int) -> None:
+        parsed = parse_block(block)
+        quick = None if parsed is None else seen_in_block(parsed)
+        if parsed is None or quick is None:
+            self._add_lines(block, max_field)
+            return
+        self.total += len(parsed.lines)
+        for name, seen in quick.items():
+            self._add(name, seen, len(parsed.lines))
+
+    def _add_lines(self, block: bytes, max_field: int) -> None:
+        for line in lines_of(block):
+            cells = parse_line(line, max_field)
+            if isinstance(cells, dict):
+                self.total += 1
+                for name, value in cells.items():
+                    self._add(name, seen_in_cell(value), 1)
+
+    def _add(self, name: str, seen: Seen | None, rows: int) -> None:
+        if seen is None:
+            self.nested.add(name)
+            seen = Seen.NOTHING
+        self.seen[name] = self.seen.get(name, Seen.NOTHING) | seen
+        self.rows[name] = self.rows.get(name, 0) + rows
+
+    def columns(self) -> tuple[dict[str, Seen], dict[str, str]]:
+        """What every column is, and which of them have nothing that fits."""
+        columns = {
+            name: seen if self.rows[name] == self.total else seen | Seen.NULL
+            for name, seen in self.seen.items()
+        }
+        values = Seen.INT | Seen.FLOAT | Seen.TEXT
+        return columns, {name: _NESTED for name in self.nested if not columns[name] & values}
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some lines that are read into columns."""
+
+    data: bytes
+    file: InputFile
+    first_line: int
+    max_field: int
+    watch: Watch
+
+    def fast(self, columns: tuple[Column, ...], hint: Hint) -> Mapping[str, Any] | None:
+        """All at once; None if that cannot be exact."""
+        before = hint.schema
+        parsed = parse_block(self.data, hint)
+        arrays = None if parsed is None else wanted_arrays(parsed, columns, hint)
+        if arrays is None and hint.schema is not before:  # now it is known which texts look like times
+            parsed = parse_block(self.data, hint)
+            arrays = None if parsed is None else wanted_arrays(parsed, columns, hint)
+        if parsed is None or arrays is None:
+            return None
+        numbers = parsed.lines
+
+        def bad(row: int, text: str) -> BadInput:
+            return BadInput(self.file.name, self.first_line + int(numbers[row]), MISFIT, text)
+
+        return fit_arrays(arrays, columns, self.watch, bad)
+
+    def slow(self, columns: tuple[Column, ...]) -> Mapping[str, Any]:
+        """Line by line."""
+        made: dict[str, list[Any]] = {column.feature: [] for column in columns}
+        for number, line in enumerate(lines_of(self.data), self.first_line):
+            cells = parse_line(line, self.max_field)
+            if cells is None:
+                continue
+            if isinstance(cells, BadLine):
+                self.watch.bad(BadInput(self.file.name, number, cells.reason, cells.detail))
+                continue
+            try:
+                row = [_cell(cells.get(column.name), column) for column in columns]
+            except MisfitError as error:
+                self.watch.bad(BadInput(self.file.name, number, MISFIT, str(error)))
+                continue
+            for column, value in zip(columns, row, strict=True):
+                made[column.feature].append(value)
+        return {column.feature: array_of(made[column.feature], column.kind) for column in columns}
+
+
+def _cell(value: Any, column: Column) -> Any:
+    try:
+        if isinstance(value, dict):
+            raise MisfitError("an object inside a list")
+        if not isinstance(value, (str, bytes, int, float, list, type(None))) and column.kind == "float":
+            return value  # numpy's, with all its bits
+        return fit_cell(value, column)
+    except MisfitError as error:
+        raise MisfitError(f"column {column.name!r}: {error}") from None
+
+
+# -- lines and pieces --------------------------------------------------------------------------------------------------
+
+
+def _pieces(file: InputFile, max_field: int) -> Iterator[tuple[Piece, bytes]]:
+    """Cut a file at ends of lines, some MB each, with the bytes; a line that is too long is alone, and without them."""
+    line, row = 1, 0
+    for begin, data, skipped in _runs(file, max_field):
+        rows = 1 if skipped else data.count(b"\n") + (not data.endswith(b"\n"))
+        size = skipped or len(data)
+        yield Piece(file, begin, begin + size, row, rows, line, size), data
+        line, row = line + rows, row + rows
+
+
+def _runs(file: InputFile, max_field: int) -> Iterator[tuple[int, bytes, int]]:
+    """Whole lines of a file: where they begin, their bytes, and how many bytes were left out if it is one too long."""
+    try:
+        with open(file.path, "rb", buffering=0) as opened:
+            begin = len(_BOM) if opened.read(len(_BOM)) == _BOM else 0
+            opened.seek(begin)
+            held = b""
+            while data := opened.read(_PIECE_BYTES):
+                held += data
+                end = held.rfind(b"\n") + 1
+                if end:
+                    yield begin, held[:end], 0
+                    begin, held = begin + end, held[end:]
+                elif len(held) > max_field:
+                    length = len(held)
+                    while data and not (end := data.find(b"\n") + 1):
+                        data = opened.read(_PIECE_BYTES)
+                        length += len(data)
+                    held = data[end:] if data else b""
+                    length -= len(held)
+                    yield begin, b"", length
+                    begin += length
+            if held:
+                yield begin, held, 0
+    except OSError as error:
+        raise from_os_error(error, file.path) from error
+
+
+def _read_range(piece: Piece) -> bytes:
+    try:
+        with open(piece.file.path, "rb", buffering=0) as opened:
+            parts = []
+            at, missing = piece.begin, piece.end - piece.begin
+            while missing and (data := os.pread(opened.fileno(), missing, at)):
+                parts.append(data)
+                at, missing = at + len(data), missing - len(data)
+            return b"".join(parts)
+    except OSError as error:
+        raise from_os_error(error, piece.file.path) from error
+
+
+def _cut(data: bytes, rows: range) -> bytes:
+    """Some of the lines."""
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+    begin = int(ends[rows.start - 1]) if rows.start else 0
+    return data[begin : int(ends[rows.stop - 1])] if rows.stop > rows.start else b""
+
+
+def _blocks(data: bytes) -> Iterator[bytes]:
+    """Runs of whole lines of about a block."""
+    at = 0
+    while at < len(data):
+        end = data.rfind(b"\n", at, at + _BLOCK_BYTES) + 1 or data.find(b"\n", at) + 1 or len(data)
+        yield data[at:end]
+        at = end

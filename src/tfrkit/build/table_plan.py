@@ -1,0 +1,167 @@
+"""The plan of a table: which rows of which pieces go to which shard, and how a shard's rows become records.
+
+Plans are pure and depend on the surveys alone, never on the number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.build.job import Watch
+from tfrkit.build.table_format import Column, Piece, Survey, TableFormat
+from tfrkit.build.table_schema import partition_values
+from tfrkit.build.table_values import MisfitError, fit_cell
+from tfrkit.engines.local import Stop
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.examples.encode import encode_examples
+from tfrkit.model.block import Block
+
+__all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "cut_rows", "estimate_bytes"]
+
+_SAMPLES: Final = 4
+_SAMPLE_ROWS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumns:
+    """How the columns of one file become features.
+
+    Attributes:
+        read: what is read from the file; at least one.
+        constants: features that the path says, the same in every row.
+        unwanted: a feature that is read only to count rows.
+    """
+
+    read: tuple[Column, ...]
+    constants: Mapping[str, Any]
+    unwanted: str | None = None
+
+    @classmethod
+    def of(cls, survey: Survey, columns: Sequence[Column]) -> FileColumns:
+        """Choose what a file has of the columns.
+
+        Raises:
+            InvalidArgumentError: what the path says does not fit its column.
+        """
+        own = tuple(column for column in columns if column.name in survey.columns)
+        constants = {}
+        for name, text in partition_values(survey.file.partition).items():
+            column = next((column for column in columns if column.name == name), None)
+            if column is not None:
+                try:
+                    constants[column.feature] = fit_cell(text, column)
+                except MisfitError as error:
+                    raise InvalidArgumentError(
+                        f"{survey.file.path}: partition column {name!r}: {error}. Give it another kind: "
+                        f"--column {name}:bytes.",
+                        path=survey.file.path,
+                    ) from None
+        if own:
+            return cls(own, constants)
+        filler = next(iter(survey.columns), "")
+        return cls((Column(filler, "", "bytes"),), constants, "")
+
+    def features(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """Complete a batch; nothing if it has no rows."""
+        rows = len(next(iter(batch.values())))
+        made = {name: values for name, values in batch.items() if name != self.unwanted}
+        for name, value in self.constants.items():
+            if value is not None:
+                made[name] = [value] * rows if isinstance(value, (bytes, list)) else np.full(rows, value)
+        return made if rows else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows [start, stop) of a piece."""
+
+    piece: Piece
+    start: int
+    stop: int
+    columns: FileColumns
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of input it stands for."""
+        return (
+            self.piece.size * self.stop // self.piece.rows - self.piece.size * self.start // self.piece.rows
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecipe:
+    """The records of some rows, in order."""
+
+    format: TableFormat
+    parts: tuple[Part, ...]
+
+    @property
+    def input_bytes(self) -> int:
+        """How much it reads."""
+        return sum(part.size for part in self.parts)
+
+    def blocks(self, watch: Watch) -> Iterator[Block]:
+        """Read and encode, batch by batch."""
+        for part in self.parts:
+            rest, rows = part.size, part.stop - part.start
+            for batch in self.format.read(part.piece, range(part.start, part.stop), part.columns.read, watch):
+                features = part.columns.features(batch)
+                if features:
+                    block = encode_examples(features, threads=1)
+                    read = min(rest, part.size * len(block) // rows)
+                    rest -= read
+                    watch.advance(read, len(block))
+                    yield block
+            watch.advance(rest)  # what bad rows stand for
+
+
+def all_parts(surveys: Sequence[Survey], columns: Sequence[Column]) -> list[list[Part]]:
+    """Give the whole pieces of every file."""
+    found = []
+    for survey in surveys:
+        shared = FileColumns.of(survey, columns)
+        found.append([Part(piece, 0, piece.rows, shared) for piece in survey.pieces])
+    return found
+
+
+def cut_rows(parts: Sequence[Part], shards: int) -> list[tuple[Part, ...]]:
+    """Cut rows into runs that differ by one row at most, in order. Pure: no I/O.
+
+    Returns:
+        The parts of each shard; none where there are fewer rows than shards.
+    """
+    total = sum(part.stop - part.start for part in parts)
+    limits = [total * number // shards for number in range(shards + 1)]
+    made: list[list[Part]] = [[] for _ in range(shards)]
+    at, shard = 0, 0
+    for part in parts:
+        end = at + part.stop - part.start
+        begin = at
+        while begin < end:
+            while limits[shard + 1] <= begin:
+                shard += 1
+            stop = min(end, limits[shard + 1])
+            made[shard].append(
+                Part(part.piece, part.start + begin - at, part.start + stop - at, part.columns)
+            )
+            begin = stop
+        at = end
+    return [tuple(found) for found in made]
+
+
+def estimate_bytes(parts: Sequence[Part], format: TableFormat) -> int:  # noqa: A002
+    """Guess how large all records will be, from the first rows of some pieces."""
+    total = sum(part.stop - part.start for part in parts)
+    chosen = sorted({number * len(parts) // _SAMPLES for number in range(min(_SAMPLES, len(parts)))})
+    rows = size = 0
+    for number in chosen:
+        part = parts[number]
+        some = Part(part.piece, 0, min(part.stop, _SAMPLE_ROWS), part.columns)
+        for block in TableRecipe(format, (some,)).blocks(Watch(Stop(), "skip", lambda *_: None)):
+            rows += len(block)
+            size += block.data.nbytes
+    return size * total // rows if rows else 0

@@ -1,0 +1,36 @@
+"""`tfr build`: what makes shards of other things. A command for each source, imported when it is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+import typer.core
+import typer.main
+
+
+class _Sources(typer.core.TyperGroup):
+    """Commands by name, imported when one is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return ["table"]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name == "table":
+            from tfrkit.cli.build_table import app as found
+        else:
+            return None
+        command = typer.main.get_command(found)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(cls=_Sources, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+
+
+@app.callback()
+def _build() -> None:
+    """Build shards: from tables.
+
+    Example: tfr build table 'logs/*.csv' out
+    """

@@ -1,0 +1,208 @@
+"""`tfr build table`: tables of many formats into shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import typer
+
+from tfrkit.cli.arguments import (
+    Compression,
+    DryRun,
+    Json,
+    Level,
+    Overwrite,
+    Quiet,
+    Seed,
+    ShardSize,
+    Workers,
+    size_bytes,
+)
+from tfrkit.cli.console import BAD_USAGE, CommandError
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+def _shards(text: str) -> int | str:
+    if text == "per-input":
+        return text
+    if not text.isdigit() or int(text) < 1:
+        raise typer.BadParameter(f"expected a number or per-input but got {text!r}")
+    return int(text)
+
+
+def _pair(text: str) -> str:
+    if "=" not in text:
+        raise typer.BadParameter(f"expected OLD=NEW but got {text!r}")
+    return text
+
+
+@app.command()
+def table(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files, globs, folders, or @LIST: a file with an input a line.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="Folder for the shards.", show_default=False)
+    ] = "",
+    list_file: Annotated[
+        list[str] | None, typer.Option("--list", metavar="FILE", help="Read inputs from a file, one a line.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"] | None,
+        typer.Option("--format", help="Of all inputs; by default told by suffix or content."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="NAME:KIND",
+            help="Kind of a column: fea1:float, label:int64, name:bytes, or 'tags:bytes[|]' for a list.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option("--columns", metavar="A,B", help="Only these columns.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option("--drop", metavar="A,B", help="Not these columns.")
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="OLD=NEW", parser=_pair, help="Another name for a column's feature."),
+    ] = None,
+    null_value: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--null-value",
+            metavar="[NAME=]VALUE",
+            help="What stands for a null, in all columns or one; else the feature is absent.",
+        ),
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--names", metavar="A,B", help="Names of the columns of text without a header."),
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header", help="Whether delimited text begins with names.", show_default=False
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", metavar="TEXT", help=r"Between fields of text: ';', '\t', '\x01'."),
+    ] = None,
+    quote: Annotated[
+        str | None, typer.Option("--quote", metavar="CHAR", help="Quotation mark of text; '' for none.")
+    ] = None,
+    escape: Annotated[
+        str | None, typer.Option("--escape", metavar="CHAR", help="Takes the next character as it is.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="Of delimited text: utf-8, gbk, latin-1 ...")
+    ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option("--null", metavar="TEXT", help=r"Text that means null, such as \N or NULL."),
+    ] = None,
+    max_field: Annotated[
+        int,
+        typer.Option("--max-field", metavar="SIZE", parser=size_bytes, help="A longer field is a bad line."),
+    ] = "64MiB",  # type: ignore[assignment]
+    partitions: Annotated[
+        bool, typer.Option("--partitions/--no-partitions", help="Make columns of folders called name=value.")
+    ] = True,
+    shards: Annotated[
+        str | None,
+        typer.Option(
+            "--shards", metavar="N|per-input", parser=_shards, help="How many files, or one for each input."
+        ),
+    ] = None,
+    shard_size: ShardSize = None,
+    prefix: Annotated[str, typer.Option("--prefix", help="Begin of the names of shards.")] = "data",
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Mix the rows of all inputs.")] = False,
+    seed: Seed = 0,
+    compression: Compression = None,
+    level: Level = None,
+    on_bad: Annotated[
+        Literal["skip", "raise"],
+        typer.Option("--on-bad", help="Leave bad lines out and count them, or end at the first."),
+    ] = "skip",
+    workers: Workers = None,
+    overwrite: Overwrite = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build shards from tables: CSV, TSV, Hive text, JSON lines, Parquet, Arrow.
+
+    Types are settled over all inputs first. The same inputs and options give the same bytes, whatever the number of
+    workers; a job that was interrupted goes on when the same command is run again.
+
+    Example: tfr build table 'logs/dt=2024-01-*' out --format hive --names fea1,fea2,label --shards 16
+    """
+    from tfrkit.build.job import dry_run as look_only
+    from tfrkit.build.job import run_job
+    from tfrkit.build.table import TableOptions, plan_table
+    from tfrkit.cli.build_report import show_plan, show_report
+    from tfrkit.cli.progress import job_progress
+
+    given = [*(inputs or ()), *(f"@{path}" for path in list_file or ())]
+    if not given or not out:
+        raise CommandError(
+            "expected at least one INPUT, and OUT",
+            "tfr build table INPUT... OUT, such as: tfr build table 'logs/*.csv' out",
+            exit_code=BAD_USAGE,
+        )
+    options = TableOptions(
+        format=format,
+        column=column or (),
+        columns=None if columns is None else _listed(columns),
+        drop=_listed(drop or ()),
+        rename=dict(pair.rsplit("=", 1) for pair in name or ()),
+        null_value=dict(map(_null_value, null_value or ())),
+        names=None if names is None else _listed([names]),
+        header=header,
+        delimiter=None if delimiter is None else _plain(delimiter),
+        quote=quote,
+        escape=escape,
+        encoding=encoding,
+        nulls=null,
+        max_field=max_field,
+        partitions=partitions,
+        prefix=prefix,
+        shards=shards,  # type: ignore[arg-type]
+        shard_bytes=shard_size,
+        shuffle=shuffle,
+        seed=seed,
+        compression=compression,
+        level=level,
+    )
+    job = plan_table(given, out, options, workers=workers)
+    if dry_run:
+        show_plan(look_only(job, overwrite=overwrite), as_json=as_json)
+        return
+    with job_progress(quiet=quiet) as progress:
+        report = run_job(job, workers=workers, on_bad=on_bad, overwrite=overwrite, progress=progress)
+    show_report(report, as_json=as_json, quiet=quiet)
+
+
+def _null_value(text: str) -> tuple[str | None, str]:
+    name, equals, value = text.rpartition("=")
+    return (name, value) if equals else (None, text)
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    return [name for text in texts for name in text.split(",")]
+
+
+def _plain(text: str) -> str:
+    from tfrkit.build.table_schema import unescape
+
+    return unescape(text)

@@ -1,0 +1,124 @@
+"""The operators that all kinds of tensors have: each names its operation, and how it is applied is the kind's."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfrkit.ops import arithmetic, compare, elementary
+
+__all__ = ["Binary", "Operators"]
+
+Binary = Callable[[Any, Any], Any]
+
+
+class Operators:
+    """What `+` and most others do, by three steps that a kind of tensor has of its own."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _with(self, function: Binary, other: Any, quick: Any = None) -> Any:
+        """Apply to it and another, which takes its type.
+
+        Args:
+            function: of two values.
+            other: a tensor or anything else.
+            quick: numpy's function for integers of one type, which needs no checks.
+        """
+
+    @abstractmethod
+    def _after(self, function: Binary, other: Any) -> Any:
+        """Apply to another, which takes its type, and it."""
+
+    @abstractmethod
+    def _alone(self, function: Callable[[Any], Any]) -> Any:
+        """Apply to it."""
+
+    @abstractmethod
+    def _bits(self, of_truths: Any, of_integers: Any) -> Any:
+        """Choose by its type."""
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(arithmetic.add, other, np.add)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._after(arithmetic.add, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(arithmetic.subtract, other, np.subtract)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._after(arithmetic.subtract, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(arithmetic.multiply, other, np.multiply)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._after(arithmetic.multiply, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(arithmetic.truediv, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._after(arithmetic.truediv, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._with(arithmetic.floordiv, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._after(arithmetic.floordiv, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._with(arithmetic.floormod, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._after(arithmetic.floormod, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._with(arithmetic.power, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._after(arithmetic.power, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._with(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._after(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._after(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._after(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
+
+    def __invert__(self) -> Any:
+        return self._alone(self._bits(compare.logical_not, elementary.invert))
+
+    def __neg__(self) -> Any:
+        return self._alone(elementary.negative)
+
+    def __abs__(self) -> Any:
+        return self._alone(elementary.absolute)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._with(compare.less, other, np.less)
+
+    def __le__(self, other: Any) -> Any:
+        return self._with(compare.less_equal, other, np.less_equal)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._with(compare.greater, other, np.greater)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._with(compare.greater_equal, other, np.greater_equal)

@@ -1,0 +1,131 @@
+"""A build is killed (kill -9) at moments spread over all it does; the same job again ends with the same bytes.
+
+The moments are counted in system calls that change something on the disk, not in time: the process kills itself at the
+n-th of them, for n from the first to the last.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.build.made import Numbers, job, left_over, mixed, train, tree
+from tfrkit.build import mix
+from tfrkit.build.job import run_job
+from tfrkit.build.plan import Job
+from tfrkit.records.manifest import read_manifest
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
+MOMENTS = 20
+CALLS = ("open", "write", "writev", "replace", "unlink", "fsync", "ftruncate", "rmdir", "mkdir")
+
+
+def run_in_child(work: Callable[[], object], kill_at: int | None) -> tuple[bool, int]:
+    """Run `work` in a forked process that kills itself at a call; give whether it did, and the number of calls."""
+    receive, send = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            calls = itertools.count(1)
+            for name in CALLS:
+                setattr(os, name, _counting(getattr(os, name), calls, kill_at))
+            work()
+            code = 0
+        finally:
+            os._exit(code) if code else _report(send, next(calls) - 1)
+    os.close(send)
+    with os.fdopen(receive, "rb") as file:
+        counted = file.read()
+    status = os.waitpid(pid, 0)[1]
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    assert killed or os.waitstatus_to_exitcode(status) == 0
+    return killed, int(counted or b"0")
+
+
+def _report(send: int, count: int) -> None:
+    os.write(send, b"%d" % count)
+    os._exit(0)
+
+
+def _counting(
+    call: Callable[..., object], calls: itertools.count[int], kill_at: int | None
+) -> Callable[..., object]:
+    def counted(*arguments: object, **options: object) -> object:
+        number = next(calls)
+        if number == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **options)
+
+    return counted
+
+
+def check_folder(folder: Path) -> None:
+    """What a kill leaves: whole shards only, and a manifest that names only what is there."""
+    for entry in read_manifest(str(folder))["shards"]:
+        assert (folder / entry["name"]).stat().st_size == entry["bytes"]
+
+
+def kill_everywhere(
+    work: Callable[[Path], object], prepare: Callable[[Path], object], folder: Path, moments: int = MOMENTS
+) -> None:
+    """Kill at 20 moments, some runs a second time, then let it end; compare with an undisturbed run."""
+    prepare(folder / "undisturbed")
+    _, calls = run_in_child(lambda: work(folder / "undisturbed"), None)
+    wanted = tree(folder / "undisturbed")
+    assert calls > moments
+    rng = random.Random(6)
+    kills = 0
+    for moment in range(moments):
+        out = folder / str(moment)
+        prepare(out)
+        first = 1 + (calls * moment + rng.randrange(calls)) // moments
+        for kill_at in (first, rng.randrange(1, calls))[: 1 + (moment % 4 == 0)]:
+            killed, _ = run_in_child(lambda out=out, at=kill_at: work(out), kill_at)
+            kills += killed
+            check_folder(out)
+        work(out)
+        assert tree(out) == wanted, f"killed at call {first} of {calls}"
+        assert left_over(out) == []
+    assert kills >= moments - 1  # threads may need a call less than in the undisturbed run
+
+
+def nothing(folder: Path) -> None:
+    folder.mkdir(parents=True)
+
+
+def made(folder: Path) -> Job:
+    groups = (
+        train(3, bad_every=90),
+        mixed([Numbers(n, 150, bad_every=60) for n in range(4)], 2, prefix="mixed"),
+    )
+    return job(folder, *groups, files={"labels.txt": b"cat\n"})
+
+
+@pytest.fixture
+def small_buckets(monkeypatch):
+    monkeypatch.setattr(mix, "_BUCKET_BYTES", 3000)
+    monkeypatch.setattr(mix, "_SPLIT_BYTES", 6000)
+    monkeypatch.setattr(mix, "_MAX_BITS", 2)
+    monkeypatch.setattr(mix, "_PART_BYTES", 8000)
+    monkeypatch.setattr(mix, "_CHUNK_BYTES", (8000, 8000))
+
+
+def test_job_killed_anywhere_ends_with_the_same_bytes(small_buckets, tmp_path):
+    kill_everywhere(lambda folder: run_job(made(folder), workers=2), nothing, tmp_path)
+
+
+def test_job_killed_anywhere_while_it_overwrites_ends_with_the_same_bytes(small_buckets, tmp_path):
+    def prepare(folder: Path) -> None:
+        old = job(
+            folder, train(6), train(1, prefix="other"), files={"labels.txt": b"dog\n"}, made_by={"source": 0}
+        )
+        run_job(old, workers=1)
+
+    kill_everywhere(lambda folder: run_job(made(folder), workers=2, overwrite=True), prepare, tmp_path, 10)
