@@ -18,7 +18,7 @@ from tests.oracle.png_files import png, samples
 from tests.oracle.test_bmp import bmp
 from tests.rules import tf_rule
 from tfrkit.errors import UnimplementedError
-from tfrkit.ops.webp_decode import _read_features
+from tfrkit.ops.webp_decode import read_webp_features
 
 JPEG_XL = bytes.fromhex("ff0a0810101437020800010020004b188b15c2100e00")
 OTHERS = ("decode_png", "decode_bmp", "decode_webp", "decode_jpeg")
@@ -200,7 +200,7 @@ def test_webp_mutations_are_an_image_or_an_error():
     whole = [files()[name] for name in ("webp", "webp alpha", "webp animated")]
     for _ in range(500):
         contents = mutated(chosen.choice(whole), chosen, start=12)
-        features = _read_features(contents)
+        features = read_webp_features(contents)
         if features and features.width * features.height > 1_000_000:
             continue
         try:

@@ -13,10 +13,12 @@ class _Sources(typer.core.TyperGroup):
     """Commands by name, imported when one is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return ["table"]
+        return ["images", "table"]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name == "table":
+        if cmd_name == "images":
+            from tfrkit.cli.build_images import app as found
+        elif cmd_name == "table":
             from tfrkit.cli.build_table import app as found
         else:
             return None
@@ -30,7 +32,7 @@ app = typer.Typer(cls=_Sources, no_args_is_help=True, rich_markup_mode=None, add
 
 @app.callback()
 def _build() -> None:
-    """Build shards: from tables.
+    """Build shards: from photos, or from tables.
 
-    Example: tfr build table 'logs/*.csv' out
+    Example: tfr build images photos.zip out --split train=0.9,validation=0.1
     """

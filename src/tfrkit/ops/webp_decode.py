@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
 
-__all__ = ["decode_webp_file"]
+__all__ = ["WebpFeatures", "decode_webp_file", "read_webp_features"]
 
 Pixels = npt.NDArray[np.uint8]
 Buffer = bytes | memoryview
@@ -28,7 +28,9 @@ _IMAGES = (b"VP8 ", b"VP8L")
 _REFUSED = (OSError, ValueError, SyntaxError, EOFError)  # what Pillow raises for damaged files
 
 
-class _Features(NamedTuple):
+class WebpFeatures(NamedTuple):
+    """What the header of a file says."""
+
     width: int
     height: int
     has_alpha: bool
@@ -47,7 +49,7 @@ def decode_webp_file(data: Buffer, channels: int, expand_animations: bool) -> Pi
         InvalidArgumentError: the file is damaged, or has another number of channels, with TensorFlow's text.
         MissingExtraError: Pillow is not installed.
     """
-    features = _read_features(bytes(data))
+    features = read_webp_features(bytes(data))
     if features is None:
         raise InvalidArgumentError("Failed to decode WebP header.")
     stored = 4 if features.has_alpha else 3
@@ -79,11 +81,11 @@ def _open(data: Buffer) -> Any:
             raise ValueError(str(error)) from error
 
 
-def _read_still(data: Buffer, features: _Features) -> Pixels:
+def _read_still(data: Buffer, features: WebpFeatures) -> Pixels:
     return np.asarray(_open(data).convert("RGBA" if features.has_alpha else "RGB"))
 
 
-def _read_animation(data: Buffer, features: _Features, all_frames: bool) -> Pixels:
+def _read_animation(data: Buffer, features: WebpFeatures, all_frames: bool) -> Pixels:
     mode = "RGBA" if features.has_alpha else "RGB"
     frames: list[Pixels] = []
     try:
@@ -119,7 +121,7 @@ def _without_container(data: bytes) -> bytes:
     return b"RIFF" + len(body).to_bytes(4, "little") + body
 
 
-def _read_features(data: bytes) -> _Features | None:
+def read_webp_features(data: Buffer) -> WebpFeatures | None:
     """What the header says, None if it cannot be read. The bytes begin with RIFF, a size and WEBP."""
     size = int.from_bytes(data[4:8], "little")
     if size < 12 or size > 2**32 - 10:
@@ -132,14 +134,14 @@ def _read_features(data: bytes) -> _Features | None:
         height = 1 + int.from_bytes(data[27:30], "little")
         if width * height >= 1 << 32:
             return None
-        extended = _Features(width, height, bool(data[20] & _HAS_ALPHA), bool(data[20] & _HAS_ANIMATION))
+        extended = WebpFeatures(width, height, bool(data[20] & _HAS_ALPHA), bool(data[20] & _HAS_ANIMATION))
         if extended.has_animation:
             return extended
         at = 30
     return _read_image_features(data, at, extended)
 
 
-def _read_image_features(data: bytes, at: int, extended: _Features | None) -> _Features | None:
+def _read_image_features(data: Buffer, at: int, extended: WebpFeatures | None) -> WebpFeatures | None:
     """The same from the first image; where the file ends too soon, the extended header is enough."""
     whole = int.from_bytes(data[4:8], "little")
     has_alpha = False
@@ -168,14 +170,14 @@ def _read_image_features(data: bytes, at: int, extended: _Features | None) -> _F
     return extended._replace(has_alpha=extended.has_alpha or found.has_alpha or has_alpha)
 
 
-def _read_lossless(data: bytes, at: int) -> _Features | None:
+def _read_lossless(data: Buffer, at: int) -> WebpFeatures | None:
     bits = int.from_bytes(data[at + 9 : at + 13], "little")
     if data[at + 8] != _LOSSLESS_SIGNATURE or bits >> 29:
         return None
-    return _Features(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF), bool(bits >> 28 & 1), False)
+    return WebpFeatures(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF), bool(bits >> 28 & 1), False)
 
 
-def _read_lossy(data: bytes, at: int) -> _Features | None:
+def _read_lossy(data: Buffer, at: int) -> WebpFeatures | None:
     size = int.from_bytes(data[at + 4 : at + 8], "little")
     frame = data[at + 8 : at + 18]
     bits = int.from_bytes(frame[:3], "little")
@@ -186,4 +188,4 @@ def _read_lossy(data: bytes, at: int) -> _Features | None:
         return None
     if profile > 3 or not is_shown or part >= size:
         return None
-    return _Features(width, height, False, False) if width and height else None
+    return WebpFeatures(width, height, False, False) if width and height else None

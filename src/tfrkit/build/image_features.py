@@ -1,0 +1,86 @@
+"""How the features of images are called: four sets of names, and changes to single ones. Pure: no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, TypeAlias
+
+from tfrkit.errors import InvalidArgumentError
+
+__all__ = ["COLORSPACE", "FIELDS", "Names", "feature_names"]
+
+Names: TypeAlias = Literal["full", "plain", "tfds", "slim"]
+
+# What can be written of an image, with its full name and the type.
+FIELDS: Final = {
+    "image/encoded": "bytes",
+    "image/format": "bytes",
+    "image/height": "int64",
+    "image/width": "int64",
+    "image/channels": "int64",
+    "image/filename": "bytes",
+    "image/label": "int64",
+    "image/text": "bytes",
+}
+COLORSPACE: Final = "image/colorspace"  # of raw pixels: RGB or BGR
+_SIZES: Final = {"image/height": "height", "image/width": "width", "image/channels": "channels"}
+_SETS: Final[dict[str, dict[str, str]]] = {
+    "full": {name: name for name in FIELDS},
+    # What the usual program of a tutorial writes.
+    "plain": {"image/encoded": "image", "image/label": "label"},
+    # What tensorflow_datasets' ImageFolder calls them.
+    "tfds": {"image/encoded": "image", "image/label": "label", "image/filename": "image/filename"},
+    # What TF-slim's readers expect, as its build_imagenet_data.py writes them.
+    "slim": {name: name for name in FIELDS}
+    | {"image/label": "image/class/label", "image/text": "image/class/text"},
+}
+
+
+def feature_names(
+    names: str, rename: Mapping[str, str], extras: Iterable[str] = (), *, raw: bool = False
+) -> dict[str, str]:
+    """Settle which fields are written, and under which names.
+
+    Args:
+        names: the set: "full", "plain", "tfds" or "slim".
+        rename: new names by old ones: names of the set, or full names, which adds a field that the set does not have.
+            An empty new name leaves the feature out.
+        extras: further columns of a list; they have their own names unless they are renamed.
+        raw: pixels are stored, which are of no use without their size: every set then has it.
+
+    Returns:
+        Names of features by fields and extras.
+
+    Raises:
+        InvalidArgumentError: an old name is none, or two features have the same name.
+
+    >>> feature_names("plain", {"label": "y", "image/height": "h"})
+    {'image/encoded': 'image', 'image/label': 'y', 'image/height': 'h'}
+    """
+    if names not in _SETS:
+        raise InvalidArgumentError(f"names={names!r}: expected one of {', '.join(_SETS)}.")
+    found = dict(_SETS[names])
+    if raw:
+        short = names in ("plain", "tfds")
+        found |= {field: name if short else found[field] for field, name in _SIZES.items()}
+        found |= {} if short else {COLORSPACE: COLORSPACE}
+    found |= {name: name for name in extras}
+    by_name = {name: field for field, name in found.items()}
+    for old, new in rename.items():
+        field = by_name.get(old, old)
+        if field not in found and field not in FIELDS and not (raw and field == COLORSPACE):
+            raise InvalidArgumentError(
+                f"name {old!r}: expected the name of a feature to change but there is none; there are "
+                f"{', '.join([*found.values(), *(name for name in FIELDS if name not in found)])}."
+            )
+        found[field] = new
+    found = {field: name for field, name in found.items() if name}
+    for field, name in found.items():
+        if list(found.values()).count(name) > 1:
+            raise InvalidArgumentError(
+                f"name {name!r}: expected features of different names but {field!r} is not the only one. "
+                "Rename one of them (--name old=new)."
+            )
+    if "image/encoded" not in found:
+        raise InvalidArgumentError("the feature of the image itself cannot be left out.")
+    return found

@@ -1,0 +1,60 @@
+"""How a camera was held: the EXIF orientation of a JPEG file, and turning pixels upright. Pure: no I/O.
+
+Decoders give pixels as they are stored. Where a file is kept, its EXIF data are kept too; where pixels are stored anew,
+these would be lost, so pixels are turned as viewers (and OpenCV's imread) do.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.ops.jpeg_header import header_segments
+
+__all__ = ["jpeg_orientation", "upright"]
+
+_APP1: Final = 0xE1
+_BEGIN: Final = b"Exif\0\0"
+_TAG: Final = 0x0112
+_SHORT: Final = 3
+_MAX_TAGS: Final = 512
+
+
+def jpeg_orientation(data: bytes) -> int:
+    """Give the orientation that the EXIF data of a JPEG file name: 1 to 8; 1, upright, where there are none."""
+    for marker, at, length in header_segments(data[: 1 << 18]):
+        if marker == _APP1 and data[at + 4 : at + 10] == _BEGIN:
+            try:
+                return _read(data[at + 10 : at + 2 + length])
+            except struct.error:
+                return 1
+    return 1
+
+
+def _read(tiff: bytes) -> int:
+    order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
+    if order is None:
+        return 1
+    (first,) = struct.unpack_from(order + "I", tiff, 4)
+    (count,) = struct.unpack_from(order + "H", tiff, first)
+    for number in range(min(count, _MAX_TAGS)):
+        tag, kind, _, value = struct.unpack_from(order + "HHIH", tiff, first + 2 + 12 * number)
+        if tag == _TAG and kind == _SHORT:
+            return value if 1 <= value <= 8 else 1
+    return 1
+
+
+def upright(pixels: npt.NDArray[Any], orientation: int) -> npt.NDArray[Any]:
+    """Turn and mirror an image so that it stands as the orientation says.
+
+    >>> upright(np.array([[[1], [2]]]), 6).ravel().tolist(), upright(np.array([[[1], [2]]]), 3).ravel().tolist()
+    ([1, 2], [2, 1])
+    """
+    if orientation in (5, 6, 7, 8):
+        pixels = pixels.transpose(1, 0, 2)
+    across = orientation in (2, 3, 6, 7)
+    down = orientation in (3, 4, 7, 8)
+    return np.ascontiguousarray(pixels[:: -1 if down else 1, :: -1 if across else 1])

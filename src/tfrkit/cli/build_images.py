@@ -1,0 +1,179 @@
+"""`tfr build images`: photos become shards."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from tfrkit.cli.arguments import (
+    Compression,
+    DryRun,
+    Json,
+    Level,
+    Overwrite,
+    Quiet,
+    ShardSize,
+    Workers,
+    size_bytes,
+)
+from tfrkit.cli.console import BAD_USAGE, CommandError
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+Source: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A folder with a folder for each class; the same in a .zip, .tar or .tar.gz; a .csv, .tsv or .jsonl list "
+        "of path, label and more; or a folder of images without classes.",
+        show_default=False,
+    ),
+]
+Out: TypeAlias = Annotated[
+    str, typer.Argument(metavar="OUT", help="The folder for the shards.", show_default=False)
+]
+Split: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="By chance, with exact numbers: train=0.8,validation=0.1,test=0.1. By the folders train, validation (or "
+        "val) and test: folders. By other folders: train=2023,test=2024. Everything is in train by default.",
+    ),
+]
+
+
+@app.command()
+def images(
+    source: Source,
+    out: Out,
+    split: Split = None,
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="Split every class in these ratios, not all together.")
+    ] = False,
+    label_map: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Class names, one on a line: labels are the lines' numbers, from 0 on."
+        ),
+    ] = None,
+    shards: Annotated[int | None, typer.Option(min=1, help="How many files of each split.")] = None,
+    shard_size: ShardSize = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle/--no-shuffle", help="Mix the images, or keep the order of their names.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Of the splits and of the order.")] = 0,
+    names: Annotated[
+        Literal["full", "plain", "tfds", "slim"],
+        typer.Option(
+            help="How features are called: image/encoded and so on; image, label; as in TensorFlow Datasets; as in "
+            "TF-slim.",
+        ),
+    ] = "full",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD=NEW", help="Rename a feature, or leave it out (OLD=); may be given several times."
+        ),
+    ] = None,
+    encoding: Annotated[
+        Literal["keep", "jpeg", "raw"] | None,
+        typer.Option(
+            help="Files as they are (default), JPEG encoded anew, or uint8 pixels (height, width, channels)."
+        ),
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="HxW", help="Stretch images to this height and width, such as 224x224."),
+    ] = None,
+    max_side: Annotated[
+        int | None, typer.Option(min=1, help="Shrink images until no side is longer, in proportion.")
+    ] = None,
+    quality: Annotated[int | None, typer.Option(min=0, max=100, help="Of JPEG; 95 by default.")] = None,
+    order: Annotated[
+        Literal["rgb", "bgr"], typer.Option(help="Of the channels of raw pixels; bgr as OpenCV has it.")
+    ] = "rgb",
+    channels: Annotated[
+        int | None, typer.Option(min=1, max=3, help="1 or 3, where pixels are stored anew; 3 by default.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Decode every image to see that it is whole.")
+    ] = False,
+    duplicates: Annotated[
+        Literal["note", "skip", "raise", "keep"],
+        typer.Option(
+            help="Images with the same bytes: keep and report, leave out, fail, or do not look for them."
+        ),
+    ] = "note",
+    on_bad: Annotated[
+        Literal["skip", "raise"],
+        typer.Option(
+            help="Broken and empty files, and files that are no images: leave out and report, or fail."
+        ),
+    ] = "skip",
+    max_image: Annotated[
+        int, typer.Option(metavar="SIZE", parser=size_bytes, help="Larger files are bad.")
+    ] = 64_000_000,
+    list_encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Of the text of a list, such as gbk.")
+    ] = "utf-8",
+    zip_encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Of names in a .zip that are not marked as UTF-8; guessed by default."
+        ),
+    ] = None,
+    compression: Compression = None,
+    level: Level = None,
+    workers: Workers = None,
+    overwrite: Overwrite = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make shards of Examples from JPEG, PNG, GIF, BMP and WebP images.
+
+    Files are kept as they are unless they are to be resized or encoded anew, which needs the extra `images`. Labels are
+    the sorted names of the classes, written as labels.txt. An interrupted build goes on when it is run again.
+
+    Example: tfr build images photos.zip out --split train=0.8,validation=0.1,test=0.1
+    """
+    from dataclasses import replace
+
+    from tfrkit.build.image_options import ImageOptions
+    from tfrkit.build.image_plan import plan_images
+    from tfrkit.build.job import dry_run as plan_of
+    from tfrkit.build.job import run_job
+    from tfrkit.cli.build_report import show_plan, show_report
+    from tfrkit.cli.progress import job_progress
+
+    options = ImageOptions.make(
+        split=split, per_class=per_class, label_map=label_map, shards=shards, shard_size=shard_size, shuffle=shuffle,
+        seed=seed, names=names, rename=_renamed(name or []), encoding=encoding, size=size, max_side=max_side,
+        quality=quality, order=order, channels=channels, check=check, duplicates=duplicates, max_image=max_image,
+        list_encoding=list_encoding, zip_encoding=zip_encoding, compression=compression, level=level,
+    )  # fmt: skip
+    with job_progress(quiet=quiet or dry_run) as progress:
+        job = plan_images(source, out, options)
+        if dry_run:
+            show_plan(replace(plan_of(job, overwrite=overwrite), mixed=shuffle), as_json=as_json)
+            return
+        report = run_job(job, workers=workers, on_bad=on_bad, overwrite=overwrite, progress=progress)
+    show_report(report, as_json=as_json, quiet=quiet)
+    if not report.records:
+        raise CommandError(
+            f"{source}: none of the {sum(report.bad.values()):,} files is an image that can be used",
+            f"{out}/report.json says why.",
+        )
+
+
+def _renamed(pairs: list[str]) -> dict[str, str]:
+    """Read `--name old=new`."""
+    names = {}
+    for pair in pairs:
+        old, equals, new = pair.partition("=")
+        if not equals or not old:
+            raise CommandError(
+                f"--name {pair}: expected OLD=NEW", "such as --name image/label=label.", exit_code=BAD_USAGE
+            )
+        names[old] = new
+    return names
