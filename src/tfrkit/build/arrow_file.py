@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.build.arrow_columns import RowReport, fit_arrays, leaf_arrays, leaves, seen_in_schema
+from tfrkit.build.arrow_columns import RowReport, fit_arrays
+from tfrkit.build.arrow_types import leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey, batch_rows
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey, batch_rows
 from tfrkit.errors import DataLossError, InvalidArgumentError, from_os_error
 from tfrkit.optional import require
 
@@ -34,9 +35,7 @@ class ArrowFormat:
                 schema, pieces = _survey_file(source, file, watch)
             else:
                 schema, pieces = _survey_stream(source, file, watch)
-            columns, refused = seen_in_schema(schema, file)
-            nullable = {name: seen | Seen.NULL for name, seen in columns.items()}
-            return Survey(file, nullable, pieces, refused)
+            return survey_schema(schema, file, pieces, lambda _: True)  # who would know
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch

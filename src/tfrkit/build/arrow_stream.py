@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tfrkit.build.arrow_columns import leaf_arrays, leaves, seen_in_schema
 from tfrkit.build.arrow_file import fitted_batches
+from tfrkit.build.arrow_types import leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey
 from tfrkit.optional import require
 
 __all__ = ["StreamFormat", "is_stream", "open_stream"]
@@ -52,10 +52,6 @@ class StreamFormat:
     def survey(self, file: InputFile, watch: Watch) -> Survey:
         """Look at the schema."""
         watch.advance()
-        columns, refused = seen_in_schema(self.schema, file)
-        with_nulls = {
-            name: seen | Seen.NULL if name in self.nulls else seen for name, seen in columns.items()
-        }
         total = max(1, sum(self.rows))
         pieces = []
         first = 0
@@ -64,7 +60,7 @@ class StreamFormat:
                 size = max(1, self.size * count // total)
                 pieces.append(Piece(file, number, number + 1, first, count, 0, size))
             first += count
-        return Survey(file, with_nulls, tuple(pieces), refused)
+        return survey_schema(self.schema, file, tuple(pieces), self.nulls.__contains__)
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch

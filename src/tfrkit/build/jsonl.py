@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays
+from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays, steps_of
 from tfrkit.build.job import BadInput, Watch
+from tfrkit.build.json_notation import FEATURE_LISTS
 from tfrkit.build.jsonl_block import Hint, parse_block, seen_in_block, wanted_arrays
-from tfrkit.build.jsonl_lines import BadLine, lines_of, parse_line, seen_in_cell
+from tfrkit.build.jsonl_lines import BadLine, Steps, lines_of, parse_line, seen_in_cell
 from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.errors import from_os_error
@@ -52,7 +53,9 @@ class JsonlFormat:
                 found.add_block(block, self.max_field)
                 watch.advance()
         columns, refused = found.columns()
-        return Survey(file, columns, tuple(pieces), refused)
+        begin = f"{FEATURE_LISTS}/"
+        lists = {name: name.removeprefix(begin) for name in columns if name.startswith(begin)}
+        return Survey(file, columns, tuple(pieces), refused, lists)
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
@@ -144,7 +147,7 @@ class _Block:
 
     def slow(self, columns: tuple[Column, ...]) -> Mapping[str, Any]:
         """Line by line."""
-        made: dict[str, list[Any]] = {column.feature: [] for column in columns}
+        made: dict[str, list[Any]] = {column.key: [] for column in columns}
         for number, line in enumerate(lines_of(self.data), self.first_line):
             cells = parse_line(line, self.max_field)
             if cells is None:
@@ -158,16 +161,17 @@ class _Block:
                 self.watch.bad(BadInput(self.file.name, number, MISFIT, str(error)))
                 continue
             for column, value in zip(columns, row, strict=True):
-                made[column.feature].append(value)
-        return {column.feature: array_of(made[column.feature], column.kind) for column in columns}
+                made[column.key].append(value)
+        return {
+            column.key: (steps_of if column.steps else array_of)(made[column.key], column.kind)
+            for column in columns
+        }
 
 
 def _cell(value: Any, column: Column) -> Any:
     try:
-        if isinstance(value, dict):
-            raise MisfitError("an object inside a list")
-        if not isinstance(value, (str, bytes, int, float, list, type(None))) and column.kind == "float":
-            return value  # numpy's, with all its bits
+        if isinstance(value, Steps):
+            return [fit_cell(step, column) for step in value]
         return fit_cell(value, column)
     except MisfitError as error:
         raise MisfitError(f"column {column.name!r}: {error}") from None

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.arrow_columns import Leaf, leaf_arrays, leaves
+from tfrkit.build.arrow_types import Leaf, leaf_arrays, leaves
 from tfrkit.build.json_notation import BASE64, FEATURE_LISTS
 from tfrkit.build.jsonl_lines import MAX_DEPTH, SPECIAL, is_deep
 from tfrkit.build.table_format import Column, Seen

@@ -5,6 +5,7 @@ What is right here is right in `jsonl.py`, which reads blocks of lines at once, 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,17 @@ from tfrkit.build.json_notation import BASE64, EMPTY, FEATURE_LISTS, FLOAT32, de
 from tfrkit.build.table_format import Seen
 from tfrkit.build.table_values import seen_in
 
-__all__ = ["MAX_DEPTH", "SPECIAL", "BadLine", "Cells", "is_deep", "lines_of", "parse_line", "seen_in_cell"]
+__all__ = [
+    "MAX_DEPTH",
+    "SPECIAL",
+    "BadLine",
+    "Cells",
+    "Steps",
+    "is_deep",
+    "lines_of",
+    "parse_line",
+    "seen_in_cell",
+]
 
 MAX_DEPTH: Final = 100  # of lists and objects inside each other
 SPECIAL: Final = frozenset((BASE64, FLOAT32, EMPTY))
@@ -48,6 +59,10 @@ class _Empty(list[Any]):
         self.kind = kind
 
 
+class Steps(list[Any]):
+    """The steps of a feature list, each a cell."""
+
+
 def parse_line(line: bytes, max_bytes: int) -> Cells | BadLine | None:
     """Read one line: its values by column, why it is bad, or None if there is nothing in it.
 
@@ -69,6 +84,9 @@ def parse_line(line: bytes, max_bytes: int) -> Cells | BadLine | None:
 
 def seen_in_cell(value: Any) -> Seen | None:
     """Tell what a cell has; None: lists of lists or of objects, which no feature can hold."""
+    if isinstance(value, Steps):
+        found = [seen_in_cell(step) for step in value]
+        return None if None in found else functools.reduce(Seen.__or__, filter(None, found), Seen.LIST)
     if isinstance(value, _Empty):
         return Seen.LIST | _KINDS[value.kind]
     if isinstance(value, np.ndarray):
@@ -145,13 +163,27 @@ def _check_unicode(value: Any) -> None:
 def _flat(value: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
     for name, item in value.items():
         if name == FEATURE_LISTS and not above:
-            raise _bad("a SequenceExample", f"{FEATURE_LISTS!r} cannot be in a table of Examples")
-        if not isinstance(item, dict):
+            yield from _feature_lists(item)
+        elif not isinstance(item, dict):
             yield above + name, item
-        elif len(item) == 1 and SPECIAL.issuperset(item):
+        elif _is_special(item):
             yield above + name, _special(item)
         else:
             yield from _flat(item, f"{above}{name}/")
+
+
+def _feature_lists(lists: Any) -> Iterator[tuple[str, Steps]]:
+    if not isinstance(lists, dict) or not all(isinstance(steps, list) for steps in lists.values()):
+        raise _bad("not valid JSON", f"{FEATURE_LISTS!r} is no object of lists of steps")
+    for name, steps in lists.items():
+        yield (
+            f"{FEATURE_LISTS}/{name}",
+            Steps(_special(step) if _is_special(step) else step for step in steps),
+        )
+
+
+def _is_special(item: Any) -> bool:
+    return isinstance(item, dict) and len(item) == 1 and SPECIAL.issuperset(item)
 
 
 def _special(item: dict[str, Any]) -> Any:

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.build.arrow_columns import Leaf, RowReport, fit_arrays, leaf_arrays, leaves, seen_in_schema
+from tfrkit.build.arrow_columns import RowReport, fit_arrays
+from tfrkit.build.arrow_types import Leaf, leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey, batch_rows
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey, batch_rows
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.optional import require
 
@@ -31,10 +32,8 @@ class ParquetFormat:
         watch.advance()
         with _opened(file) as opened:
             meta = opened.metadata
-            columns, refused = seen_in_schema(opened.schema_arrow, file)
-            for name in _with_nulls(meta, leaves(opened.schema_arrow)):
-                columns[name] |= Seen.NULL
-            return Survey(file, columns, _pieces(file, meta), refused)
+            nulls = set(_with_nulls(meta, leaves(opened.schema_arrow)))
+            return survey_schema(opened.schema_arrow, file, _pieces(file, meta), nulls.__contains__)
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch

@@ -197,7 +197,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
         canonical(options.compression),
         options.level,
         _made_by(options, columns, reader, groups, source),
-        spec_to_data(feature_spec(columns)),
+        None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
     )
 
@@ -299,27 +299,32 @@ def _groups(
     surveys: Sequence[Survey], columns: Sequence[Column], reader: TableFormat, options: TableOptions
 ) -> tuple[Group, ...]:
     by_file = all_parts(surveys, columns)
+    sequences = any(column.steps for column in columns)
     if options.shards == PER_INPUT:
         stems = [_stem(survey.file) for survey in surveys]
         return tuple(
-            Group(stem, (TableRecipe(reader, tuple(parts)),), None)
+            Group(stem, (TableRecipe(reader, tuple(parts), sequences),), None)
             for stem, parts in zip(stems, by_file, strict=True)
         )
     parts = [part for of_file in by_file for part in of_file]
-    shards = _count_shards(parts, reader, options)
+    shards = _count_shards(parts, TableRecipe(reader, (), sequences), options)
     if options.shuffle:
-        recipes = tuple(TableRecipe(reader, (part,)) for part in parts)
+        recipes = tuple(TableRecipe(reader, (part,), sequences) for part in parts)
         return (Group(options.prefix, recipes, shards, options.seed),)
     return (
-        Group(options.prefix, tuple(TableRecipe(reader, cut) for cut in cut_rows(parts, shards)), shards),
+        Group(
+            options.prefix,
+            tuple(TableRecipe(reader, cut, sequences) for cut in cut_rows(parts, shards)),
+            shards,
+        ),
     )
 
 
-def _count_shards(parts: Sequence[Part], reader: TableFormat, options: TableOptions) -> int:
+def _count_shards(parts: Sequence[Part], like: TableRecipe, options: TableOptions) -> int:
     if isinstance(options.shards, int):
         return plan_shards(0, options.shards, options.shard_bytes)
     rows = sum(part.stop - part.start for part in parts)
-    return plan_shards(estimate_bytes(parts, reader), None, options.shard_bytes, most=rows)
+    return plan_shards(estimate_bytes(parts, like), None, options.shard_bytes, most=rows)
 
 
 def _stem(file: InputFile) -> str:
@@ -358,6 +363,8 @@ def _made_by(
 
 def _column_entry(column: Column) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": column.name, "feature": column.feature, "kind": column.kind}
+    if column.steps:
+        entry["steps"] = True
     if column.separator is not None:
         entry["separator"] = column.separator
     if column.null_value is not None:

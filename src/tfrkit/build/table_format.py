@@ -15,7 +15,7 @@ from tfrkit.build.job import Watch
 
 __all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "batch_rows"]
 
-_BATCH_BYTES: Final = 4 << 20  # of values that are converted and encoded at once
+_BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
 _MAX_BATCH_ROWS: Final = 64 << 10
 
 
@@ -81,12 +81,14 @@ class Survey:
         columns: names in the file's order, each with what was seen.
         pieces: the whole file, in order; some MB each.
         refused: columns that no feature can hold, each with why and what to do; an error if one is wanted.
+        feature_lists: columns that are feature lists of SequenceExamples, each with the list's name.
     """
 
     file: InputFile
     columns: Mapping[str, Seen]
     pieces: tuple[Piece, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
+    feature_lists: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Column:
         separator: what cuts a text into a list of values; None: one value, or a list where the format has lists.
         null_value: what stands in for a null: an int, float or bytes; None: the feature is absent in that row.
         seen: what the surveys of all inputs saw.
+        steps: it is a feature list of SequenceExamples, with lists of steps.
     """
 
     name: str
@@ -108,6 +111,12 @@ class Column:
     separator: str | None = None
     null_value: Any = None
     seen: Seen = Seen.NOTHING
+    steps: bool = False
+
+    @property
+    def key(self) -> str:
+        """Under which name a batch has it: the feature's; that of a feature list may be a feature's, too."""
+        return f"\0\0{self.feature}" if self.steps else self.feature
 
 
 def batch_rows(piece: Piece) -> int:
@@ -124,7 +133,7 @@ class TableFormat(Protocol):
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
     ) -> Iterator[Mapping[str, Any]]:
-        """Read some rows of a piece: yield batches, columns by feature name.
+        """Read some rows of a piece: yield batches, columns by `Column.key`.
 
         The columns of a batch are what `encode_examples` takes, all of the same length and of the kind that was
         settled; there is no Python per row. `rows` counts from the piece's first row on, bad ones included. Rows in it

@@ -6,7 +6,7 @@ Plans are pure and depend on the surveys alone, never on the number of workers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from tfrkit.build.table_schema import partition_values
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.encode import encode_examples
+from tfrkit.examples.encode import encode_examples, encode_sequence_examples
 from tfrkit.model.block import Block
 
 __all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "cut_rows", "estimate_bytes"]
@@ -65,14 +65,23 @@ class FileColumns:
         filler = next(iter(survey.columns), "")
         return cls((Column(filler, "", "bytes"),), constants, "")
 
-    def features(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        """Complete a batch; nothing if it has no rows."""
+    def encode(self, batch: Mapping[str, Any], *, sequences: bool) -> Block | None:
+        """Make the records of a batch; None if it has no rows."""
         rows = len(next(iter(batch.values())))
-        made = {name: values for name, values in batch.items() if name != self.unwanted}
+        if not rows:
+            return None
+        features = {
+            column.feature: batch[column.key]
+            for column in self.read
+            if not column.steps and column.key != self.unwanted
+        }
         for name, value in self.constants.items():
             if value is not None:
-                made[name] = [value] * rows if isinstance(value, (bytes, list)) else np.full(rows, value)
-        return made if rows else {}
+                features[name] = [value] * rows if isinstance(value, (bytes, list)) else np.full(rows, value)
+        if not sequences:
+            return encode_examples(features or {"": [None] * rows}, threads=1)
+        lists = {column.feature: batch[column.key] for column in self.read if column.steps}
+        return encode_sequence_examples(features or {"": [None] * rows}, lists, threads=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,7 @@ class TableRecipe:
 
     format: TableFormat
     parts: tuple[Part, ...]
+    sequences: bool = False
 
     @property
     def input_bytes(self) -> int:
@@ -109,9 +119,8 @@ class TableRecipe:
         for part in self.parts:
             rest, rows = part.size, part.stop - part.start
             for batch in self.format.read(part.piece, range(part.start, part.stop), part.columns.read, watch):
-                features = part.columns.features(batch)
-                if features:
-                    block = encode_examples(features, threads=1)
+                block = part.columns.encode(batch, sequences=self.sequences)
+                if block is not None:
                     read = min(rest, part.size * len(block) // rows)
                     rest -= read
                     watch.advance(read, len(block))
@@ -153,7 +162,7 @@ def cut_rows(parts: Sequence[Part], shards: int) -> list[tuple[Part, ...]]:
     return [tuple(found) for found in made]
 
 
-def estimate_bytes(parts: Sequence[Part], format: TableFormat) -> int:  # noqa: A002
+def estimate_bytes(parts: Sequence[Part], like: TableRecipe) -> int:
     """Guess how large all records will be, from the first rows of some pieces."""
     total = sum(part.stop - part.start for part in parts)
     chosen = sorted({number * len(parts) // _SAMPLES for number in range(min(_SAMPLES, len(parts)))})
@@ -161,7 +170,7 @@ def estimate_bytes(parts: Sequence[Part], format: TableFormat) -> int:  # noqa: 
     for number in chosen:
         part = parts[number]
         some = Part(part.piece, 0, min(part.stop, _SAMPLE_ROWS), part.columns)
-        for block in TableRecipe(format, (some,)).blocks(Watch(Stop(), "skip", lambda *_: None)):
+        for block in replace(like, parts=(some,)).blocks(Watch(Stop(), "skip", lambda *_: None)):
             rows += len(block)
             size += block.data.nbytes
     return size * total // rows if rows else 0

@@ -38,7 +38,7 @@ _KINDS: Final = {
     "string": "bytes",
     "str": "bytes",
 }
-_COLUMN: Final = re.compile(r"(?s)(?P<name>.+):(?P<kind>\w+)(?:\[(?P<separator>.*)\])?")
+_COLUMN: Final = re.compile(r"(?s)(?P<name>.*):(?P<kind>\w+)(?:\[(?P<separator>.*)\])?")
 _ESCAPE: Final = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)")
 _ESCAPES: Final = {"t": "\t", "n": "\n", "\\": "\\", "0": "\0"}
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -109,7 +109,7 @@ def parse_column(text: str) -> tuple[str, str, str | None]:
     return (
         match["name"],
         _kind(match["name"], match["kind"]),
-        None if separator is None else unescape(separator),
+        unescape(separator) if separator else None,
     )
 
 
@@ -146,8 +146,11 @@ def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[Column, ...
     _check_names(choice, seen)
     if choice.only is not None:
         seen = {name: seen[name] for name in choice.only}
+    lists: dict[str, str] = {}
+    for survey in surveys:
+        lists.update(survey.feature_lists)
     columns = tuple(
-        _column(name, found, choice) for name, found in seen.items() if name not in set(choice.drop)
+        _column(name, found, choice, lists) for name, found in seen.items() if name not in set(choice.drop)
     )
     if not columns:
         raise InvalidArgumentError(
@@ -163,8 +166,13 @@ def partition_values(partition: Mapping[str, str]) -> dict[str, str | None]:
     return {name: None if text == NULL_PARTITION else text for name, text in partition.items()}
 
 
-def feature_spec(columns: Iterable[Column]) -> dict[str, FeatureSpec]:
-    """Give the spec by which `parse_example` reads the records: one value where every row has exactly one."""
+def feature_spec(columns: Sequence[Column]) -> dict[str, FeatureSpec] | None:
+    """Give the spec by which `parse_example` reads the records: one value where every row has exactly one.
+
+    None for SequenceExamples, which no such spec describes.
+    """
+    if any(column.steps for column in columns):
+        return None
     spec: dict[str, FeatureSpec] = {}
     for column in sorted(columns, key=lambda column: column.feature):
         listed = column.separator is not None or Seen.LIST in column.seen
@@ -242,25 +250,27 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
 
 
-def _column(name: str, seen: Seen, choice: ColumnChoice) -> Column:
-    kind, separator = choice.kinds.get(name, (None, None))
-    if kind is None:
-        kind = (
-            "bytes"
-            if Seen.TEXT in seen
-            else "float"
-            if Seen.FLOAT in seen
-            else "int64"
-            if Seen.INT in seen
-            else "bytes"
-        )
+def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> Column:
+    kind, separator = choice.kinds.get(name, (_kind_of(seen), None))
     text = choice.null_values.get(name, choice.null_value)
-    feature = choice.renamed.get(name, name)
+    feature = choice.renamed.get(name, lists.get(name, name))
     check_name(feature)
-    if not feature:
-        raise InvalidArgumentError("A column has no name. Pass names= (--names) or rename it: --name =NEW.")
+    if name in lists:
+        if name in choice.kinds or name in choice.null_values:
+            raise InvalidArgumentError(
+                f"Column {name!r} is a feature list of SequenceExamples: its kind and its nulls cannot be chosen."
+            )
+        return Column(name, feature, kind, seen=seen, steps=True)
     null_value = None if text is None else _null_value(name, kind, text)
     return Column(name, feature, kind, separator, null_value, seen)
+
+
+def _kind_of(seen: Seen) -> str:
+    if Seen.TEXT in seen:
+        return "bytes"
+    if Seen.FLOAT in seen:
+        return "float"
+    return "int64" if Seen.INT in seen else "bytes"
 
 
 def _null_value(name: str, kind: str, given: Any) -> Any:
@@ -295,9 +305,9 @@ def _check_refused(surveys: Sequence[Survey], columns: Sequence[Column]) -> None
 def _check_features(columns: Sequence[Column]) -> None:
     taken: dict[str, str] = {}
     for column in columns:
-        if column.feature in taken:
+        if column.key in taken:
             raise InvalidArgumentError(
-                f"Columns {taken[column.feature]!r} and {column.name!r} would both be the feature {column.feature!r}. "
+                f"Columns {taken[column.key]!r} and {column.name!r} would both be the feature {column.feature!r}. "
                 "Rename one with --name, or leave one out with --drop."
             )
-        taken[column.feature] = column.name
+        taken[column.key] = column.name

@@ -10,6 +10,8 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
+import numpy as np
+
 from tfrkit.build.table_format import Column, Seen
 
 __all__ = ["MisfitError", "fit_cell", "seen_in"]
@@ -52,7 +54,9 @@ def fit_cell(value: Any, column: Column) -> Any:
         return column.null_value
     if column.separator is not None and isinstance(value, (str, bytes)):
         value = _cut(value, column.separator)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (np.ndarray, np.float32)) and column.kind == "float":
+        return value  # with all its bits
+    if isinstance(value, (list, tuple, np.ndarray)):
         return [_fit_item(item, column) for item in value]
     return _fit(value, column)
 
