@@ -19,7 +19,7 @@ from tfrkit.build.table_inputs import FORMATS, SUFFIXES, FormatName, find_inputs
 from tfrkit.build.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
 from tfrkit.build.table_schema import choose_columns, feature_spec, settle
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import InvalidArgumentError, UnimplementedError
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.records.fingerprint import file_fingerprint
 from tfrkit.records.pool import default_threads
@@ -257,7 +257,9 @@ def _make_format(files: Sequence[InputFile], options: TableOptions) -> TableForm
     kind = options.format or guess_format(files)
     given = options.of_text()
     if kind in ("csv", "tsv", "hive"):
-        raise UnimplementedError(f"Reading {kind} is not there yet.")
+        from tfrkit.build.delimited import DelimitedFormat
+
+        return DelimitedFormat(kind=kind, max_field=options.max_field, **given)
     for name in given:
         raise InvalidArgumentError(
             f"{name}: this option is for delimited text, and the input is {kind}. Leave it out."

@@ -37,6 +37,7 @@ SUFFIXES: Final[dict[str, FormatName]] = {
 }
 _MAGIC: Final = frozenset("*?[")
 _HEAD_BYTES: Final = 4096
+_PACKED_SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
 _PACKED: Final = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -258,7 +259,9 @@ def _unquoted(text: str) -> str:
 
 
 def _by_suffix(file: InputFile) -> FormatName | None:
-    return SUFFIXES.get(os.path.splitext(file.path)[1].lower())
+    path = file.path.lower()
+    packed = next((suffix for suffix in _PACKED_SUFFIXES if path.endswith(suffix)), "")
+    return SUFFIXES.get(os.path.splitext(path.removesuffix(packed))[1])
 
 
 def _by_content(file: InputFile) -> FormatName:
