@@ -27,6 +27,7 @@ from tfrkit.cli.console import (
     silence_output,
     usage_error,
 )
+from tfrkit.cli.quick_values import read_quickly
 
 __all__ = ["main", "run"]
 
@@ -57,6 +58,7 @@ class _Commands(typer.core.TyperGroup):
         command.name = cmd_name
         # Completion is installed for `tfr` as a whole.
         command.params = [option for option in command.params if option.name not in _COMPLETION]
+        read_quickly(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -149,6 +151,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:
     command = typer.main.get_command(app)
+    read_quickly(command)
     try:
         with command.make_context("tfr", list(arguments)) as context:
             verbose[0] |= bool(context.params["verbose"])

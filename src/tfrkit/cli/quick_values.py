@@ -1,0 +1,68 @@
+"""Values of arguments without typer's validation where there is nothing to validate.
+
+typer reads values through pydantic, whose import takes nearly as long as numpy. Texts, defaults and plain numbers need
+none of it, and most command lines have nothing else; everything else goes the way of typer. A typer that has no such
+validation is left as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+__all__ = ["read_quickly"]
+
+_LATER: Final = object()
+
+
+def read_quickly(command: Any) -> None:
+    """Let the parameters of a command take simple values as they are.
+
+    Args:
+        command: what `typer.main.get_command` gives.
+    """
+    all_of = command.get_params  # with `--help`, which is made for a context
+
+    def get_params(ctx: Any) -> list[Any]:
+        parameters: list[Any] = all_of(ctx)
+        for parameter in parameters:
+            real = getattr(parameter, "get_runtime_param", None)
+            if real is not None and not isinstance(real, _Quick):
+                parameter.get_runtime_param = _Quick(real)
+        return parameters
+
+    command.get_params = get_params
+
+
+class _Quick:
+    """Stands for a parameter's validation; makes the real one when it is needed."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __call__(self) -> _Quick:
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Give the value of a parameter, as typer's own does."""
+        simple = _simple(value, param)
+        return self._real().coerce(value, param=param, ctx=ctx) if simple is _LATER else simple
+
+
+def _simple(value: Any, param: Any) -> Any:
+    if value is None:
+        return () if param.multiple or param.nargs == -1 else None
+    if value is param.default:
+        return value
+    descriptor = param.type_descriptor
+    if descriptor.parameter_info.parser is not None:
+        return _LATER
+    if descriptor.annotation is str and isinstance(value, str):
+        return value
+    if descriptor.annotation == list[str] and isinstance(value, (list, tuple)):
+        return list(value)
+    if descriptor.annotation is int and isinstance(value, str) and value.isdecimal() and len(value) < 19:
+        number = int(value)
+        return (
+            number if (param.min or 0) <= number <= (number if param.max is None else param.max) else _LATER
+        )
+    return _LATER
