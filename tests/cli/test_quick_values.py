@@ -19,7 +19,7 @@ def show(
     ratio: float = 0.5,
     names: Annotated[list[str] | None, typer.Option("--name")] = None,
     mode: Literal["a", "b"] = "a",
-    size: Annotated[int | None, typer.Option(parser=lambda text: len(text))] = None,
+    size: Annotated[int | None, typer.Option(parser=len)] = None,
     flag: bool = False,
     text: str = "x",
 ) -> object:
@@ -33,7 +33,7 @@ def show(
         ["p", "q", "-n", "7", "--text", "y"],
         ["p", "--name", "u", "--name", "v", "--flag", "--mode", "b", "--ratio", "1.5", "--size", "four"],
         ["caf\udce9", "-n", "20"],
-        ["p", "-n", "٣"],  # a decimal digit too
+        ["p", "-n", "٣"],  # a digit, and none for typer
         [],
         ["p", "-n", "0"],
         ["p", "-n", "21"],

@@ -60,7 +60,13 @@ def _simple(value: Any, param: Any) -> Any:
         return value
     if descriptor.annotation == list[str] and isinstance(value, (list, tuple)):
         return list(value)
-    if descriptor.annotation is int and isinstance(value, str) and value.isdecimal() and len(value) < 19:
+    if (
+        descriptor.annotation is int
+        and isinstance(value, str)
+        and value.isascii()
+        and value.isdecimal()
+        and len(value) < 19
+    ):
         number = int(value)
         return (
             number if (param.min or 0) <= number <= (number if param.max is None else param.max) else _LATER
