@@ -60,10 +60,10 @@ void run(std::span<const std::uint8_t> input) {
   REQUIRE(surveyed.bad.size() <= whole.bad.size());
 
   const std::size_t cut = text.empty() ? 0 : input[4] % text.size();
-  TextPlace place{false, false, -1};
+  TextPlace place{false, false, -1, false};
   const RowsFound first = scanner.check(text.first(cut), place, checks);
   check_rows(first, cut);
-  place = {true, first.in_long_row, -1};
+  place = {true, first.in_long_row, -1, false};
   const RowsFound second = scanner.check(text.subspan(first.consumed), place, checks);
   REQUIRE(first.rows + second.rows == whole.rows);
   REQUIRE(first.lines + second.lines == whole.lines);

@@ -69,7 +69,7 @@ nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, bool
   RowsFound found;
   {
     const nb::gil_scoped_release released;
-    found = self.survey(text.bytes(), {last, in_long_row, max_rows});
+    found = self.survey(text.bytes(), {last, in_long_row, max_rows, false});
   }
   return nb::make_tuple(found.consumed, found.rows, found.lines, found.in_long_row,
                         bytes_of(found.seen));
@@ -91,14 +91,14 @@ ColumnCheck check_of(nb::handle item) {
 }
 
 nb::tuple check(const RowScanner& self, const InputBytes& text, const nb::list& columns, bool last,
-                bool in_long_row, std::int64_t max_rows) {
+                bool in_long_row, std::int64_t max_rows, bool cut) {
   std::vector<ColumnCheck> checks;
   for (const nb::handle column : columns) checks.push_back(check_of(column));
   if (checks.size() != self.columns()) throw nb::value_error("expected as many checks as columns");
   RowsFound found;
   {
     const nb::gil_scoped_release released;
-    found = self.check(text.bytes(), {last, in_long_row, max_rows}, checks);
+    found = self.check(text.bytes(), {last, in_long_row, max_rows, cut}, checks);
   }
   return nb::make_tuple(found.consumed, found.lines, found.in_long_row, copy_of(found.begins),
                         copy_of(found.ends), bad_of(found), bytes_of(found.nulls));
@@ -124,13 +124,15 @@ void bind_scan_rows(nb::module_& module) {
           "Return bytes consumed, rows, lines, whether the text ended in a row that is too long,\n"
           "and what was seen in each column and then in the values of maps.")
       .def("check", check, nb::arg("text"), nb::arg("columns"), nb::arg("last"),
-           nb::arg("in_long_row"), nb::arg("max_rows") = -1,
-           nb::sig("def check(self, text: typing_extensions.Buffer, "
-                   "columns: list[tuple[int, int, bool, bool, bytes]], last: bool, "
-                   "in_long_row: bool, max_rows: int = -1) -> tuple[int, int, bool, "
-                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
-                   "list[tuple[int, int, int, int]], bytes]"),
+           nb::arg("in_long_row"), nb::arg("max_rows") = -1, nb::arg("cut") = false,
+           nb::sig(
+               "def check(self, text: typing_extensions.Buffer, "
+               "columns: list[tuple[int, int, bool, bool, bytes]], last: bool, "
+               "in_long_row: bool, max_rows: int = -1, cut: bool = False) -> tuple[int, int, bool, "
+               "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
+               "list[tuple[int, int, int, int]], bytes]"),
            "Take for each column (fits, fits of a map's values, is a list, is a map, separator).\n"
+           "`cut`: other rows follow in the file, so that the last has a line end.\n"
            "Return bytes consumed, lines, whether the text ended in a row that is too long, where\n"
            "rows begin and end, the bad ones (row, lines before it, fault, detail), and which\n"
            "fields are one of the texts for null (rows x columns; empty if there are none).");

@@ -65,8 +65,8 @@ enum class Ending : std::uint8_t { kRow, kMore, kUnclosed, kTooLong };
 template <typename Visitor>
 class RowWalk {
  public:
-  RowWalk(const RowFormat& format, Place row, Place end, bool last) noexcept
-      : format_(format), row_(row), at_(row), end_(end), last_(last) {}
+  RowWalk(const RowFormat& format, Place row, Place end, TextPlace place) noexcept
+      : format_(format), row_(row), at_(row), end_(end), last_(place.last), cut_(place.cut) {}
 
   // Goes to the end of the row, behind its line end if it is whole.
   Ending walk(Visitor& visit) {
@@ -80,7 +80,9 @@ class RowWalk {
         ++at_;
         continue;
       }
-      if (at_ != end_) {
+      if (at_ == end_) {
+        if (cut_) return Ending::kUnclosed;
+      } else {
         const Place behind = behind_line_end(at_, end_, last_);
         if (behind == nullptr) return Ending::kMore;
         at_ = behind;
@@ -178,6 +180,7 @@ class RowWalk {
   Place at_;
   Place end_;
   bool last_;
+  bool cut_;
   bool one_line_ = true;
   std::size_t fields_ = 0;
 };
@@ -402,7 +405,7 @@ class TextWalk {
   // Returns where the next row begins, or nullptr if this one is not whole.
   Place row(Place begin, Visitor& visit) {
     visit.begin_row();
-    RowWalk<Visitor> walk(format_, begin, end_, place_.last);
+    RowWalk<Visitor> walk(format_, begin, end_, place_);
     const Ending ending = walk.walk(visit);
     if (ending == Ending::kMore) return nullptr;
     BadRow bad{found_.rows, found_.lines, RowFault::kFields, 0};

@@ -79,6 +79,8 @@ struct TextPlace {
   bool last = true;          // nothing follows: the end of the text ends a row
   bool in_long_row = false;  // as the call for the text before has said
   std::int64_t max_rows = -1;
+  bool cut =
+      false;  // other rows follow, though nothing of these: a row without a line end has none
 };
 
 class RowScanner {

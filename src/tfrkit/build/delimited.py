@@ -118,8 +118,10 @@ class DelimitedFormat:
         plan = ColumnPlan(self.dialect, layout.names, columns)
         scanner, checks = self.dialect.scanner(plan.width), plan.checks()
 
+        cut = not source.streams and piece.end < source.size
+
         def scan(text: bytes, last: bool, in_long_row: bool, max_rows: int) -> CheckedRows:
-            return CheckedRows(*scanner.check(text, checks, last, in_long_row, max_rows))
+            return CheckedRows(*scanner.check(text, checks, last, in_long_row, max_rows, last and cut))
 
         row, line = 0, piece.first_line
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):
