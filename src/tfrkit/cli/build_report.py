@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfrkit.cli.console import out, out_json, say, table
+from tfrkit.cli.console import out, out_json, plain, say, table
 from tfrkit.cli.progress import number_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     rows = []
     for name, shards in _groups(report).items():
         records, size = sum(shard.records for shard in shards), sum(shard.bytes for shard in shards)
-        rows.append((name, number_text(len(shards)), number_text(records), size_text(size)))
+        rows.append((plain(name), number_text(len(shards)), number_text(records), size_text(size)))
     _print(("files", "shards", "records", "size"), rows)
     if quiet:
         return
@@ -46,7 +46,7 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
             say(f"{number_text(sum(found.values()))} {verb}: {_reasons(found)}")
     for bad in report.listed[:_SHOWN_BAD]:
         where = bad.source if bad.line is None else f"{bad.source}, line {bad.line}"
-        say(f"  {where}: {bad.reason}" + (f": {bad.detail}" if bad.detail else ""))
+        say("  " + plain(f"{where}: {bad.reason}" + (f": {bad.detail}" if bad.detail else "")))
     if sum(report.bad.values()) > _SHOWN_BAD:
         say(f"  ... more in {report.folder}/report.json")
     say(_ending(report))
@@ -84,7 +84,7 @@ def _print(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _reasons(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason} ({number_text(number)})" for reason, number in counts.items())
+    return ", ".join(f"{plain(reason)} ({number_text(number)})" for reason, number in counts.items())
 
 
 def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
@@ -97,7 +97,9 @@ def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
     if as_json:
         out_json(plan.to_dict())
         return
-    _print(("prefix", "shards"), [(prefix, number_text(number)) for prefix, number in plan.shards.items()])
+    _print(
+        ("prefix", "shards"), [(plain(prefix), number_text(number)) for prefix, number in plan.shards.items()]
+    )
     facts: list[tuple[str, Any]] = [
         ("folder", plan.folder),
         ("input", size_text(plan.input_bytes)),

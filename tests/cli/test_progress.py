@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import io
+import signal
+
+import pytest
+
+from tfrkit.build.watch import Progress
+from tfrkit.cli import progress as shown
+from tfrkit.cli.progress import job_progress, progress_text, size_text, time_text
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def now(done: int, **changes: object) -> Progress:
+    values = {"total_bytes": 200, "records": 7, "bad": 0, "shards_done": 1, "shards": 4, "seconds": 2.0}
+    return Progress(done, **{**values, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (999_949, "999.9 kB"),
+        (999_951, "1.0 MB"),
+        (5e15, "5000.0 TB"),
+    ],
+)
+def test_sizes_are_short(size, text):
+    assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0.0 s"), (59.96, "1:00"), (3599.6, "1:00:00"), (90_000, "25:00:00")]
+)
+def test_times_are_short(seconds, text):
+    assert time_text(seconds) == text
+
+
+def test_line_without_progress_has_no_rate():
+    assert progress_text(now(0)) == "0 B of 200 B, 1 of 4 shards, 7 records"
+
+
+def test_rate_and_rest_do_not_count_what_was_there_already():
+    text = progress_text(now(100, resumed_bytes=50))
+    assert text == "100 B of 200 B, 1 of 4 shards, 7 records, 25 B/s, 4.0 s left"
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
+    times = iter([0.0, 5.0, 10.0, 10.0, 11.0])
+    monkeypatch.setattr(shown.time, "monotonic", lambda: next(times))
+    with job_progress() as show:
+        assert show is not None
+        for done in (10, 20, 30):
+            show(now(done))
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("20 B of 200 B, 1 of 4 shards")
+
+
+def test_quiet_shows_nothing():
+    with job_progress(quiet=True) as show:
+        assert show is None
+
+
+def test_terminal_has_a_bar(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with job_progress() as show:
+        assert show is not None
+        show(now(100))
+        show(now(0, total_bytes=0))
+    assert "100 B of 200 B, 1 of 4 shards, 7 records, 50 B/s, 2.0 s left" in terminal.getvalue()
+    assert " 50%" in terminal.getvalue()
+
+
+def test_signal_handler_is_put_back():
+    with job_progress(quiet=True):
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
