@@ -12,9 +12,9 @@ def test_summary_has_a_line_for_each_prefix(tmp_path, capsys):
     show_report(report)
     shown = capsys.readouterr()
     assert shown.out == (
-        "files                       shards  records     size\n"
-        "b-x.tfrecord                     1    1,000  53.0 kB\n"
-        "train-*-of-00002.tfrecord        2      595  31.5 kB\n"
+        "files                      shards  records     size\n"
+        "b-x.tfrecord                    1    1,000  53.0 kB\n"
+        "train-*-of-00002.tfrecord       2      595  31.5 kB\n"
     )
     lines = shown.err.splitlines()
     assert lines[:3] == [

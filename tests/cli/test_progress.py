@@ -68,7 +68,14 @@ def test_quiet_shows_nothing():
         assert show is None
 
 
-def test_terminal_has_a_bar(monkeypatch):
+@pytest.mark.parametrize(
+    ("snapshot", "text"),
+    [
+        (now(100), " 50%\x1b[0m 100 B of 200 B, 1 of 4 shards, 7 records, 50 B/s, 2.0 s left"),
+        (now(0, total_bytes=0), "100%\x1b[0m 0 B of 0 B, 1 of 4 shards, 7 records"),
+    ],
+)
+def test_terminal_has_a_bar(snapshot, text, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
@@ -76,10 +83,8 @@ def test_terminal_has_a_bar(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     with job_progress() as show:
         assert show is not None
-        show(now(100))
-        show(now(0, total_bytes=0))
-    assert "100 B of 200 B, 1 of 4 shards, 7 records, 50 B/s, 2.0 s left" in terminal.getvalue()
-    assert " 50%" in terminal.getvalue()
+        show(snapshot)
+    assert text in terminal.getvalue()
 
 
 def test_signal_handler_is_put_back():

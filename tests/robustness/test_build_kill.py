@@ -13,17 +13,28 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import tfrkit as tfr
 from tests.build.made import Numbers, job, left_over, mixed, train, tree
 from tfrkit.build import mix
 from tfrkit.build.job import run_job
 from tfrkit.build.plan import Job
+from tfrkit.cli.main import run
 from tfrkit.records.manifest import read_manifest
+from tfrkit.storage import output
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
 MOMENTS = 20
 CALLS = ("open", "write", "writev", "replace", "unlink", "fsync", "ftruncate", "rmdir", "mkdir")
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch):
+    """Syncing takes time and changes nothing here: what a killed process has written is the kernel's."""
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
+    monkeypatch.setattr(output, "_sync_data", lambda fd: None)
 
 
 def run_in_child(work: Callable[[], object], kill_at: int | None) -> tuple[bool, int]:
@@ -129,3 +140,30 @@ def test_job_killed_anywhere_while_it_overwrites_ends_with_the_same_bytes(small_
         run_job(old, workers=1)
 
     kill_everywhere(lambda folder: run_job(made(folder), workers=2, overwrite=True), prepare, tmp_path, 10)
+
+
+def command(*arguments: object) -> None:
+    """Run a command in this process; `tfr` ends with 0."""
+    assert run([str(argument) for argument in arguments]) == 0
+
+
+def test_table_killed_anywhere_ends_with_the_same_bytes(tmp_path):
+    for number in range(3):
+        lines = [b'{"id": %d, "text": "%s"}\n' % (row, b"ab" * (row % 9)) for row in range(300 + number)]
+        (tmp_path / f"{number}.jsonl").write_bytes(b"".join(lines) + b"{bad\n")
+    options = ("--shards", 4, "--workers", 2, "--quiet")
+    table = "build", "table", tmp_path / "*.jsonl"
+    kill_everywhere(lambda folder: command(*table, folder, *options), nothing, tmp_path / "plain", 10)
+    kill_everywhere(
+        lambda folder: command(*table, folder, *options, "--shuffle"), nothing, tmp_path / "mixed", 10
+    )
+
+
+def test_images_killed_anywhere_end_with_the_same_bytes(tmp_path):
+    for number in range(40):
+        path = tmp_path / "photos" / f"class {number % 3}" / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(tfr.image.encode_png(np.full((5, 6, 3), number, np.uint8)) if number % 9 else b"")
+    options = ("--split", "train=0.7,validation=0.3", "--shards", 3, "--workers", 2, "--quiet")
+    images = "build", "images", tmp_path / "photos"
+    kill_everywhere(lambda folder: command(*images, folder, *options), nothing, tmp_path / "out", 20)

@@ -41,9 +41,9 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     _print(("files", "shards", "records", "size"), rows)
     if quiet:
         return
-    for found, verb in ((report.bad, "bad inputs left out"), (report.noted, "inputs noted")):
+    for found, what, done in ((report.bad, "bad input", "left out"), (report.noted, "input", "noted")):
         if found:
-            say(f"{number_text(sum(found.values()))} {verb}: {_reasons(found)}")
+            say(f"{_counted(sum(found.values()), what)} {done}: {_reasons(found)}")
     for bad in report.listed[:_SHOWN_BAD]:
         where = bad.source if bad.line is None else f"{bad.source}, line {bad.line}"
         say("  " + plain(f"{where}: {bad.reason}" + (f": {bad.detail}" if bad.detail else "")))
@@ -56,7 +56,7 @@ def _ending(report: BuildReport) -> str:
     total = len(report.shards)
     if report.resumed == total:
         return f"{report.folder}: everything was there already, nothing was written"
-    again = f", {number_text(report.resumed)} shards were there already" if report.resumed else ""
+    again = f", {report.resumed} of {total} shards were there already" if report.resumed else ""
     rate = (
         f" ({size_text(report.input_bytes / report.seconds)}/s)" if report.seconds > 0 and not again else ""
     )
@@ -81,6 +81,10 @@ def _print(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     table(head, rows if hidden <= 0 else rows[:_SHOWN_GROUPS], numbers=range(1, len(head)))
     if hidden > 0:
         out(f"... and {number_text(hidden)} more")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number_text(number)} {what}" + ("" if number == 1 else "s")
 
 
 def _reasons(counts: Mapping[str, int]) -> str:
@@ -114,6 +118,6 @@ def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
         facts.append(("noted", _reasons(plan.noted)))
     state = _STATES.get(plan.state, plan.refusal)
     if plan.state == "resume":
-        state += f": {number_text(plan.finished)} shards are there"
+        state += f": {plan.finished} of {sum(plan.shards.values())} shards are there"
     for name, value in (*facts, ("state", state)):
         out(f"{name}: {value}")
