@@ -7,7 +7,6 @@ import errno
 import io
 import json
 import os
-import sys
 
 import numpy as np
 import pyarrow.parquet
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 import tfrkit
 from tests.build.export_samples import EXAMPLES, records_of, sequences, write
 from tfrkit.build import export
+from tfrkit.build.export_format import CHUNK_BYTES
 from tfrkit.build.export_paths import plan_targets
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, NotFoundError
 
@@ -39,7 +39,7 @@ def test_examples_come_back_byte_by_byte(tmp_path, form):
 
 @pytest.mark.parametrize("form", LOSSLESS)
 def test_chunks_of_one_file_come_back(tmp_path, form, monkeypatch):
-    monkeypatch.setattr(sys.modules["tfrkit.build.export"], "CHUNK_BYTES", 1)
+    monkeypatch.setitem(CHUNK_BYTES, form, 1)
     sources = [
         write(tmp_path / f"{number}.tfrecord", {"one": [b"x"], str(number): [[1, 2]], "e": [[]]})
         for number in range(3)

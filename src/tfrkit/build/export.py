@@ -16,7 +16,6 @@ from typing import IO, Any, Final, cast
 
 from tfrkit.build.export_arrow import ArrowSink, ParquetSink
 from tfrkit.build.export_columns import (
-    CHUNK_BYTES,
     ExportColumn,
     Unset,
     parse_chunk,
@@ -25,6 +24,7 @@ from tfrkit.build.export_columns import (
 )
 from tfrkit.build.export_csv import CsvSink
 from tfrkit.build.export_format import (
+    CHUNK_BYTES,
     COMPRESSIONS,
     SUFFIXES,
     ExportOptions,
@@ -229,7 +229,7 @@ class _Export:
         try:
             sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
             read = read_blocks(list(target.inputs), on_corrupt=self.on_corrupt, threads=threads)
-            for blocks in gather_blocks(read, CHUNK_BYTES):
+            for blocks in gather_blocks(read, CHUNK_BYTES[self.format]):
                 self.stop.check()
                 sink.write(parse_chunk(blocks, self.columns, threads))
                 count = sum(map(len, blocks))

@@ -21,10 +21,9 @@ from tfrkit.records.feature_columns import UNSET, Group
 from tfrkit.records.schema import FeatureSummary, Schema
 from tfrkit.records.table_layout import Cells, Form
 
-__all__ = ["CHUNK_BYTES", "Chunk", "ExportColumn", "Unset", "parse_chunk", "settle_columns", "type_text"]
+__all__ = ["Chunk", "ExportColumn", "Unset", "parse_chunk", "settle_columns", "type_text"]
 
 Unset: TypeAlias = Literal["raise", "absent"]
-CHUNK_BYTES: Final = 16 << 20  # of records that are parsed and written at once
 _LARGE: Final = 1 << 30  # from here on a chunk may need offsets of 64 bits
 _KINDS: Final = {"int64": _core.INT64, "float32": _core.FLOAT, "bytes": _core.BYTES}
 _SHOWN_NAMES: Final = 8

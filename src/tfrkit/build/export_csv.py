@@ -64,8 +64,11 @@ class CsvSink:
         texts = self._texts(rows.values)
         if column.form.depth and isinstance(rows.values, BytesColumn):
             self.losses[SEPARATED] += sum(separator in text for text in texts)
-        fields = [separator.join(texts[start:stop]) for start, stop in pairwise(rows.row_splits.tolist())]
-        self.losses[ABSENT] += sum(not field for field in fields)
+        if not column.form.depth and len(texts) == len(cells.valid):
+            fields = texts
+        else:
+            fields = [separator.join(texts[start:stop]) for start, stop in pairwise(rows.row_splits.tolist())]
+        self.losses[ABSENT] += fields.count("")
         return fields
 
     def _texts(self, values: Any) -> list[str]:

@@ -16,6 +16,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.storage.output import Output
 
 __all__ = [
+    "CHUNK_BYTES",
     "COMPRESSIONS",
     "SUFFIXES",
     "ExportOptions",
@@ -41,6 +42,13 @@ COMPRESSIONS: Final[Mapping[Format, tuple[str, ...]]] = {
     "arrow": ("none", "lz4", "zstd"),
     "jsonl": ("none",),
     "csv": ("none",),
+}
+# Of records that are parsed and written at once; texts of numbers take many times the room of the numbers.
+CHUNK_BYTES: Final[Mapping[Format, int]] = {
+    "parquet": 16 << 20,
+    "arrow": 16 << 20,
+    "jsonl": 4 << 20,
+    "csv": 4 << 20,
 }
 
 

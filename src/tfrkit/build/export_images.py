@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from tfrkit.build.export_columns import CHUNK_BYTES, parse_chunk, settle_columns
+from tfrkit.build.export_columns import parse_chunk, settle_columns
 from tfrkit.build.export_folder import StagedFolder
 from tfrkit.build.export_image_keys import ImageKeys, find_keys
 from tfrkit.build.export_image_writer import ImageWriter
@@ -30,6 +30,7 @@ from tfrkit.storage.paths import PathLike, Paths, path_text
 
 __all__ = ["ImagesReport", "export_images"]
 
+_CHUNK_BYTES: Final = 16 << 20  # of records that are parsed and written at once
 LABELS_FILE: Final = "labels.txt"
 _DERIVED: Final = ("image/format", "image/height", "image/width", "image/channels", "image/colorspace")
 
@@ -126,7 +127,7 @@ def export_images(
         meter.begin(schema.data_bytes)
         writer = ImageWriter(staged.path, keys, columns, names, schema)
         read = read_blocks(files, on_corrupt=on_corrupt, threads=threads)
-        for blocks in gather_blocks(read, CHUNK_BYTES):
+        for blocks in gather_blocks(read, _CHUNK_BYTES):
             writer.write(blocks, parse_chunk(blocks, columns, threads or 0))
             meter.written(sum(block.nbytes for block in blocks), sum(map(len, blocks)))
             meter.tell()

@@ -109,7 +109,9 @@ def json_values(
     elif values.dtype == np.float32:
         bits = values.view(np.uint32)
         unusual = np.isnan(values) & (bits != _USUAL_NAN)
-        texts = [_NOT_FINITE.get(text, text) for text in float_texts(values)]
+        texts = float_texts(values)
+        for place in np.flatnonzero(~np.isfinite(values)).tolist():
+            texts[place] = _NOT_FINITE[texts[place]]
         if unusual.any():
             cells = list(zip(texts, bits.tolist(), unusual.tolist(), strict=True))
             return _special(
