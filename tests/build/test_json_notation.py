@@ -59,6 +59,12 @@ def test_floats_are_short_and_never_look_like_integers():
     assert json_values(values[-1:], None) == ["Infinity"]
 
 
+def test_the_float_that_would_be_rounded_twice_comes_back():
+    values = np.array([0x15AE43FD, 0x95AE43FD, 0x15AE43FE], np.uint32).view(np.float32)
+    assert np.float32(float("7.038531e-26")) != values[0]
+    assert [np.float32(float(text)) for text in float_texts(values)] == values.tolist()
+
+
 def test_only_features_with_other_bytes_are_base64():
     column = BytesColumn.from_list([b"a", b"b", b"\xff", b"c"])
     assert json_values(column, np.array([0, 2, 4])) == ['["a", "b"]', '{"$base64": ["/w==", "Yw=="]}']
