@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from tfrkit.errors import FailedPreconditionError, NotFoundError, ResourceExhaustedError
+from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError, ResourceExhaustedError
 from tfrkit.storage.output import (
     AtomicOutput,
     FileOutput,
@@ -123,6 +123,28 @@ def test_atomic_output_that_cannot_be_renamed_leaves_nothing(tmp_path):
     with pytest.raises(FailedPreconditionError, match=r"a; Is a directory$"):
         output.close()
     assert names(tmp_path) == []
+
+
+def test_atomic_output_makes_its_folder_again_if_another_takes_it_away(tmp_path, monkeypatch):
+    made = []
+
+    def makedirs(folder, exist_ok):
+        made.append(folder)
+        if len(made) == 1:
+            raise FileExistsError(17, "File exists", folder)  # it was there a moment ago
+        if len(made) > 2:
+            os.mkdir(folder)
+
+    monkeypatch.setattr("tfrkit.storage.output.os.makedirs", makedirs)
+    write_atomically(str(tmp_path / "a"), b"x")
+    assert len(made) == 3
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_file_in_the_place_of_the_sidecar_folder_is_an_error(tmp_path):
+    (tmp_path / ".tfrkit").write_bytes(b"")
+    with pytest.raises(AlreadyExistsError, match="File exists"):
+        AtomicOutput(str(tmp_path / "a"))
 
 
 def test_atomic_output_has_the_usual_mode(tmp_path):

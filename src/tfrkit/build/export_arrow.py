@@ -18,6 +18,8 @@ __all__ = ["FEATURE_LIST", "ArrowSink", "ParquetSink"]
 
 FEATURE_LIST: Final = "tfrkit:feature_list"  # in a field's metadata: it is the feature list of this name
 
+_PAGE_BYTES: Final = 1 << 20
+
 
 class _Batch:
     """A layout for pyarrow."""
@@ -67,8 +69,14 @@ class ParquetSink(_Batches):
     def __init__(self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: ExportOptions) -> None:
         super().__init__(columns, "export to Parquet")
         parquet = require("pyarrow.parquet", "export to Parquet")
+        # A page ends after a batch of values: without a limit, thousands of images would be one page in memory.
+        longest = max((column.value_bytes for column in columns), default=1)
         self._writer = parquet.ParquetWriter(
-            file, self.schema, compression=options.compression, compression_level=options.level
+            file,
+            self.schema,
+            compression=options.compression,
+            compression_level=options.level,
+            write_batch_size=max(1, min(1024, _PAGE_BYTES // max(1, longest))),
         )
 
     def write(self, chunk: Chunk) -> None:

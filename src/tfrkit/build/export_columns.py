@@ -6,7 +6,7 @@ Columns are settled from a `Schema` of all inputs before anything is written. Wr
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -41,6 +41,7 @@ class ExportColumn:
         form: its Arrow type: one value a row, lists, or lists of lists.
         values: whether there is any value of it in all records.
         bare: whether some records have the feature list without any step.
+        value_bytes: how long a value is, on average.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ExportColumn:
     form: Form
     values: bool
     bare: bool = False
+    value_bytes: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def settle_columns(
                 while steps and title in taken:
                     title = f"feature_lists/{title}"
                 taken.add(title)
-                columns.append(_renamed(column, title))
+                columns.append(replace(column, name=title))
     if schema.records and not columns:
         raise InvalidArgumentError(
             f"expected features to export but none of the {schema.records} records has any. There is nothing to write."
@@ -149,13 +151,8 @@ def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ExportColumn | 
     large = max(longest, found.counts.max) >= _LARGE
     form = Form(_KINDS[kind], int(steps) + (not single), large)
     bare = found.steps is not None and found.steps.min == 0
-    return ExportColumn(found.name, found.name, kind, steps, form, bool(use and use.values), bare)
-
-
-def _renamed(column: ExportColumn, name: str) -> ExportColumn:
-    return column if column.name == name else ExportColumn(
-        name, column.feature, column.kind, column.steps, column.form, column.values, column.bare
-    )  # fmt: skip
+    mean = use.total_bytes // use.values if use is not None and use.values else 8
+    return ExportColumn(found.name, found.name, kind, steps, form, bool(use and use.values), bare, mean)
 
 
 def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads: int) -> Chunk:

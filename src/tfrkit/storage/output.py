@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 SIDECAR_FOLDER: Final = ".tfrkit"
+_MAX_ATTEMPTS: Final = 100  # to make a file in a folder that others remove
 # What an atomic output has written goes to the disk while more is written: 1 GB takes 1.3 times as long otherwise,
 # waiting at the end (benchmarks/reshard.py).
 _SYNC_BYTES: Final = 1 << 26
@@ -145,11 +146,7 @@ class AtomicOutput:
         self.temporary = os.path.join(
             folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
         )
-        try:
-            os.makedirs(folder, exist_ok=True)
-        except OSError as error:
-            raise from_os_error(error, name) from error
-        self._file = FileOutput(self.temporary)
+        self._file = _open_in_sidecar(self.temporary, name)
         self._done = False
         self._syncing: threading.Thread | None = None
         self._sync_from = 0  # what comes behind has not been asked for
@@ -274,6 +271,22 @@ class ObjectOutput:
 
     def discard(self) -> None:
         pass
+
+
+def _open_in_sidecar(temporary: str, name: str) -> FileOutput:
+    """Open a temporary file, in a folder that the end of another one may take away at any moment."""
+    attempt = 1
+    while True:
+        try:
+            os.makedirs(os.path.dirname(temporary), exist_ok=True)
+            return FileOutput(temporary)
+        except OSError as error:
+            if isinstance(error, (FileNotFoundError, FileExistsError)) and attempt < _MAX_ATTEMPTS:
+                attempt += 1
+                continue
+            if isinstance(error, OpError):
+                raise
+            raise from_os_error(error, name) from error
 
 
 def _remove_if_empty(folder: str) -> None:
