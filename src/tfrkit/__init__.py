@@ -12,6 +12,13 @@ from tfrkit import errors
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type checkers and editors
     from tfrkit import build, image
+    from tfrkit.build.compress import compress
+    from tfrkit.build.merge import merge
+    from tfrkit.build.reshard import reshard
+    from tfrkit.build.sample import sample
+    from tfrkit.build.select import select
+    from tfrkit.build.shuffle import shuffle
+    from tfrkit.build.split import split
     from tfrkit.data.dataset import Dataset
     from tfrkit.data.iterator import DatasetIterator
     from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -129,6 +136,7 @@ __all__ = [
     "build_index",
     "bytes_feature",
     "bytes_list_feature",
+    "compress",
     "decode_base64",
     "decode_compressed",
     "decode_json_example",
@@ -148,6 +156,7 @@ __all__ = [
     "int64_list_feature",
     "make_example",
     "make_sequence_example",
+    "merge",
     "parse_example",
     "parse_sequence_example",
     "parse_single_example",
@@ -158,11 +167,16 @@ __all__ = [
     "read_records",
     "read_table",
     "repair",
+    "reshard",
+    "sample",
+    "select",
     "serialize_tensor",
     "set_seed",
     "shard_of",
+    "shuffle",
     "spec_from_json",
     "spec_to_json",
+    "split",
     "to_dict",
     "verify",
     "write_text_index",
@@ -170,6 +184,13 @@ __all__ = [
 
 # Each module with what it gives to this one.
 _EXPORTS = {
+    "build.compress": "compress",
+    "build.merge": "merge",
+    "build.reshard": "reshard",
+    "build.sample": "sample",
+    "build.select": "select",
+    "build.shuffle": "shuffle",
+    "build.split": "split",
     "data.dataset": "Dataset",
     "data.iterator": "DatasetIterator",
     "data.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",

@@ -106,7 +106,11 @@ class Job:
 
 
 def plan_shards(
-    estimated_bytes: int, shards: int | None = None, shard_bytes: int | None = None, most: int | None = None
+    estimated_bytes: int,
+    shards: int | None = None,
+    shard_bytes: int | None = None,
+    most: int | None = None,
+    multiple: int = 4,
 ) -> int:
     """Give the number of shards. Pure: no I/O.
 
@@ -116,6 +120,7 @@ def plan_shards(
         shard_bytes: or a size; 256 MB by default. Unless all is less than a quarter of that, the number is rounded up
             to a multiple of 4, so that every core has something to do until the end.
         most: not more than so many, such as the number of records; at least one there always is.
+        multiple: of what the number is, where there is enough for that: then cores have equal shares.
 
     Raises:
         InvalidArgumentError: both were given, or one is not positive.
@@ -133,7 +138,7 @@ def plan_shards(
     size = shard_bytes or DEFAULT_SHARD_BYTES
     number = -(-estimated_bytes // size)
     if estimated_bytes > size // 4:
-        number = -(-number // 4) * 4
+        number = -(-number // multiple) * multiple
     return max(1, number if most is None else min(number, most))
 
 

@@ -1,0 +1,117 @@
+"""Recipes whose records are frames of TFRecord files: copied as they are, some of them, or changed block by block.
+
+Every CRC is checked while frames are read. Which frames a recipe has was planned by `frame_input.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.build.frame_read import FrameReader
+from tfrkit.build.job import Watch
+from tfrkit.errors import DataLossError
+from tfrkit.model.block import Block
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.position import Position
+
+__all__ = ["Change", "Choice", "FrameRecipe"]
+
+
+class Choice(Protocol):
+    """Which records to take: plain data that pickles."""
+
+    def mask(self, first: int, block: Block) -> npt.NDArray[np.bool_]:
+        """Say it for the records of a block, of which the first has the number `first` among all inputs."""
+
+
+class Change(Protocol):
+    """What to make of records: plain data that pickles."""
+
+    def apply(self, block: Block) -> Block:
+        """Give a block of the same number of records."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRecipe:
+    """Some frames, in order.
+
+    Attributes:
+        paths: files, of which the first is read from `offset` on.
+        input_bytes: about how much is read.
+        on_corrupt: as for `read_blocks`.
+        offset: where a frame begins in the uncompressed stream of the first file.
+        record: number of that frame's record in the file.
+        skip: how many records to leave out first.
+        count: how many records to read then; None: all, and damages are reported.
+        first: number of the first of them among all inputs.
+        choices: which of them to take: those that all choices want.
+        changes: what to make of them, one after another.
+    """
+
+    paths: tuple[str, ...]
+    input_bytes: int
+    on_corrupt: OnCorrupt
+    offset: int = 0
+    record: int = 0
+    skip: int = 0
+    count: int | None = None
+    first: int = 0
+    choices: tuple[Choice, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+    def blocks(self, watch: Watch) -> Iterator[Block]:
+        """Read, choose, change."""
+        number = self.first
+        for block in self._read(watch):
+            chosen = self._choose(number, block)
+            number += len(block)
+            watch.advance(_frame_bytes(block), len(chosen))
+            if len(chosen):
+                for change in self.changes:
+                    chosen = change.apply(chosen)
+                yield chosen
+
+    def _choose(self, number: int, block: Block) -> Block:
+        masks = [choice.mask(number, block) for choice in self.choices]
+        if not masks or (chosen := np.logical_and.reduce(masks)).all():
+            return block
+        return block.take(np.flatnonzero(chosen))
+
+    def _read(self, watch: Watch) -> Iterator[Block]:
+        """The blocks of exactly the frames that were planned."""
+        if not self.paths or self.count == 0:
+            return
+        start = Position(0, self.offset, self.record)
+        reader = FrameReader(self.paths, self.on_corrupt, None, start)
+        skip, left = self.skip, self.count
+        try:
+            for read in reader:
+                block = read[skip:] if skip else read
+                skip = max(0, skip - len(read))
+                if left is not None:
+                    block = block[:left]
+                    left -= len(block)
+                if len(block):
+                    yield block
+                if left == 0:
+                    return
+        finally:
+            reader.close()
+        if left is None:
+            for bad in reader.bad:
+                watch.bad(bad)
+            return
+        raise DataLossError(
+            f"{self.paths[-1]}; expected {left} more records than there are. Has the file changed while it was read? "
+            "Run the command again.",
+            path=self.paths[-1],
+        )
+
+
+def _frame_bytes(block: Block) -> int:
+    return block.nbytes + 16 * len(block)

@@ -1,0 +1,346 @@
+"""Which records to take, by an expression on their features: `label == 3 and not broken`.
+
+The language is small and safe: one feature is compared with literals, or asked for; `and`, `or`, `not` and parentheses
+join that. Nothing is evaluated as Python.
+
+    expression  = term { "or" term }
+    term        = factor { "and" factor }
+    factor      = "not" factor | "(" expression ")" | name [ operator literal | "in" "(" literal { "," literal } ")" ]
+    operator    = "==" | "!=" | "<" | "<=" | ">" | ">="
+    literal     = a number, or text in single or double quotes
+    name        = letters, digits and _ / . : - (a letter or _ first), or anything between backticks
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.block import Block
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group
+
+__all__ = ["WhereChoice", "parse_where"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Literal: TypeAlias = int | float | bytes
+
+_TOKEN: Final = re.compile(
+    r"""\s*(?:
+    (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.])
+    | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    | (?P<quoted>`[^`]+`)
+    | (?P<operator>==|!=|<=|>=|<|>)
+    | (?P<mark>[(),])
+    | (?P<name>[^\W\d][\w/.:-]*)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_MAX_DEPTH: Final = 50
+_INT64: Final = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The record has the feature."""
+
+    key: str
+
+    def mask(self, columns: Columns) -> Mask:
+        return columns.present(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Some value of the feature is so; never if there is none."""
+
+    key: str
+    operator: str
+    literal: Literal
+
+    def mask(self, columns: Columns) -> Mask:
+        return columns.compare(self.key, self.operator, self.literal)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The other way round."""
+
+    inner: Tree
+
+    def mask(self, columns: Columns) -> Mask:
+        return ~self.inner.mask(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """All of them hold."""
+
+    parts: tuple[Tree, ...]
+
+    def mask(self, columns: Columns) -> Mask:
+        return np.asarray(np.logical_and.reduce([part.mask(columns) for part in self.parts]))
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """One of them holds."""
+
+    parts: tuple[Tree, ...]
+
+    def mask(self, columns: Columns) -> Mask:
+        return np.asarray(np.logical_or.reduce([part.mask(columns) for part in self.parts]))
+
+
+Tree: TypeAlias = Present | Compare | Not | All | Some
+
+
+@dataclass(frozen=True, slots=True)
+class WhereChoice:
+    """Records for which an expression holds.
+
+    Attributes:
+        text: the expression.
+        tree: what it means.
+        keys: the features in it.
+    """
+
+    text: str
+    tree: Tree
+    keys: tuple[str, ...]
+
+    def mask(self, first: int, block: Block) -> Mask:
+        """Say it for the records of a block.
+
+        Raises:
+            InvalidArgumentError: a record is no Example, or a feature is of another kind than its literal.
+        """
+        return self.tree.mask(Columns(block, self.keys))
+
+
+def parse_where(text: str) -> WhereChoice:
+    """Read an expression. Pure: no I/O.
+
+    Raises:
+        InvalidArgumentError: it is none; the text says where.
+
+    >>> parse_where("label in (3, 4) and not `is broken`").keys
+    ('label', 'is broken')
+    """
+    parser = _Parser(text)
+    tree = parser.expression(0)
+    parser.expect_end()
+    return WhereChoice(text, tree, tuple(dict.fromkeys(parser.keys)))
+
+
+class _Parser:
+    """Reads tokens from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._kind = ""
+        self._token = ""
+        self._next_at = 0
+        self.keys: list[str] = []
+        self._advance()
+
+    def expression(self, depth: int) -> Tree:
+        parts = [self._term(depth)]
+        while self._take("name", "or"):
+            parts.append(self._term(depth))
+        return parts[0] if len(parts) == 1 else Some(tuple(parts))
+
+    def _term(self, depth: int) -> Tree:
+        parts = [self._factor(depth)]
+        while self._take("name", "and"):
+            parts.append(self._factor(depth))
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _factor(self, depth: int) -> Tree:
+        if depth > _MAX_DEPTH:
+            raise self._error(f"at most {_MAX_DEPTH} levels of parentheses and `not`")
+        if self._take("name", "not"):
+            return Not(self._factor(depth + 1))
+        if self._take("mark", "("):
+            inner = self.expression(depth + 1)
+            if not self._take("mark", ")"):
+                raise self._error("a closing parenthesis")
+            return inner
+        key = self._name()
+        if self._kind == "operator":
+            operator = self._token
+            self._advance()
+            return Compare(key, operator, self._literal())
+        if self._take("name", "in"):
+            return Some(tuple(Compare(key, "==", literal) for literal in self._literals()))
+        return Present(key)
+
+    def _name(self) -> str:
+        quoted = self._kind == "quoted"
+        if not quoted and (self._kind != "name" or self._token in ("and", "or", "not", "in")):
+            raise self._error("the name of a feature")
+        name = self._token[1:-1] if quoted else self._token
+        self.keys.append(name)
+        self._advance()
+        return name
+
+    def _literals(self) -> list[Literal]:
+        if not self._take("mark", "("):
+            raise self._error("an opening parenthesis")
+        found = [self._literal()]
+        while self._take("mark", ","):
+            found.append(self._literal())
+        if not self._take("mark", ")"):
+            raise self._error("a comma or a closing parenthesis")
+        return found
+
+    def _literal(self) -> Literal:
+        token = self._token
+        value: Literal
+        if self._kind == "number":
+            value = int(token) if re.fullmatch(r"[+-]?[0-9]+", token) else float(token)
+        elif self._kind == "text":
+            try:
+                value = ast.literal_eval(token).encode("utf-8", "surrogateescape")
+            except (SyntaxError, ValueError) as error:
+                raise self._error("text without broken escapes") from error
+        else:
+            raise self._error("a number, or text in quotes")
+        self._advance()
+        return value
+
+    def _take(self, kind: str, token: str) -> bool:
+        if (self._kind, self._token) != (kind, token):
+            return False
+        self._advance()
+        return True
+
+    def _advance(self) -> None:
+        rest = self._text[self._next_at :]
+        self._at = self._next_at + len(rest) - len(rest.lstrip())
+        found = _TOKEN.match(self._text, self._next_at)
+        if found is None:
+            self._kind, self._token = ("end" if not rest.strip() else "none"), ""
+            return
+        self._kind = str(found.lastgroup)
+        self._token = found[self._kind]
+        self._next_at = found.end()
+
+    def expect_end(self) -> None:
+        if self._kind != "end":
+            raise self._error("`and`, `or` or the end")
+
+    def _error(self, expected: str) -> InvalidArgumentError:
+        found = repr(self._text[self._at : self._at + 12]) if self._kind != "end" else "the end"
+        return InvalidArgumentError(
+            f"Expected {expected} at character {self._at + 1} of {self._text!r} but got {found}. "
+            "An expression looks like: label == 3 and not (name in ('a', 'b') or score < 0.5)."
+        )
+
+
+class Columns:
+    """The values of some features of a block, parsed when they are first asked for."""
+
+    def __init__(self, block: Block, keys: tuple[str, ...]) -> None:
+        group = Group.of([block], keys)
+        if group.other >= 0:
+            raise group.not_an_example()
+        self._group = group
+        kinds = {key: self._kind(key) for key in keys}
+        found = {key: kind for key, kind in kinds.items() if kind is not None}
+        self._kinds: Mapping[str, int] = found
+        self._columns = group.parse(found, 0) if found else {}
+
+    def _kind(self, key: str) -> int | None:
+        group = self._group
+        kinds = group.features.get(key, {})
+        if len(kinds) > 1:
+            (one, first), (other, second) = sorted(kinds.items(), key=lambda item: item[1])[:2]
+            raise group.error(
+                second,
+                f"expected one kind for the feature {key!r} but it is {KIND_NAMES[one]} in {group.where(first)} and "
+                f"{KIND_NAMES[other]} in {group.where(second)}. Such a feature cannot be compared.",
+            )
+        if not kinds and group.lists.get(key):
+            index = min(group.lists[key].values())
+            raise group.error(
+                index,
+                f"expected a feature but {key!r} is a feature list in {group.where(index)}. Only features and context "
+                "features can be compared.",
+            )
+        return next(iter(kinds), None)
+
+    def present(self, key: str) -> Mask:
+        """Which records have the feature, with a kind; it may be empty."""
+        if key not in self._columns:
+            return np.zeros(self._group.rows, np.bool_)
+        return np.asarray(self._columns[key][1] > UNSET)
+
+    def compare(self, key: str, operator: str, literal: Literal) -> Mask:
+        """In which records some value compares so."""
+        if key not in self._columns:
+            return np.zeros(self._group.rows, np.bool_)
+        kind = KIND_NAMES[self._kinds[key]]
+        if (kind == "bytes") != isinstance(literal, bytes):
+            index = next(iter(self._group.features[key].values()))
+            given = "text" if isinstance(literal, bytes) else f"the number {literal}"
+            raise self._group.error(
+                index,
+                f"expected to compare {key!r} with {'text' if kind == 'bytes' else 'a number'} but got {given}: it is "
+                f"{kind} in {self._group.where(index)}. Text stands in quotes.",
+            )
+        rows = self._columns[key][0]
+        return _some_of_each(rows, _compare_values(rows.values, operator, literal))
+
+
+def _some_of_each(rows: Ragged, holds: Mask) -> Mask:
+    """Tell for which rows one value holds."""
+    before = np.concatenate([[0], np.cumsum(holds)])
+    return np.asarray(before[rows.row_splits[1:]] > before[rows.row_splits[:-1]])
+
+
+def _compare_values(values: Any, operator: str, literal: Literal) -> Mask:
+    if isinstance(values, BytesColumn):
+        compare = _OPERATORS[operator]
+        return np.fromiter((compare(value, literal) for value in values.to_list()), np.bool_, len(values))
+    if values.dtype == np.float32:  # as the value would have been stored: 0.1 is equal to what 0.1 became
+        with np.errstate(over="ignore"):
+            return np.asarray(_OPERATORS[operator](values, np.float32(literal)))
+    return _compare_ints(values, operator, literal)
+
+
+def _compare_ints(values: Any, operator: str, literal: Any) -> Mask:
+    """Compare int64 exactly: no value becomes a float, which has fewer digits."""
+    if isinstance(literal, float):
+        if math.isinf(literal):
+            literal = 2**64 if literal > 0 else -(2**64)
+        elif literal.is_integer():
+            literal = int(literal)
+        elif operator in ("==", "!="):
+            return np.full(len(values), operator == "!=")
+        else:  # between two integers
+            up = operator in (">", ">=")
+            literal, operator = (math.ceil(literal), ">=") if up else (math.floor(literal), "<=")
+    if literal in _INT64:
+        return np.asarray(_OPERATORS[operator](values, np.int64(literal)))
+    return np.full(len(values), bool(_OPERATORS[operator](0, literal)))
+
+
+_OPERATORS: Final[Mapping[str, Any]] = {
+    "==": lambda value, other: value == other,
+    "!=": lambda value, other: value != other,
+    "<": lambda value, other: value < other,
+    "<=": lambda value, other: value <= other,
+    ">": lambda value, other: value > other,
+    ">=": lambda value, other: value >= other,
+}

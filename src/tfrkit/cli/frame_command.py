@@ -1,0 +1,73 @@
+"""What the commands that move frames share: from paths and a plan to a report on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from tfrkit.cli.console import BAD_USAGE, CommandError
+
+if TYPE_CHECKING:
+    from tfrkit.build.frame_input import FrameInput
+    from tfrkit.build.job import Job
+    from tfrkit.model.policy import OnCorrupt
+
+__all__ = ["Inputs", "Output", "run_command"]
+
+Inputs: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help="Files, globs, folders of shards, or - for standard input.",
+        show_default=False,
+    ),
+]
+Output: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="OUT",
+        help="The file to write, such as all.tfrecord.gz; with --shards or --shard-size a prefix, such as out/train.",
+        show_default=False,
+    ),
+]
+
+
+def run_command(
+    paths: Sequence[str],
+    plan: Callable[[FrameInput], Job],
+    *,
+    on_corrupt: OnCorrupt,
+    overwrite: bool,
+    workers: int | None,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Plan a job on some inputs, run it or only say what it would do, and show what came of it.
+
+    Raises:
+        CommandError: the arguments contradict each other.
+    """
+    from tfrkit.build.frame_input import frame_input
+    from tfrkit.build.job import dry_run as look
+    from tfrkit.build.job import run_job
+    from tfrkit.cli.arguments import shard_files
+    from tfrkit.cli.build_report import show_plan, show_report
+    from tfrkit.cli.progress import job_progress
+    from tfrkit.errors import InvalidArgumentError
+
+    with frame_input(shard_files(paths, stdin=True), on_corrupt) as given:
+        try:
+            job = plan(given)
+        except InvalidArgumentError as error:
+            if error.record is not None:
+                raise
+            raise CommandError(error.message, exit_code=BAD_USAGE) from error
+        if dry_run:
+            show_plan(look(job, overwrite=overwrite), as_json=as_json)
+            return
+        with job_progress(quiet=quiet) as progress:
+            report = run_job(job, workers=workers, overwrite=overwrite, progress=progress)
+    show_report(report, as_json=as_json, quiet=quiet)

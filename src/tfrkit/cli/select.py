@@ -1,0 +1,105 @@
+"""`tfr select`: some records, with some of their features."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tfrkit.cli.arguments import (
+    Compression,
+    DryRun,
+    Json,
+    Keys,
+    Level,
+    OnCorrupt,
+    Overwrite,
+    Quiet,
+    Workers,
+)
+from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.frame_command import Inputs, run_command
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+def renamed(names: list[str]) -> dict[str, str]:
+    """Read `old=new` pairs. Pure: no I/O.
+
+    >>> renamed(["image=picture"])
+    {'image': 'picture'}
+    """
+    pairs = {}
+    for text in names:
+        old, equals, new = text.partition("=")
+        if not equals:
+            raise CommandError(
+                f"expected OLD=NEW but --name is {text!r}",
+                "it looks like `--name image=picture`.",
+                exit_code=BAD_USAGE,
+            )
+        pairs[old] = new
+    return pairs
+
+
+@app.command()
+def select(
+    paths: Inputs,
+    out: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT",
+            help="A folder, for a file of each input's name; or one file for all, such as some.tfrecord.",
+            show_default=False,
+        ),
+    ],
+    keys: Keys = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option("--drop", metavar="NAME", help="Leave out this feature; may be given several times."),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name", metavar="OLD=NEW", help="Give a feature another name; may be given several times."
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="EXPRESSION",
+            help="Only records like these: label == 3 and not (name in ('a', 'b') or score < 0.5). A name alone means "
+            "that the feature is there; odd names stand in backticks.",
+            show_default=False,
+        ),
+    ] = None,
+    compression: Compression = None,
+    level: Level = None,
+    on_corrupt: OnCorrupt = "raise",
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write some records of files, with some of their features, in the same order.
+
+    Without --where all records stay, without --key all features. What stays keeps its bytes: nothing is decoded and
+    encoded again. The feature lists of SequenceExamples go by the same names.
+
+    Example: tfr select in.tfrecord out.tfrecord --where 'label == 3' --drop image
+    """
+    from tfrkit.build.select import plan_select
+
+    rename = renamed(names or [])
+    run_command(
+        paths,
+        lambda given: plan_select(given, out, keys, drop or [], rename, where, compression, level),
+        on_corrupt=on_corrupt,
+        overwrite=overwrite,
+        workers=workers,
+        dry_run=dry_run,
+        as_json=as_json,
+        quiet=quiet,
+    )
