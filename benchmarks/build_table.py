@@ -1,0 +1,126 @@
+"""Claims: `tfr build table` of TSV at 10 x the seed's program under TensorFlow, of Parquet at 2 x our own TSV.
+
+3,000,000 lines of six floats, three strings and an int in 8 files, the whole command with its start-up on two cores,
+into 8 shards. The seed's program has its two processes. Peak memory of the command is at most 500 MB.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import folder, scratch
+from benchmarks.harness import Claim, Contender, Report, Settings, by_name, in_child
+
+FILES = 8
+LINES = 3_000_000
+NAMES = (*(f"fea{i}" for i in range(1, 10)), "label")
+LIMIT_MB = 500.0
+OURS = "tfr build table, TSV"
+PARQUET = "tfr build table, Parquet"
+SEED = "the seed's program, TensorFlow"
+
+
+def _columns(number: int, lines: int) -> dict[str, list[str]]:
+    random = np.random.default_rng(number)
+    words = [f"word{i:05}" for i in range(5000)]
+    columns = {}
+    for name in NAMES[:6]:
+        columns[name] = [f"{value:.6f}" for value in random.standard_normal(lines).tolist()]
+    for name in NAMES[6:9]:
+        columns[name] = [words[i] for i in random.integers(0, len(words), lines).tolist()]
+    columns["label"] = [str(value) for value in random.integers(0, 10, lines).tolist()]
+    return columns
+
+
+def _make(settings: Settings) -> tuple[list[Path], list[Path], int]:
+    """Make the files if they are not there: as the seed's program wants them, without a header."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    lines = max(1, round(LINES * settings.scale / FILES))
+    place = folder(settings.scale) / "tables"
+    place.mkdir(parents=True, exist_ok=True)
+    texts = [place / f"part-{number:05}.tsv" for number in range(FILES)]
+    tables = [path.with_suffix(".parquet") for path in texts]
+    for number, (text, table) in enumerate(zip(texts, tables, strict=True)):
+        if table.exists():
+            continue
+        columns = _columns(number, lines)
+        rows = zip(*columns.values(), strict=True)
+        text.write_text("".join(["\t".join(row) + "\n" for row in rows]))
+        arrays = {name: np.array(columns[name], np.float32) for name in NAMES[:6]}
+        arrays |= {name: columns[name] for name in NAMES[6:9]}
+        pq.write_table(pa.table({**arrays, "label": np.array(columns["label"], np.int64)}), table)
+    return texts, tables, lines * FILES
+
+
+def _run(command: list[str], files: list[Path], lines: int, place: Path) -> Callable[[], int]:
+    """Run a command into a new folder each time: removing one takes time, too."""
+    turn = 0
+
+    def run() -> int:
+        nonlocal turn
+        turn += 1
+        out = place / str(turn)
+        out.mkdir(parents=True)
+        filled = [str(out) if word == "OUT" else word for word in command]
+        at = filled.index("FILES")
+        subprocess.run([sys.executable, *filled[:at], *map(str, files), *filled[at + 1 :]], check=True)
+        return lines
+
+    return run
+
+
+def _build(*options: str) -> list[str]:
+    return ["-m", "tfrkit", "build", "table", "FILES", "OUT", "--shards", "8", "--quiet", *options]
+
+
+def contenders(settings: Settings) -> list[Contender]:
+    """Ours and the seed's."""
+    texts, tables, lines = _make(settings)
+    place = scratch(settings.scale) / "build_table"
+    size = sum(path.stat().st_size for path in texts)
+    tsv = _build("--names", ",".join(NAMES))
+    seed = ["-m", "benchmarks.tsv_seed", "OUT", "FILES"]
+    return [
+        Contender(OURS, _run(tsv, texts, lines, place / "tsv"), "records", lines, size),
+        Contender(PARQUET, _run(_build(), tables, lines, place / "parquet"), "records", lines, size),
+        Contender(SEED, _run(seed, texts, lines, place / "seed"), "records", lines, size, at_most=1),
+    ]
+
+
+def peak(settings: Settings) -> float:
+    """Peak memory of the command on the TSV files, in MB."""
+    texts, _, _ = _make(settings)
+    out = scratch(settings.scale) / "build_table" / "peak"
+    arguments = ["build", "table", *map(str, texts), str(out), "--names", ",".join(NAMES), "--quiet"]
+    code = (
+        "import sys; from benchmarks.memory import peak_mb; from tfrkit.cli.main import run; "
+        "run(sys.argv[1:]); print(peak_mb())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=True, text=True, stdout=subprocess.PIPE
+    )
+    return float(done.stdout.split()[-1])
+
+
+def run(settings: Settings) -> Report:
+    """Measure on two cores."""
+    report = Report("build_table")
+    try:
+        results = in_child("build_table", "contenders", settings, cores=2)
+        report.add_results("Tables of 3,000,000 rows and 10 columns into 8 shards, 2 cores", results)
+        named = by_name(results)
+        report.ratio("TSV, 2 cores", named[OURS], [named[SEED]], 10.0)
+        report.ratio("Parquet, 2 cores", named[PARQUET], [named[OURS]], 2.0)
+        memory = in_child("build_table", "peak", settings, cores=2)
+        report.add_claim(Claim(f"Peak memory of {OURS}", memory, LIMIT_MB, "MB", "at most"))
+    finally:
+        shutil.rmtree(scratch(settings.scale) / "build_table", ignore_errors=True)
+    return report
