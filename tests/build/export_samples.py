@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from hypothesis import strategies as st
 from pyarrow import ipc, parquet
 
 import tfrkit
@@ -47,6 +48,24 @@ def write(path: Path, records: object) -> Path:
 def sequences() -> tfrkit.Block:
     """SequenceExamples with every kind of list; those of "steps without values" are int64."""
     return tfrkit.encode_sequence_examples(CONTEXT, LISTS)
+
+
+_VALUES = (
+    st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda values: np.array(values, np.int64)),
+    st.lists(st.floats(width=32), max_size=3).map(lambda values: np.array(values, np.float32)),
+    st.lists(st.binary(max_size=4) | st.text(max_size=3).map(str.encode), max_size=3),
+)
+_KEYS = st.text(max_size=4).filter(lambda name: name != "$feature_lists")
+
+
+@st.composite
+def any_examples(draw) -> list[bytes]:
+    """Serialised Examples of which at least one has a feature; each feature has one kind."""
+    kinds = draw(st.dictionaries(_KEYS, st.sampled_from(_VALUES), min_size=1, max_size=4))
+    rows = draw(st.lists(st.fixed_dictionaries({}, optional=kinds), min_size=1, max_size=5))
+    if not any(rows):
+        rows.append({name: draw(values) for name, values in kinds.items()})
+    return [tfrkit.make_example(row).SerializeToString(deterministic=True) for row in rows]
 
 
 def records_of(path: Path) -> list[bytes]:

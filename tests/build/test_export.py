@@ -11,11 +11,10 @@ import os
 import numpy as np
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
 import tfrkit
-from tests.build.export_samples import EXAMPLES, records_of, sequences, write
+from tests.build.export_samples import EXAMPLES, any_examples, records_of, sequences, write
 from tfrkit.build import export
 from tfrkit.build.export_format import CHUNK_BYTES
 from tfrkit.build.export_paths import plan_targets
@@ -68,23 +67,10 @@ def test_records_that_are_not_canonical_come_back_as_equal_messages(tmp_path, fo
     assert [tfrkit.Example.FromString(record) for record in records_of(tmp_path / f"a.{form}")] == before
 
 
-_VALUES = (
-    st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda values: np.array(values, np.int64)),
-    st.lists(st.floats(width=32), max_size=3).map(lambda values: np.array(values, np.float32)),
-    st.lists(st.binary(max_size=4) | st.text(max_size=3).map(str.encode), max_size=3),
-)
-_KEYS = st.text(max_size=4).filter(lambda name: name != "$feature_lists")
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_any_examples_come_back(tmp_path_factory, data):
+@settings(max_examples=25)
+@given(any_examples())
+def test_any_examples_come_back(tmp_path_factory, messages):
     folder = tmp_path_factory.mktemp("any")
-    kinds = data.draw(st.dictionaries(_KEYS, st.sampled_from(_VALUES), min_size=1, max_size=4))
-    rows = data.draw(st.lists(st.fixed_dictionaries({}, optional=kinds), min_size=1, max_size=5))
-    if not any(rows):
-        rows.append({name: data.draw(values) for name, values in kinds.items()})
-    messages = [tfrkit.make_example(row).SerializeToString(deterministic=True) for row in rows]
     source = write(folder / "a.tfrecord", messages)
     for form in LOSSLESS:
         export(source, folder / f"a.{form}")

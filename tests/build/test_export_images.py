@@ -70,8 +70,12 @@ def test_label_map_names_numbers(tmp_path):
         "y",
         "z",
     ]
+    (tmp_path / "labels.txt").write_bytes(b"two\n\nlines of something else\n")
+    assert export_images(source, tmp_path / "d").classes == {"0": 1, "1": 1, "2": 1}
     (tmp_path / "empty.txt").write_bytes(b"")
-    with pytest.raises(InvalidArgumentError, match="expected a class name on each line"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"empty.txt, line 1: expected the name of a class but got no name"
+    ):
         export_images(source, tmp_path / "c", label_map=tmp_path / "empty.txt")
 
 

@@ -13,6 +13,7 @@ from tfrkit.build.export_columns import Chunk, ExportColumn
 from tfrkit.build.export_image_keys import ImageKeys
 from tfrkit.build.export_names import ClassFolders, file_stem, safe_name
 from tfrkit.build.export_paths import record_stem
+from tfrkit.build.label_map import write_label_map
 from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
@@ -104,9 +105,10 @@ class ImageWriter:
         count = len(self._labels)
         if not count or not self._one_name_a_label or set(self._labels) != set(range(count)):
             return None
-        if any("\n" in name for name in self._labels.values()):
+        names = [os.fsencode(self._labels[number]) for number in range(count)]
+        if len(set(names)) < count or any(not name or b"\n" in name or b"\r" in name for name in names):
             return None
-        return b"".join(os.fsencode(self._labels[number]) + b"\n" for number in range(count))
+        return write_label_map(names)
 
     def _write_record(self, record: dict[str, list[Any]], block: Block, number: int) -> None:
         images = record.get(self._keys.image, [])

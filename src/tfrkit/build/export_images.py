@@ -20,7 +20,8 @@ from tfrkit.build.export_image_writer import ImageWriter
 from tfrkit.build.export_paths import input_files
 from tfrkit.build.export_progress import Meter
 from tfrkit.build.job import Progress
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.build.label_map import LABELS_FILE, read_label_map
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.feature_columns import gather_blocks
 from tfrkit.records.inspect import inspect
@@ -31,7 +32,6 @@ from tfrkit.storage.paths import PathLike, Paths, path_text
 __all__ = ["ImagesReport", "export_images"]
 
 _CHUNK_BYTES: Final = 16 << 20  # of records that are parsed and written at once
-LABELS_FILE: Final = "labels.txt"
 _DERIVED: Final = ("image/format", "image/height", "image/width", "image/channels", "image/colorspace")
 
 
@@ -161,20 +161,13 @@ def _unused(schema: Schema, keys: ImageKeys) -> Counter[str]:
 
 
 def _label_names(label_map: PathLike | None, files: list[str]) -> list[str] | None:
-    """The lines of a label map, or None."""
-    if label_map is None:
-        path = os.path.join(os.path.dirname(files[0]), LABELS_FILE) if files else LABELS_FILE
-        if not os.path.isfile(path):
-            return None
-    else:
-        path = path_text(label_map)
+    """The names in a label map, or None."""
+    if label_map is not None:
+        return [os.fsdecode(name) for name in read_label_map(path_text(label_map))]
+    path = os.path.join(os.path.dirname(files[0]), LABELS_FILE) if files else LABELS_FILE
+    if not os.path.isfile(path):
+        return None
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            names = [line.rstrip("\r\n") for line in file]
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    if not any(names) and label_map is not None:
-        raise InvalidArgumentError(
-            f"{path}; expected a class name on each line but there is none.", path=path
-        )
-    return names
+        return [os.fsdecode(name) for name in read_label_map(path)]
+    except InvalidArgumentError:
+        return None  # something else that is called so
