@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tfrkit.errors import DataLossError
-from tfrkit.records.manifest import ShardEntry, read_manifest, update_manifest
+from tfrkit.records.manifest import ShardEntry, change_manifest, read_manifest, update_manifest
 
 
 def entry(name: str, records: int = 3) -> ShardEntry:
@@ -90,3 +90,33 @@ def test_processes_that_update_at_once_lose_nothing(tmp_path):
     ]
     assert content["made_by"] == {"0": {"n": 24}, "1": {"n": 24}}
     assert [path.name for path in Path(tmp_path, ".tfrkit").iterdir()] == ["manifest.lock"]
+
+
+def test_manifest_is_written_only_if_something_changes(tmp_path):
+    update_manifest(str(tmp_path), [entry("a")], [], {"a": {"n": 1}})
+    before = (tmp_path / "manifest.json").stat().st_ino
+    update_manifest(str(tmp_path), [entry("a")], [], {"a": {"n": 1}})
+    assert (tmp_path / "manifest.json").stat().st_ino == before
+
+
+def test_jobs_that_no_prefix_refers_to_are_left_out(tmp_path):
+    def change(content):
+        content["jobs"] = {"11": {}, "22": {}}
+        content["made_by"]["a"] = {"job": "22"}
+
+    change_manifest(str(tmp_path), change)
+    assert read_manifest(str(tmp_path))["jobs"] == {"22": {}}
+
+
+def test_names_that_are_no_utf8_come_back(tmp_path):
+    update_manifest(str(tmp_path), [entry("\udcff 中.tfrecord")], [], {})
+    assert read_manifest(str(tmp_path))["shards"][0]["name"] == "\udcff 中.tfrecord"
+    assert "中".encode() in (tmp_path / "manifest.json").read_bytes()
+
+
+def test_remains_of_a_killed_update_are_removed(tmp_path):
+    left = tmp_path / ".tfrkit" / "manifest.json.123-0123abcd.tmp"
+    left.parent.mkdir()
+    left.write_bytes(b"half")
+    update_manifest(str(tmp_path), [entry("a")], [], {})
+    assert not left.exists()

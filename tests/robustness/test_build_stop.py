@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -67,3 +70,33 @@ def test_folder_that_is_a_file_is_an_error_that_says_so(tmp_path):
         run_job(job(tmp_path / "file"))
     with pytest.raises(FailedPreconditionError, match=r"below; Not a directory"):
         run_job(job(tmp_path / "file" / "below"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_command_that_is_interrupted_ends_with_130_and_a_line(number, tmp_path):
+    lines = b"".join(b'{"id": %d}\n' % row for row in range(80_000))
+    for name in "abcdef":
+        (tmp_path / f"{name}.jsonl").write_bytes(lines)
+    arguments = [
+        "build",
+        "table",
+        tmp_path / "*.jsonl",
+        tmp_path / "out",
+        "--shards",
+        "per-input",
+        "--workers",
+        "1",
+    ]
+    process = subprocess.Popen([sys.executable, "-m", "tfrkit", *arguments], stderr=subprocess.PIPE)
+    while process.poll() is None and not list((tmp_path / "out").glob("*.tfrecord")):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.decode() == (
+        "\ninterrupted: what is finished stays, and the same command again does the rest\n"
+    )
+    assert not [name for name in left_over(tmp_path / "out") if name.endswith(".tmp")]
+    whole = [path.name for path in (tmp_path / "out").glob("*.tfrecord")]
+    assert 0 < len(whole) < 6

@@ -11,6 +11,7 @@ from tfrkit.storage.output import (
     AtomicOutput,
     FileOutput,
     ObjectOutput,
+    remove_temporary,
     sidecar_folder,
     write_atomically,
 )
@@ -200,3 +201,19 @@ def test_write_atomically_leaves_only_the_file(tmp_path):
     write_atomically(str(tmp_path / "a"), b"content")
     assert (tmp_path / "a").read_bytes() == b"content"
     assert names(tmp_path) == ["a"]
+
+
+def test_remains_of_killed_processes_are_removed_for_one_file_only(tmp_path):
+    mine = ["a[1].json.12-0123abcd.tmp", "a[1].json.99-ffffffff.tmp"]
+    others = [
+        "b.json.12-0123abcd.tmp",
+        "a[1].json",
+        "a[1].json.tmp",
+        "a[1].json.x.12-0123abcd.tmp",
+        "a1.json.12-0123abcd.tmp",
+    ]
+    (tmp_path / ".tfrkit").mkdir()
+    for name in (*mine, *others):
+        (tmp_path / ".tfrkit" / name).touch()
+    remove_temporary(str(tmp_path / "a[1].json"))
+    assert sorted(path.name for path in (tmp_path / ".tfrkit").iterdir()) == sorted(others)

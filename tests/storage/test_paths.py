@@ -47,6 +47,15 @@ def test_glob_is_sorted_and_skips_dot_files_folders_and_the_manifest(folder):
     assert expand("*") == ["a.tfrecord", "b.tfrecord", NAME]
 
 
+def test_glob_skips_what_a_build_leaves_beside_shards_and_only_there(folder):
+    for place in (folder, folder / "deep"):
+        (place / "report.json").touch()
+        (place / "labels.txt").touch()
+    assert expand("*") == ["a.tfrecord", "b.tfrecord", NAME]
+    assert expand("deep/*") == ["deep/labels.txt", "deep/report.json"]
+    assert expand("report.json") == ["report.json"]
+
+
 def test_glob_of_tfrecords_skips_a_folder_of_that_name(folder):
     assert expand("*.tfrecord") == ["a.tfrecord", "b.tfrecord", NAME]
 

@@ -8,6 +8,7 @@ that names what is not there.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,7 @@ from tfrkit.build.watch import BadInput
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, from_os_error
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, change_manifest, folder_lock, manifest_path, read_manifest
+from tfrkit.storage.json_file import json_line
 from tfrkit.storage.output import SIDECAR_FOLDER, temporary_of
 
 __all__ = ["Found", "claim", "header_of", "look", "mix_folder"]
@@ -74,7 +76,8 @@ def mix_folder(folder: str, digest: str) -> str:
 def header_of(job: Job) -> Header:
     """Give what the journal says of a job. Pure: no I/O."""
     prefixes = {group.prefix: group.shards is None for group in job.groups}
-    return Header(job_digest(job), prefixes, job.made_by, job.transient)
+    made_by, transient = json.loads(json_line([job.made_by, job.transient]))  # as the file has them
+    return Header(job_digest(job), prefixes, made_by, transient)
 
 
 def look(job: Job) -> Found:
@@ -246,9 +249,7 @@ def claim(job: Job, *, overwrite: bool) -> Found:
                 raise AlreadyExistsError(found.refusal, path=job.folder)
             found.complete = None
             if found.own is None:
-                for journal in found.journals:  # of the same digest, when the source has changed
-                    if journal.header is None or journal.header.digest == found.digest:
-                        journal.delete()
+                _discard(job.folder, found, found.digest)  # when the source has changed
                 found.own = Journal.begin(job.folder, header_of(job))
             else:
                 found.own.resume()
@@ -260,6 +261,17 @@ def claim(job: Job, *, overwrite: bool) -> Found:
         finally:
             found.close()
     return found
+
+
+def _discard(folder: str, found: Found, digest: str | None = None) -> None:
+    """Remove journals of other jobs, with what they have mixed; or only those that have a certain digest."""
+    for journal in list(found.journals):
+        known = journal.header.digest if journal.header is not None else digest
+        if journal is not found.own and digest in (None, known):
+            if journal.header is not None:
+                shutil.rmtree(mix_folder(folder, journal.header.digest), ignore_errors=True)
+            journal.delete()
+            found.journals.remove(journal)
 
 
 def _clear(job: Job, found: Found) -> None:
@@ -274,11 +286,7 @@ def _clear(job: Job, found: Found) -> None:
     stale = found.shards - done.keys()
     prefixes = header_of(job).prefixes
     files = _forget(job.folder, stale, prefixes) - job.files.keys()
-    for journal in found.journals:
-        if journal is not found.own:
-            if journal.header is not None:
-                shutil.rmtree(mix_folder(job.folder, journal.header.digest), ignore_errors=True)
-            journal.delete()
+    _discard(job.folder, found)
     for name in (*stale, *files):
         _remove(os.path.join(job.folder, name))
     for name, content in job.files.items():

@@ -154,7 +154,7 @@ class Journal:
 
 
 def _read_header(content: Any) -> Header:
-    if content["format"] != _FORMAT or content["version"] != _VERSION:
+    if content["format"] != _FORMAT or content["version"] != _VERSION:  # of no use to this version
         raise ValueError("no journal of this version")
     prefixes = {str(prefix): bool(alone) for prefix, alone in content["prefixes"].items()}
     return Header(content["digest"], prefixes, dict(content["made_by"]), dict(content["transient"]))

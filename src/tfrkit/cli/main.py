@@ -130,8 +130,8 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # `tfr cat | head`: the reader has what it wanted
         silence_output()
         return 0
-    except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("\ninterrupted\n")
+    except (KeyboardInterrupt, typer.Abort) as error:
+        sys.stderr.write("\ninterrupted" + (f": {error}" if str(error) else "") + "\n")
         return _end(INTERRUPTED)
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a lone `tfr` or `tfr build`

@@ -84,18 +84,23 @@ def progress_text(now: Progress) -> str:
 def job_progress(*, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
     """Give the callback that shows a job's progress while it runs; None if nothing is to be shown.
 
+    An interruption is raised on, with a text that says what to do.
+
     >>> with job_progress(quiet=True) as progress:
     ...     progress is None
     True
     """
-    with _terminated_like_interrupted():
-        if quiet:
-            yield None
-        elif fancy(sys.stderr):
-            with _bar() as show:
-                yield show
-        else:
-            yield _Lines()
+    try:
+        with _terminated_like_interrupted():
+            if quiet:
+                yield None
+            elif fancy(sys.stderr):
+                with _bar() as show:
+                    yield show
+            else:
+                yield _Lines()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("what is finished stays, and the same command again does the rest") from None
 
 
 class _Lines:
