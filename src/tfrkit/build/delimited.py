@@ -119,11 +119,12 @@ class DelimitedFormat:
         scanner, checks = self.dialect.scanner(plan.width), plan.checks()
 
         cut = not source.streams and piece.end < source.size
+        row, line = 0, piece.first_line
 
         def scan(text: bytes, last: bool, in_long_row: bool, max_rows: int) -> CheckedRows:
-            return CheckedRows(*scanner.check(text, checks, last, in_long_row, max_rows, last and cut))
+            needed = rows.stop - row if max_rows < 0 else max_rows
+            return CheckedRows(*scanner.check(text, checks, last, in_long_row, needed, last and cut))
 
-        row, line = 0, piece.first_line
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):
             found = window.found
             chosen = range(max(rows.start - row, 0), min(rows.stop - row, len(found.begins)))
