@@ -232,6 +232,7 @@ def test_arrow_is_compressed_as_asked(tmp_path, compression):
     [
         ({"compression": "xz"}, r"expected a compression of parquet \(zstd, .*\) but got 'xz'"),
         ({"compression": "none", "level": 3}, "the compression 'none' has no levels"),
+        ({"format": "csv"}, r"expected an output for csv but '.*a\.parquet' ends like a file of parquet"),
         ({"format": "orc"}, "expected a format, parquet, arrow, jsonl, csv, but got 'orc'"),
     ],
 )

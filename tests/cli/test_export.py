@@ -72,6 +72,16 @@ def test_lines_go_through_a_pipe(folder):
     assert b"--json and the records cannot both go to standard output" in refused.stderr
 
 
+def test_reader_of_a_pipe_may_go_away(folder):
+    write(folder / "many.tfrecord", {"x": [b"x" * 1000] * 1000})
+    command = [sys.executable, "-m", "tfrkit", "export", "jsonl", "many.tfrecord", "-"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.read(8) == b'{"x": "x'
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
 def test_images_into_class_folders(folder, capsys):
     png = tfrkit.image.encode_png(np.zeros((2, 2, 3), np.uint8))
     write(folder / "b.tfrecord", {"image": [png, png], "label": ["rose", "daisy"], "box": [1, 2]})

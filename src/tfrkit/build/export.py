@@ -251,6 +251,11 @@ def _checked_format(out: str, wanted: str | None) -> Format:
             f"expected a format, {', '.join(SUFFIXES)}, but got {wanted!r} and the output {out!r}. Pass format=, or an "
             "output that ends with one, such as data.parquet."
         )
+    if format_of(out) not in (None, chosen) and not os.path.isdir(out):
+        raise InvalidArgumentError(
+            f"expected an output for {chosen} but {out!r} ends like a file of {format_of(out)}. Give it the suffix "
+            f"{SUFFIXES[chosen][0]}, or none for a folder."
+        )
     if out == STDOUT and chosen not in ("jsonl", "csv"):
         raise InvalidArgumentError(
             f"expected a file or folder for {chosen}: only jsonl and csv go to standard output."

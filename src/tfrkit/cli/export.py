@@ -21,6 +21,7 @@ from tfrkit.cli.arguments import (
 )
 from tfrkit.cli.console import BAD_USAGE, CommandError, out_json, plain, say, table
 from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
+from tfrkit.errors import OpError
 
 if TYPE_CHECKING:
     from tfrkit.build.export import ExportReport
@@ -241,16 +242,21 @@ def _run(
     from tfrkit.build.export import export
 
     with job_progress(quiet=quiet) as progress:
-        report = export(
-            files,
-            out,
-            form,
-            columns=keys,
-            workers=workers,
-            on_corrupt=on_corrupt,
-            progress=progress,
-            **options,
-        )
+        try:
+            report = export(
+                files,
+                out,
+                form,
+                columns=keys,
+                workers=workers,
+                on_corrupt=on_corrupt,
+                progress=progress,
+                **options,
+            )
+        except OpError as error:
+            if isinstance(error.__cause__, BrokenPipeError):
+                raise error.__cause__ from None  # `tfr export jsonl FILE - | head`: the reader has what it wanted
+            raise
     _show(report, as_json, quiet, to_stdout=out == _STDOUT)
 
 
