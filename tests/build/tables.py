@@ -42,5 +42,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def write_lines(path: Path, *lines: Any) -> Path:
     """A file of JSON lines; bytes are taken as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines))
+    path.write_bytes(
+        b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
+    )
     return path

@@ -50,7 +50,7 @@ def test_list_names_inputs_one_a_line(tmp_path, monkeypatch):
 
 
 def test_missing_list_is_an_error(tmp_path):
-    with pytest.raises(NotFoundError, match="list.txt"):
+    with pytest.raises(NotFoundError, match=r"list\.txt"):
         find_inputs([f"@{tmp_path}/list.txt"])
 
 

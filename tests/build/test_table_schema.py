@@ -9,7 +9,9 @@ from tfrkit.build.table_schema import ColumnChoice, choose_columns, feature_spec
 from tfrkit.errors import InvalidArgumentError
 
 
-def survey(columns: dict[str, Seen], partition: dict[str, str] | None = None, rows: int = 1, **more) -> Survey:
+def survey(
+    columns: dict[str, Seen], partition: dict[str, str] | None = None, rows: int = 1, **more
+) -> Survey:
     file = InputFile("f", "f", partition or {}, 10)
     return Survey(file, columns, (Piece(file, 0, 1, 0, rows, 1, 10),) if rows else (), **more)
 
@@ -84,7 +86,7 @@ def test_column_in_file_and_path_is_an_error():
         (r"t:int64[\t]", ("t", "int64", "\t")),
         (r"t:int64[\x02]", ("t", "int64", "\x02")),
         (r"t:int64[\\]", ("t", "int64", "\\")),
-        ("中:bytes[，]", ("中", "bytes", "，")),
+        ("中:bytes[、]", ("中", "bytes", "、")),
     ],
 )
 def test_column_option_is_name_kind_separator(text, expected):
@@ -94,18 +96,23 @@ def test_column_option_is_name_kind_separator(text, expected):
 def test_column_option_of_another_form_is_an_error():
     with pytest.raises(InvalidArgumentError, match=r"Expected NAME:KIND or NAME:KIND\[SEPARATOR\].*'fea1'"):
         parse_column("fea1")
-    with pytest.raises(InvalidArgumentError, match="Column 'fea1': expected int64, float or bytes.*'double'"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"Column 'fea1': expected int64, float or bytes.*'double'"
+    ):
         parse_column("fea1:double")
     with pytest.raises(InvalidArgumentError, match="'a' is given twice, with different kinds"):
         choose_columns(["a:float", "a:bytes"], None, (), {}, None)
 
 
 def test_given_kinds_win():
-    assert kinds(survey({"a": Seen.TEXT, "b": Seen.INT}), kinds={"a": ("int64", None)}) == {"a": "int64", "b": "int64"}
+    assert kinds(survey({"a": Seen.TEXT, "b": Seen.INT}), kinds={"a": ("int64", None)}) == {
+        "a": "int64",
+        "b": "int64",
+    }
 
 
 def test_columns_are_chosen_dropped_and_renamed():
-    columns = {name: Seen.INT for name in "abcd"}
+    columns = dict.fromkeys("abcd", Seen.INT)
     found = settle([survey(columns)], ColumnChoice(only=("c", "a", "b"), drop=("b",), renamed={"a": "A"}))
     assert [(column.name, column.feature) for column in found] == [("c", "c"), ("a", "A")]
 
@@ -138,7 +145,9 @@ def test_null_values_are_of_the_kind_of_the_column():
 
 def test_refused_column_is_an_error_only_if_it_is_wanted():
     given = survey({"a": Seen.INT, "m": Seen.NOTHING}, refused={"m": "maps have no place. Cast it"})
-    with pytest.raises(InvalidArgumentError, match="f: column 'm': maps have no place. Cast it, or leave it out: --drop m"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"f: column 'm': maps have no place\. Cast it, or leave it out: --drop m"
+    ):
         settle([given], ColumnChoice())
     assert kinds(given, drop=("m",)) == {"a": "int64"}
 
@@ -154,9 +163,19 @@ def test_no_columns_are_an_error():
 
 
 def test_spec_has_one_value_only_where_every_row_has_one():
-    columns = {"a": Seen.INT, "b": Seen.INT | Seen.NULL, "c": Seen.FLOAT | Seen.LIST, "d": Seen.TEXT | Seen.NULL}
+    columns = {
+        "a": Seen.INT,
+        "b": Seen.INT | Seen.NULL,
+        "c": Seen.FLOAT | Seen.LIST,
+        "d": Seen.TEXT | Seen.NULL,
+    }
     found = settle([survey(columns)], ColumnChoice(null_values={"d": "x"}))
     spec = feature_spec(found)
     assert spec is not None
     shown = {name: type(feature).__name__ for name, feature in spec.items()}
-    assert shown == {"a": "FixedLenFeature", "b": "VarLenFeature", "c": "VarLenFeature", "d": "FixedLenFeature"}
+    assert shown == {
+        "a": "FixedLenFeature",
+        "b": "VarLenFeature",
+        "c": "VarLenFeature",
+        "d": "FixedLenFeature",
+    }

@@ -25,7 +25,8 @@ __all__ = ["StreamFormat", "is_stream", "open_stream"]
 _NAME: Final = "table"
 _PIECE_BYTES: Final = 16 << 20
 _SPOOL_BYTES: Final = 8 << 20  # of a batch in the file without a name
-_SAMPLE_ROWS: Final = 1000  # at either end, for the fingerprint
+_SAMPLE_ROWS: Final = 100  # at either end, for the fingerprint
+_SAMPLE_BYTES: Final = 4096  # of one value
 _FRAMES: Final = ("pandas", "polars", "tfrkit")  # what has all rows in memory
 
 
@@ -41,24 +42,22 @@ class StreamFormat:
     schema: Any
     rows: tuple[int, ...]
     batch: Callable[[int], Any] = field(repr=False)
-    size: int
     nulls: frozenset[str]
     fingerprint: str
+    width: int
 
     def file(self) -> InputFile:
         """What stands for it among the inputs."""
-        return InputFile(_NAME, _NAME, {}, self.size)
+        return InputFile(_NAME, _NAME, {}, sum(self.rows) * self.width)
 
     def survey(self, file: InputFile, watch: Watch) -> Survey:
         """Look at the schema."""
         watch.advance()
-        total = max(1, sum(self.rows))
         pieces = []
         first = 0
         for number, count in enumerate(self.rows):
             if count:
-                size = max(1, self.size * count // total)
-                pieces.append(Piece(file, number, number + 1, first, count, 0, size))
+                pieces.append(Piece(file, number, number + 1, first, count, 0, count * self.width))
             first += count
         return survey_schema(self.schema, file, tuple(pieces), self.nulls.__contains__)
 
@@ -102,8 +101,7 @@ def _as_table(source: Any) -> Any:
 
 
 def _in_memory(table: Any) -> StreamFormat:
-    size = max(1, table.nbytes)
-    step = max(1, _PIECE_BYTES * table.num_rows // size)
+    step = max(1, _PIECE_BYTES * table.num_rows // max(1, table.nbytes))
     starts = range(0, table.num_rows, step)
     rows = tuple(min(step, table.num_rows - start) for start in starts)
 
@@ -117,8 +115,9 @@ def _in_memory(table: Any) -> StreamFormat:
         if table.column(leaf.path[0]).null_count or len(leaf.path) > 1
     }
     first, last = table.slice(0, _SAMPLE_ROWS), table.slice(max(0, table.num_rows - _SAMPLE_ROWS))
-    mark = _fingerprint(table.num_rows, first, last)
-    return StreamFormat(table.schema, rows, batch, size, frozenset(nulls), mark)
+    return StreamFormat(
+        table.schema, rows, batch, frozenset(nulls), *_fingerprint(table.num_rows, first, last)
+    )
 
 
 def _spooled(reader: Any, folder: str) -> StreamFormat:
@@ -134,8 +133,13 @@ def _spooled(reader: Any, folder: str) -> StreamFormat:
     with spool.writer() as file, ipc.new_file(file, reader.schema) as writer:
         for part in _parts(reader):
             arrays = leaf_arrays(part, [path for _, path in paths])
-            nulls.update(name for (name, _), array in zip(paths, arrays, strict=True) if array.null_count)
-            first.append(part.slice(0, max(0, _SAMPLE_ROWS - sum(rows))))
+            nulls.update(
+                name
+                for (name, path), array in zip(paths, arrays, strict=True)
+                if array.null_count or len(path) > 1
+            )
+            if (missing := _SAMPLE_ROWS - sum(rows)) > 0:
+                first.append(part.slice(0, missing))
             last = _tail([*last, part])
             rows.append(part.num_rows)
             writer.write_batch(part)
@@ -143,9 +147,8 @@ def _spooled(reader: Any, folder: str) -> StreamFormat:
     def batch(number: int) -> Any:
         return ipc.open_file(_SpoolReader(spool)).get_batch(number)
 
-    ends = (pyarrow.Table.from_batches(parts, reader.schema) for parts in (first[:_SAMPLE_ROWS], last))
-    mark = _fingerprint(sum(rows), *ends)
-    return StreamFormat(reader.schema, tuple(rows), batch, spool.size(), frozenset(nulls), mark)
+    ends = (pyarrow.Table.from_batches(parts, reader.schema) for parts in (first, last))
+    return StreamFormat(reader.schema, tuple(rows), batch, frozenset(nulls), *_fingerprint(sum(rows), *ends))
 
 
 def _parts(reader: Any) -> Iterator[Any]:
@@ -166,13 +169,18 @@ def _tail(parts: list[Any]) -> list[Any]:
     return kept
 
 
-def _fingerprint(rows: int, first: Any, last: Any) -> str:
-    """A digest of the rows at either end, the same however they are cut into chunks."""
+def _fingerprint(rows: int, first: Any, last: Any) -> tuple[str, int]:
+    """A digest of the rows at either end, the same however they are cut into chunks; and how wide a row is."""
     digest = hashlib.blake2b(str(first.schema.remove_metadata()).encode("utf-8", "replace"), digest_size=16)
+    size = 0
     for part in (first, last):
         for column in part.columns:
-            digest.update(repr(column.to_pylist()).encode("utf-8", "backslashreplace"))
-    return f"{rows}-{digest.hexdigest()}"
+            for value in column.to_pylist():
+                text = repr(value[:_SAMPLE_BYTES] + value[-1:] if isinstance(value, (bytes, str)) else value)
+                length = len(value) if isinstance(value, (bytes, str)) else len(text)
+                digest.update(f"{length} {text}\n".encode("utf-8", "backslashreplace"))
+                size += length
+    return f"{rows}-{digest.hexdigest()}", max(1, size // max(1, len(first) + len(last)))
 
 
 class _Spool:

@@ -61,7 +61,7 @@ class JsonlFormat:
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
     ) -> Iterator[Mapping[str, Any]]:
         """Read lines of a piece; an empty line counts, but is no row."""
-        if piece.end - piece.begin > self.max_field and piece.rows == 1:
+        if piece.end - piece.begin > self.max_field + 1 and piece.rows == 1:  # with its end
             detail = f"{piece.end - piece.begin} bytes"
             watch.bad(BadInput(piece.file.name, piece.first_line, "line longer than max_field", detail))
             return
@@ -203,7 +203,7 @@ def _runs(file: InputFile, max_field: int) -> Iterator[tuple[int, bytes, int]]:
                 if end:
                     yield begin, held[:end], 0
                     begin, held = begin + end, held[end:]
-                elif len(held) > max_field:
+                elif len(held) > max_field + 1:
                     length = len(held)
                     while data and not (end := data.find(b"\n") + 1):
                         data = opened.read(_PIECE_BYTES)

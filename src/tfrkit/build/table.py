@@ -230,7 +230,7 @@ def _check(options: TableOptions) -> None:
 def _paths(inputs: Any) -> list[PathLike]:
     if isinstance(inputs, (str, bytes, os.PathLike)):
         return [inputs]
-    if isinstance(inputs, Iterable):
+    if isinstance(inputs, Iterable) and not isinstance(inputs, Mapping):
         found = list(inputs)
         if all(isinstance(item, (str, bytes, os.PathLike)) for item in found):
             return found

@@ -32,7 +32,7 @@ class FileColumns:
 
     Attributes:
         read: what is read from the file; at least one.
-        constants: features that the path says, the same in every row.
+        constants: features of which the path or a null value says what they are in every row; None: absent.
         unwanted: a feature that is read only to count rows.
     """
 
@@ -49,15 +49,15 @@ class FileColumns:
         """
         own = tuple(column for column in columns if column.name in survey.columns)
         constants = {}
-        for name, text in partition_values(survey.file.partition).items():
-            column = next((column for column in columns if column.name == name), None)
-            if column is not None:
+        said = partition_values(survey.file.partition)
+        for column in columns:
+            if column.name not in survey.columns:
                 try:
-                    constants[column.feature] = fit_cell(text, column)
+                    constants[column.feature] = fit_cell(said.get(column.name), column)
                 except MisfitError as error:
                     raise InvalidArgumentError(
-                        f"{survey.file.path}: partition column {name!r}: {error}. Give it another kind: "
-                        f"--column {name}:bytes.",
+                        f"{survey.file.path}: partition column {column.name!r}: {error}. Give it another kind: "
+                        f"--column {column.name}:bytes.",
                         path=survey.file.path,
                     ) from None
         if own:
