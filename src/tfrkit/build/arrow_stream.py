@@ -176,7 +176,7 @@ def _fingerprint(rows: int, first: Any, last: Any) -> tuple[str, int]:
     for part in (first, last):
         for column in part.columns:
             for value in column.to_pylist():
-                text = repr(value[:_SAMPLE_BYTES] + value[-1:] if isinstance(value, (bytes, str)) else value)
+                text = repr(value[:_SAMPLE_BYTES] if isinstance(value, (bytes, str)) else value)
                 length = len(value) if isinstance(value, (bytes, str)) else len(text)
                 digest.update(f"{length} {text}\n".encode("utf-8", "backslashreplace"))
                 size += length
