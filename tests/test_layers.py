@@ -42,6 +42,7 @@ LAYERS: dict[str, float] = {
 DOORS = {
     "tfrkit.optional",
     "tfrkit",
+    "tfrkit.build",
     "tfrkit.cli.main",
     "tfrkit.image",
     "tfrkit.tf.namespace",

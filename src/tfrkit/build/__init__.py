@@ -1,10 +1,19 @@
-"""Foreign formats into shards, and back. `tfrkit.build.images` and `tfrkit.build.table` are functions."""
+"""Foreign formats into shards, and back. `tfrkit.build.images` and `tfrkit.build.table` are functions.
 
-from tfrkit.build.export import ExportedFile, ExportReport, export
-from tfrkit.build.export_images import ImagesReport, export_images
-from tfrkit.build.images import images
-from tfrkit.build.job import BadInput, BuildReport, Progress
-from tfrkit.build.table import table
+They are imported when they are first used: a command that only moves frames does not pay for photos and tables.
+"""
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfrkit.build.export import ExportedFile, ExportReport, export
+    from tfrkit.build.export_images import ImagesReport, export_images
+    from tfrkit.build.images import images
+    from tfrkit.build.job import BadInput, BuildReport, Progress
+    from tfrkit.build.table import table
 
 __all__ = [
     "BadInput",
@@ -18,3 +27,35 @@ __all__ = [
     "images",
     "table",
 ]
+
+# Each module with what it gives to this one.
+_EXPORTS = {
+    "export": "ExportReport ExportedFile export",
+    "export_images": "ImagesReport export_images",
+    "images": "images",
+    "job": "BadInput BuildReport Progress",
+    "table": "table",
+}
+
+
+class _Lazy(property):
+    """A name of another module. Some of those have the same name, and importing one does not take its place."""
+
+    def __init__(self, module: str, name: str) -> None:
+        def load(_package: ModuleType) -> Any:
+            return getattr(importlib.import_module(f"tfrkit.build.{module}"), name)
+
+        super().__init__(load, lambda _package, _submodule: None)
+
+
+class _Build(ModuleType):
+    """This package with names that are imported when they are used."""
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+for _module, _names in _EXPORTS.items():
+    for _name in _names.split():
+        setattr(_Build, _name, _Lazy(_module, _name))
+sys.modules[__name__].__class__ = _Build
