@@ -1,8 +1,8 @@
 """Terminal recordings in the documentation: fenced as `console`, run by bash, compared with what is recorded.
 
-A line `$ command` is run in the page's folder, with `tfr` on the path; lines `> ...` behind it continue it. What
-follows is its output, standard error among it. `...` stands for anything within a line and, alone on a line, for any
-lines. The `python` blocks of such a page run in the same folder, in their place.
+A line `$ command` is run in the page's folder, with `tfr` and `python` on the path; lines `> ...` behind it continue
+it. What follows is its output, standard error among it. `...` stands for anything within a line and, alone on a line,
+for any lines. The `python` blocks of such a page run in the same folder, in their place.
 
 To write the outputs of a page anew: `python -m tests.recordings docs/command-line.md`. It leaves recordings alone
 that still fit, so that a `...` survives.
@@ -66,12 +66,13 @@ def fits(printed: str, recorded: list[str]) -> bool:
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Make a command `tfr`; gives the environment to run recordings in."""
+    """Make the commands `tfr` and `python`; gives the environment to run recordings in."""
     bin_folder = folder / "bin"
     bin_folder.mkdir()
-    script = bin_folder / "tfr"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tfrkit "$@"\n')
-    script.chmod(0o755)
+    for name, arguments in (("tfr", "-m tfrkit "), ("python", "")):
+        script = bin_folder / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        script.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TFR_", "PYTEST"))}
     return {
         **kept,

@@ -255,7 +255,7 @@ def test_damage_ends_it_or_is_left_out(command, words, folder):
     assert done.out == "record 0 of words.tfrecord, 37 bytes\n  number  int64  0\n"
     assert done.err.startswith("error: corrupted record at ")
     assert done.err.endswith(
-        "\n\nhint: `tfr verify FILE` lists all damage, `tfr repair FILE NEW` saves what is whole.\n"
+        "\n\nhint: `tfr verify words.tfrecord` lists all damage, `tfr repair words.tfrecord NEW` saves what is whole.\n"
     )
     rest = command("head", "words.tfrecord", "--key", "number", "--on-corrupt", "skip", "--json")
     assert rest.code == 0

@@ -14,7 +14,7 @@ def test_whole_records_are_saved(command, words, folder):
         0,
         (
             "words.tfrecord -> mended.tfrecord.gz: 4 records saved, 1 damage with 52 bytes lost\n"
-            "  lost bytes 53-105 after record 1: bad data CRC\n"
+            "  lost bytes 53-105 after 1 record: bad data CRC\n"
         ),
         "",
     )

@@ -26,7 +26,7 @@ def test_damage_is_listed_and_ends_with_1(command, words, folder):
     assert done.code == 1
     assert done.out == (
         "words.tfrecord: 4 records, 148 bytes, plain: DAMAGED\n"
-        "  bad data CRC at bytes 53-105, after 1 records: corrupted record at 65\n"
+        "  bad data CRC at bytes 53-105, after 1 record: corrupted record at 65\n"
     )
     assert done.err == ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ __all__ = [
     "exit_code",
     "explain",
     "fancy",
+    "number_of",
     "out",
     "out_json",
     "pad",
@@ -43,8 +45,13 @@ BAD_USAGE: Final = 2
 INTERRUPTED: Final = 130
 
 _HINTS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (DataLossError, "`tfr verify FILE` lists all damage, `tfr repair FILE NEW` saves what is whole."),
+    (DataLossError, "`tfr verify {path}` lists all damage, `tfr repair {path} NEW` saves what is whole."),
     (AlreadyExistsError, "choose another output, or pass --overwrite."),
+)
+# What messages of the library say for Python, and how the command line has it.
+_OPTIONS: Final = (
+    ('on_corrupt="skip"', "--on-corrupt skip"),
+    ("overwrite=True", "--overwrite"),
 )
 
 
@@ -72,7 +79,12 @@ def explain(error: BaseException) -> str:
     hint: ask again
     """
     message = error.message if isinstance(error, OpError) else str(error)
+    for python, option in _OPTIONS:
+        message = message.replace(python, option)
     hint = getattr(error, "hint", "") or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
+    if "{path}" in hint:
+        path = getattr(error, "path", None)
+        hint = hint.replace("{path}", shlex.quote(path) if path else "FILE")
     text = f"error: {message or type(error).__name__}\n"
     return text + (f"\nhint: {hint}\n" if hint else "")
 
@@ -116,6 +128,15 @@ def _encode_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
         return codecs.lookup_error("surrogateescape")(error)
     except UnicodeError:
         return codecs.lookup_error("backslashreplace")(error)
+
+
+def number_of(count: int, what: str) -> str:
+    """Give a count with its noun.
+
+    >>> number_of(1, "record"), number_of(12000, "byte")
+    ('1 record', '12,000 bytes')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def silence_output() -> None:

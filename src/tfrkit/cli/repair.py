@@ -8,7 +8,16 @@ from typing import Annotated, Final
 import typer
 
 from tfrkit.cli.arguments import Json, Overwrite, Quiet, shard_files
-from tfrkit.cli.console import BAD_DATA, BAD_USAGE, CommandError, out, out_json, plain, progress_bar
+from tfrkit.cli.console import (
+    BAD_DATA,
+    BAD_USAGE,
+    CommandError,
+    number_of,
+    out,
+    out_json,
+    plain,
+    progress_bar,
+)
 
 app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20
@@ -57,11 +66,11 @@ def repair(
     else:
         lost = "nothing lost"
         if report.lost:
-            number = f"{len(report.lost):,} damage{'' if len(report.lost) == 1 else 's'}"
-            lost = f"{number} with {report.lost_bytes:,} bytes lost"
-        out(f"{plain(report.source)} -> {plain(report.target)}: {report.records:,} records saved, {lost}")
+            lost = f"{number_of(len(report.lost), 'damage')} with {number_of(report.lost_bytes, 'byte')} lost"
+        saved = number_of(report.records, "record")
+        out(f"{plain(report.source)} -> {plain(report.target)}: {saved} saved, {lost}")
         for damage in report.lost[:_LISTED]:
-            out(f"  lost bytes {damage.start}-{damage.end} after record {damage.record}: {damage.kind}")
+            out(f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}")
         if len(report.lost) > _LISTED:
             out(f"  ... and {len(report.lost) - _LISTED:,} more; --json lists all")
     if report.lost and not report.records:

@@ -70,7 +70,7 @@ def show_records(
             if as_json:
                 out(to_json(json_of(record, full=full)))
             else:
-                lines = as_lines(record, full=full, key_style=_key, head_style=_head)
+                lines = as_lines(record, full=full, chosen=bool(keys), key_style=_key, head_style=_head)
                 out("\n".join(lines if not shown else ["", *lines]))
             shown += 1
     if missing and there:

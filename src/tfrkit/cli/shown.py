@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tfrkit.cli.console import pad, plain, width_of
+from tfrkit.cli.console import number_of, pad, plain, width_of
 from tfrkit.cli.decoded import Decoded
 from tfrkit.records.content import Sample, describe
 
@@ -41,17 +41,21 @@ def _content(data: bytes) -> tuple[str, str | None]:
 # -- for people --------------------------------------------------------------------------------------------------------
 
 
-def as_lines(record: Decoded, *, full: bool, key_style: Style = str, head_style: Style = str) -> list[str]:
+def as_lines(
+    record: Decoded, *, full: bool, chosen: bool = False, key_style: Style = str, head_style: Style = str
+) -> list[str]:
     """Give a record as lines.
 
     Args:
         record: the record.
         full: leave nothing out.
+        chosen: whether only some of its features were asked for.
         key_style: how names of features are written.
         head_style: how the first line is written.
     """
     kind, body = _body(record, full, key_style)
-    head = f"record {record.number} of {plain(record.path)}, {_number(record.size, 'byte')}{kind}"
+    body = body or ["(none of these features)" if chosen else "(no features)"]
+    head = f"record {record.number} of {plain(record.path)}, {number_of(record.size, 'byte')}{kind}"
     return [head_style(head), *("  " + line if line else line for line in body)]
 
 
@@ -59,7 +63,7 @@ def _body(record: Decoded, full: bool, key_style: Style) -> tuple[str, list[str]
     if record.data is not None:
         return _other_lines(record.data, full)
     if record.lists is None:
-        return "", _feature_lines(record.features, full, key_style) or ["(no features)"]
+        return "", _feature_lines(record.features, full, key_style)
     steps = {name: _steps_text(values, full) for name, values in record.lists.items()}
     lines = ["context:", *("  " + line for line in _feature_lines(record.features, full, key_style))]
     lines += ["feature lists:", *("  " + line for line in _columns(steps, key_style))]
@@ -106,7 +110,7 @@ def _steps_text(steps: Sequence[Any], full: bool) -> tuple[str, str]:
     texts = [f"[{'' if step is not None and not len(step) else _values_text(step, full)}]" for step in shown]
     more = "" if len(shown) == len(steps) else " ..."
     return " or ".join(kinds) or "-", " ".join(
-        [_number(len(steps), "step") + (":" if steps else ""), *texts]
+        [number_of(len(steps), "step") + (":" if steps else ""), *texts]
     ) + more
 
 
@@ -115,11 +119,11 @@ def _bytes_text(data: bytes, full: bool) -> str:
     if text is not None:
         if full or len(text) <= TEXT_CHARACTERS:
             return repr(text)
-        return f"{text[:TEXT_CHARACTERS]!r}..., {_number(len(data), 'byte')}"
+        return f"{text[:TEXT_CHARACTERS]!r}..., {number_of(len(data), 'byte')}"
     if full:
         return "0x" + data.hex()
     if kind:
-        return f"{kind}, {_number(len(data), 'byte')}"
+        return f"{kind}, {number_of(len(data), 'byte')}"
     return f"0x{data[:_HEX_BYTES].hex()}" + (f"..., {len(data):,} bytes" if len(data) > _HEX_BYTES else "")
 
 
@@ -138,10 +142,6 @@ def _other_lines(data: bytes, full: bool) -> tuple[str, list[str]]:
 def _dump_line(data: bytes, at: int) -> str:
     letters = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data)
     return f"{at:06x}  {data.hex(' '):47}  {letters}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------------

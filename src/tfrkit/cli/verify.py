@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from tfrkit.cli.arguments import STDIN, Json, Quiet, ShardPathsOrStdin, Threads, opened, shard_files
-from tfrkit.cli.console import BAD_DATA, out, out_json, plain, progress_bar, say, style
+from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, progress_bar, say, style
 
 if TYPE_CHECKING:
     from tfrkit.records.verify import FileReport
@@ -44,8 +44,8 @@ def verify(
             _print_file(file, unlike.get(file.path, ""))
     bad = sum(not file.ok or file.path in unlike for file in report.files)
     if not quiet:
-        files_text = f"{len(report.files):,} file{'' if len(report.files) == 1 else 's'}"
-        say(f"{files_text}, {report.records:,} records: " + ("all is well" if ok else f"{bad:,} damaged"))
+        what = f"{number_of(len(report.files), 'file')}, {number_of(report.records, 'record')}"
+        say(f"{what}: " + ("all is well" if ok else f"{bad:,} damaged"))
     if not ok:
         raise typer.Exit(BAD_DATA)
 
@@ -67,12 +67,13 @@ def _print_file(file: FileReport, unlike: str) -> None:
     ok = file.ok and not unlike
     verdict = style("ok", fg="green") if ok else style("DAMAGED", fg="red", bold=True)
     kind = file.compression or "plain"
-    out(f"{plain(file.path)}: {file.records:,} records, {file.data_bytes:,} bytes, {kind}: {verdict}")
+    amount = f"{number_of(file.records, 'record')}, {number_of(file.data_bytes, 'byte')}"
+    out(f"{plain(file.path)}: {amount}, {kind}: {verdict}")
     for line in (file.error, f"looks like {file.looks_like}" if file.looks_like else "", unlike):
         if line:
             out(f"  {plain(line)}")
     for damage in file.damages[:_LISTED]:
-        text = plain(damage.text)
-        out(f"  {damage.kind} at bytes {damage.start}-{damage.end}, after {damage.record} records: {text}")
+        where = f"at bytes {damage.start}-{damage.end}, after {number_of(damage.record, 'record')}"
+        out(f"  {damage.kind} {where}: {plain(damage.text)}")
     if len(file.damages) > _LISTED:
         out(f"  ... and {len(file.damages) - _LISTED:,} more; --json lists all")
