@@ -112,6 +112,13 @@ def test_errors_without_advice_have_no_hint():
     assert explain(CommandError("a", "b")) == "error: a\n\nhint: b\n"
 
 
+def test_errors_name_options_as_the_command_line_has_them():
+    text = 'It differs. Pass overwrite=True (--overwrite) or on_bad="skip" (--on-bad skip), or on_corrupt="skip".'
+    assert explain(ValueError(text)) == (
+        "error: It differs. Pass --overwrite or --on-bad skip, or --on-corrupt skip.\n"
+    )
+
+
 def test_json_says_names_that_are_no_utf8():
     assert to_json({"名": "é"}) == '{"名": "é"}'
     assert to_json({"a": "caf\udce9"}) == '{"a": "caf\\udce9"}'

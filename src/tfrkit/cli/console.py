@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,10 +49,11 @@ _HINTS: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (DataLossError, "`tfr verify {path}` lists all damage, `tfr repair {path} NEW` saves what is whole."),
     (AlreadyExistsError, "choose another output, or pass --overwrite."),
 )
-# What messages of the library say for Python, and how the command line has it.
+# What messages of the library say for Python, and how the command line has it. The first says so itself.
 _OPTIONS: Final = (
-    ('on_corrupt="skip"', "--on-corrupt skip"),
-    ("overwrite=True", "--overwrite"),
+    (re.compile(r"\w+=\S+ \((--[^)]+)\)"), r"\1"),
+    (re.compile(r'\bon_corrupt="skip"'), "--on-corrupt skip"),
+    (re.compile(r"\boverwrite=True"), "--overwrite"),
 )
 
 
@@ -80,7 +82,7 @@ def explain(error: BaseException) -> str:
     """
     message = error.message if isinstance(error, OpError) else str(error)
     for python, option in _OPTIONS:
-        message = message.replace(python, option)
+        message = python.sub(option, message)
     hint = getattr(error, "hint", "") or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
     if "{path}" in hint:
         path = getattr(error, "path", None)

@@ -70,7 +70,9 @@ def repair(
         saved = number_of(report.records, "record")
         out(f"{plain(report.source)} -> {plain(report.target)}: {saved} saved, {lost}")
         for damage in report.lost[:_LISTED]:
-            out(f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}")
+            out(
+                f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}"
+            )
         if len(report.lost) > _LISTED:
             out(f"  ... and {len(report.lost) - _LISTED:,} more; --json lists all")
     if report.lost and not report.records:
