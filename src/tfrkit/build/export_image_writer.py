@@ -11,7 +11,7 @@ import numpy as np
 
 from tfrkit.build.export_columns import Chunk, ExportColumn
 from tfrkit.build.export_image_keys import ImageKeys
-from tfrkit.build.export_names import ClassFolders, file_stem, safe_name
+from tfrkit.build.export_names import ClassFolders, file_name, safe_name
 from tfrkit.build.export_paths import record_stem
 from tfrkit.build.label_map import write_label_map
 from tfrkit.errors import InvalidArgumentError, from_os_error
@@ -118,11 +118,9 @@ class ImageWriter:
         folder = self._class_folder(record)
         for image in images:
             kind, data = self._content(image, record)
-            suffixes = _SUFFIXES[kind]
-            stem = (
-                self._stem(record, suffixes) or f"{safe_name(_stem_of(block))}-{block.place(number)[0]:08d}"
-            )
-            self._write_file(folder, stem, suffixes[0], data)
+            stem, suffix = self._file_name(record, folder, _SUFFIXES[kind])
+            stem = stem or f"{safe_name(_stem_of(block))}-{block.place(number)[0]:08d}"
+            self._write_file(folder, stem, suffix, data)
             self.classes[folder] += 1
 
     def _class_folder(self, record: dict[str, list[Any]]) -> str:
@@ -176,14 +174,17 @@ class ImageWriter:
         self._counts[UNKNOWN] += 1
         return "", image
 
-    def _stem(self, record: dict[str, list[Any]], suffixes: tuple[str, ...]) -> str:
+    def _file_name(
+        self, record: dict[str, list[Any]], folder: str, suffixes: tuple[str, ...]
+    ) -> tuple[str, str]:
+        """The name that a record says, "" if it says none, and the suffix."""
         names = record.get(self._keys.filename or "", [])
         if not names:
-            return ""
-        name = os.fsdecode(names[0])
-        stem = file_stem(name, suffixes)
-        self._counts[MENDED_FILES] += stem + suffixes[0] != name
-        return stem
+            return "", suffixes[0]
+        wanted = os.fsdecode(names[0])
+        stem, suffix = file_name(wanted, suffixes)
+        self._counts[MENDED_FILES] += wanted not in (stem + suffix, f"{folder}/{stem}{suffix}")
+        return stem, suffix
 
     def _write_file(self, folder: str, stem: str, suffix: str, data: bytes) -> None:
         path = os.path.join(self._folder, folder, stem)
@@ -202,14 +203,14 @@ class ImageWriter:
 
     def _new_file(self, path: str, suffix: str) -> int:
         """Make a file under a name that is not taken: the file system knows which are."""
-        number = self._next_number.get(path, 1)
+        number = self._next_number.get(path + suffix, 1)
         while True:
             name = path + (f"-{number}" if number > 1 else "") + suffix
             try:
                 fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
             except FileExistsError:
                 number += 1
-                self._next_number[path] = number
+                self._next_number[path + suffix] = number
             else:
                 self._counts[TAKEN] += number > 1
                 return fd

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Final
 
-__all__ = ["ClassFolders", "file_stem", "safe_name"]
+__all__ = ["ClassFolders", "file_name", "safe_name"]
 
 _SEPARATORS: Final = re.compile(r"[/\\]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -33,15 +33,19 @@ def safe_name(text: str) -> str:
     return name
 
 
-def file_stem(text: str, suffixes: tuple[str, ...]) -> str:
-    r"""Make the name of a file of a path that a record names, without a suffix that will be added. Pure: no I/O.
+def file_name(text: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
+    r"""Make the name of a file of a path that a record names, and its suffix. Pure: no I/O.
 
-    >>> file_stem("cats\\1.JPG", (".jpg", ".jpeg")), file_stem("b/c.png", (".jpg",))
-    ('1', 'c.png')
+    Args:
+        text: the path.
+        suffixes: those that fit what is in the file; the first is added to a name that has none of them.
+
+    >>> file_name("cats\\1.JPG", (".jpg", ".jpeg")), file_name("b/c.png", (".jpg",))
+    (('1', '.JPG'), ('c.png', '.jpg'))
     """
     last = _SEPARATORS.split(text.rstrip("/\\"))[-1]
     stem, suffix = os.path.splitext(last)
-    return safe_name(stem if suffix.lower() in suffixes else last)
+    return (safe_name(stem), suffix) if suffix.lower() in suffixes else (safe_name(last), suffixes[0])
 
 
 class ClassFolders:
