@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,11 +54,42 @@ def photos(classes: Mapping[str, int]) -> dict[str, bytes]:
 def examples(out: Path, split: str = "train") -> list[dict[str, Any]]:
     """All examples of a split, as dicts."""
     return [
-        {name: values[0] if len(values) == 1 else values for name, values in tfr.to_dict(record).items()}
-        for record in tfr.read_records(f"{out}/{split}-*")
+        {name: values[0] if len(values) == 1 else values for name, values in lists.items()}
+        for lists in map(_lists, tfr.read_records(f"{out}/{split}-*"))
     ]
+
+
+def _lists(record: bytes) -> dict[str, list[Any]]:
+    """All features of an example as lists."""
+    return {
+        name: list(getattr(values, "tolist", lambda v=values: v)())
+        for name, values in tfr.to_dict(record).items()
+    }
 
 
 def labels(out: Path, split: str = "train") -> dict[str, int]:
     """Labels by file names."""
     return {one["image/filename"].decode(): int(one["image/label"]) for one in examples(out, split)}
+
+
+def shards(out: Path) -> dict[str, bytes]:
+    """All shards with their bytes."""
+    return {path.name: path.read_bytes() for path in sorted(out.glob("*.tfrecord*"))}
+
+
+def zipped(path: Path, files: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:
+    """A ZIP archive of files."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tarred(path: Path, files: dict[str, bytes], mode: str = "w") -> Path:
+    """A tar archive of files."""
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path

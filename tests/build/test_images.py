@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
 import tfrkit as tfr
-from tests.build.image_samples import FORMATS, examples, labels, photos, picture, write_files
+from tests.build.image_samples import (
+    FORMATS,
+    examples,
+    labels,
+    photos,
+    picture,
+    shards,
+    tarred,
+    write_files,
+    zipped,
+)
 from tfrkit.build.images import images
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 
@@ -24,27 +31,6 @@ EXPECTED = {
     "dog/1.jpg": 1,
     "dog/small/9.png": 1,
 }
-
-
-def shards(out: Path) -> dict[str, bytes]:
-    """All shards with their bytes."""
-    return {path.name: path.read_bytes() for path in sorted(out.glob("*.tfrecord*"))}
-
-
-def zipped(path: Path, files: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:
-    with zipfile.ZipFile(path, "w", method) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return path
-
-
-def tarred(path: Path, files: dict[str, bytes], mode: str = "w") -> Path:
-    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
 
 
 def test_folders_are_classes_and_files_are_kept(tmp_path):

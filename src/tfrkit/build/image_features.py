@@ -64,7 +64,12 @@ def feature_names(
         short = names in ("plain", "tfds")
         found |= {field: name if short else found[field] for field, name in _SIZES.items()}
         found |= {} if short else {COLORSPACE: COLORSPACE}
-    found |= {name: name for name in extras}
+    for name in extras:
+        if name in FIELDS or name == COLORSPACE:
+            raise InvalidArgumentError(
+                f"column {name!r}: expected another name than that of a feature which images have. Rename the column."
+            )
+        found[name] = name
     by_name = {name: field for field, name in found.items()}
     for old, new in rename.items():
         field = by_name.get(old, old)

@@ -63,7 +63,7 @@ def images(
         out: the folder for the shards, `labels.txt`, `manifest.json` and `report.json`.
         split: "train=0.8,validation=0.1,test=0.1" or such a dict: by chance, with exact numbers; "folders": the source
             has the folders train, validation (or val) and test, with a folder for each class in them;
-            "train=2023,test=2024": these folders. By default everything is in "train".
+            "train=y2023,test=y2024": these folders. By default everything is in "train".
         per_class: split every class in these ratios, instead of all images together.
         label_map: a file with a class name on each line; the number of the line, from 0 on, is the label. By default
             the sorted names of the classes.

@@ -37,7 +37,7 @@ Split: TypeAlias = Annotated[
     str | None,
     typer.Option(
         help="By chance, with exact numbers: train=0.8,validation=0.1,test=0.1. By the folders train, validation (or "
-        "val) and test: folders. By other folders: train=2023,test=2024. Everything is in train by default.",
+        "val) and test: folders. By other folders: train=y2023,test=y2024. Everything is in train by default.",
     ),
 ]
 
