@@ -21,7 +21,17 @@ def lines(folder):
 def test_builds_and_says_what_it_did(command, lines):
     done = command("build", "table", "a.jsonl", "out")
     assert done.code == 0
-    assert done.out.split() == ["files", "shards", "records", "size", "data-*-of-00001.tfrecord", "1", "2", "97", "B"]
+    assert done.out.split() == [
+        "files",
+        "shards",
+        "records",
+        "size",
+        "data-*-of-00001.tfrecord",
+        "1",
+        "2",
+        "97",
+        "B",
+    ]
     assert "out: 62 B read" in done.err
     assert rows(lines / "out") == [{"n": [1], "s": [b"x"], "t": [b"p|q"]}, {"s": [b"y"], "t": [b""]}]
 
