@@ -19,7 +19,7 @@ _SHOWN: Final = 40  # characters of a value
 def bad_line(
     fault: tuple[int, int],
     where: tuple[str, int],
-    text: bytes | None,
+    text: bytes | bytearray | None,
     names: Sequence[str],
     kinds: dict[int, Column],
     dialect: Dialect,

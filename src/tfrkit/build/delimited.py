@@ -8,6 +8,7 @@ pyarrow's, of the rows that the scanner finds good for the settled types. Encodi
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,6 +25,7 @@ from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
 from tfrkit.build.text_source import TextSource, canonical_encoding
 from tfrkit.build.watch import MAX_LISTED_BAD, Watch
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.optional import require
 
 __all__ = ["DelimitedFormat", "DelimitedKind"]
 
@@ -33,6 +35,8 @@ _QUOTES: Final = {"csv": '"', "tsv": "", "hive": ""}
 _NULLS: Final[dict[str, tuple[str, ...]]] = {"csv": (), "tsv": (), "hive": ("\\N",)}
 _MAP: Final = 32  # the scanner's flag for fields with keys and values
 _BATCH_BYTES: Final = 2 * WINDOW_BYTES
+_LARGE_BYTES: Final = 4 * WINDOW_BYTES
+_large = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +100,7 @@ class DelimitedFormat:
         pieces: list[Piece] = []
         place = _Place(layout.begin, layout.first_line)
 
-        def scan(text: bytes, last: bool, in_long_row: bool, max_rows: int) -> SurveyedRows:
+        def scan(text: bytes | bytearray, last: bool, in_long_row: bool, max_rows: int) -> SurveyedRows:
             return SurveyedRows(*scanner.survey(text, last, in_long_row, max_rows))
 
         for window in windows(source, layout.begin, source.size, scan, self.dialect.max_row):
@@ -121,18 +125,24 @@ class DelimitedFormat:
         cut = not source.streams and piece.end < source.size
         row, line = 0, piece.first_line
 
-        def scan(text: bytes, last: bool, in_long_row: bool, max_rows: int) -> CheckedRows:
+        def scan(text: bytes | bytearray, last: bool, in_long_row: bool, max_rows: int) -> CheckedRows:
             needed = rows.stop - row if max_rows < 0 else max_rows
             return CheckedRows(*scanner.check(text, checks, last, in_long_row, needed, last and cut))
 
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):
-            found = window.found
-            chosen = range(max(rows.start - row, 0), min(rows.stop - row, len(found.begins)))
-            if chosen:
-                bad = _BadLines(self, piece.file, layout, plan, watch, line)
-                yield from _batches(plan, window, chosen, bad)
-            row += len(found.begins)
-            line += found.lines
+            count, lines, large = (
+                len(window.found.begins),
+                window.found.lines,
+                len(window.text) > _LARGE_BYTES,
+            )
+            chosen = range(max(rows.start - row, 0), min(rows.stop - row, count))
+            batches = _batches(plan, window, chosen, _BadLines(self, piece.file, layout, plan, watch, line))
+            del window
+            if large:
+                batches = _one_at_a_time(batches)
+            yield from batches
+            row += count
+            line += lines
             if row >= rows.stop:
                 break
 
@@ -215,7 +225,7 @@ class _BadLines:
         self._dialect = form.dialect
         self._kinds = {target.position: target.column for target in plan.targets}
 
-    def report(self, fault: int, detail: int, lines: int, text: bytes) -> None:
+    def report(self, fault: int, detail: int, lines: int, text: bytes | bytearray) -> None:
         """Say that the row that begins behind so many lines of the window is bad."""
         shown = text if len(self._watch.listed) < MAX_LISTED_BAD else None
         where = (self._file.name, self._line + lines)
@@ -247,7 +257,16 @@ def _batches(
                 yield read
 
 
-def _line_ends(text: bytes) -> int:
+def _one_at_a_time(batches: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Read rows of many MB, of which several copies are made on the way, in one thread at a time."""
+    with _large:
+        found = list(batches)
+        require("pyarrow", "Delimited text").default_memory_pool().release_unused()
+    while found:
+        yield found.pop(0)
+
+
+def _line_ends(text: bytes | bytearray) -> int:
     return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
 
 

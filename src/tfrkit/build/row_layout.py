@@ -131,7 +131,7 @@ def row_layout(
         return RowLayout(names, source.begin, 1)
     scanner = dialect.scanner(0)
 
-    def scan(text: bytes, last: bool, in_long_row: bool, _max_rows: int) -> CheckedRows:
+    def scan(text: bytes | bytearray, last: bool, in_long_row: bool, _max_rows: int) -> CheckedRows:
         return CheckedRows(*scanner.check(text, [], last, in_long_row, 1))
 
     line = 1
@@ -180,7 +180,7 @@ def _header_names(fields: list[bytes], path: str, line: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def split_row(text: bytes, columns: int, dialect: Dialect) -> list[bytes]:
+def split_row(text: bytes | bytearray, columns: int, dialect: Dialect) -> list[bytes]:
     """Give the fields of one row, without quotes and escapes."""
     arrow, csv = require("pyarrow", "Delimited text"), require("pyarrow.csv", "Delimited text")
     names = [str(i) for i in range(columns)]

@@ -31,7 +31,7 @@ class Scanned(Protocol):
 
 _Found = TypeVar("_Found", bound=Scanned)
 # Finds rows: (text, whether nothing follows, whether it begins in a row that was given up, how many rows at most).
-Scan: TypeAlias = Callable[[bytes, bool, bool, int], _Found]
+Scan: TypeAlias = Callable[[bytes | bytearray, bool, bool, int], _Found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Window(Generic[_Found]):
 
     begin: int
     end: int
-    text: bytes
+    text: bytes | bytearray
     found: _Found
 
 
@@ -85,8 +85,10 @@ def _file_windows(
             size *= 2
             continue
         behind = begin + source.size_of(data, text, found.consumed)
-        yield Window(begin, behind, text, found)
+        made = [Window(begin, behind, text, found)]
         begin, size, in_long_row = behind, WINDOW_BYTES, found.in_long_row
+        del data, text, found  # so that whoever has the window can let go of the text
+        yield made.pop()
 
 
 def _whole_lines(data: bytes, *, keep: bool) -> bytes:
@@ -96,26 +98,23 @@ def _whole_lines(data: bytes, *, keep: bool) -> bytes:
 
 
 def _stream_windows(source: TextSource, begin: int, scan: Scan[_Found]) -> Iterator[Window[_Found]]:
-    pending: list[bytes] = []
-    size = wanted = 0
+    text = bytearray()
+    wanted = WINDOW_BYTES
     skip, in_long_row = begin, False
     for chunk, last in _with_last(source.chunks()):
         skipped = min(skip, len(chunk))
         skip -= skipped
-        pending.append(chunk[skipped:])
-        size += len(chunk) - skipped
-        if not last and size < max(wanted, WINDOW_BYTES):
-            continue
-        text = b"".join(pending)
-        if not text:
+        text += memoryview(chunk)[skipped:]
+        if not text or (not last and len(text) < wanted):
             continue
         found = scan(text, last, in_long_row, -1)
-        yield Window(begin, begin + found.consumed, text, found)
+        made = [Window(begin, begin + found.consumed, text, found)]
         begin += found.consumed
         in_long_row = found.in_long_row
-        pending = [text[found.consumed :]]
-        size = len(pending[0])
-        wanted = 2 * size
+        text = text[found.consumed :]
+        wanted = len(text) + max(WINDOW_BYTES, len(text) // 8)
+        del found
+        yield made.pop()
 
 
 def _with_last(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:

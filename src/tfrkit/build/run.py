@@ -186,6 +186,7 @@ class Run:
                 stop.check()
                 writer.write_frames(block)
                 self._moved.add(records=len(block))
+                del block  # before the next one is made
             stop.check()
         size = os.path.getsize(path)
         return Finished(name, writer.records, size, watch.input_bytes, watch.counts, tuple(watch.listed))

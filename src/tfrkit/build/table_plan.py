@@ -120,11 +120,14 @@ class TableRecipe:
             rest, rows = part.size, part.stop - part.start
             for batch in self.format.read(part.piece, range(part.start, part.stop), part.columns.read, watch):
                 block = part.columns.encode(batch, sequences=self.sequences)
+                del batch  # may be many MB, which must not wait for the next one
                 if block is not None:
                     read = min(rest, part.size * len(block) // rows)
                     rest -= read
                     watch.advance(read, len(block))
-                    yield block
+                    made = [block]
+                    del block
+                    yield made.pop()
             watch.advance(rest)  # what bad rows stand for
 
 
