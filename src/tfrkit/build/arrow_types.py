@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.build.export_arrow import FEATURE_LIST
 from tfrkit.build.table_format import InputFile, Piece, Seen, Survey
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
 
 __all__ = [
+    "FEATURE_LIST",
     "Leaf",
     "arrow_types",
     "is_list",
@@ -27,6 +27,7 @@ __all__ = [
     "survey_schema",
 ]
 
+FEATURE_LIST: Final = "tfrkit:feature_list"  # in a field's metadata: it is the feature list of this name
 _SEPARATOR: Final = "/"
 
 

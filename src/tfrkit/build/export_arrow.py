@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
+from tfrkit.build.arrow_types import FEATURE_LIST
 from tfrkit.build.export_columns import Chunk, ExportColumn
 from tfrkit.build.export_format import ExportOptions
 from tfrkit.model.arrow_layout import Layout, export_layout
 from tfrkit.optional import require
 from tfrkit.records.table_layout import cells_layout
 
-__all__ = ["FEATURE_LIST", "ArrowSink", "ParquetSink"]
-
-FEATURE_LIST: Final = "tfrkit:feature_list"  # in a field's metadata: it is the feature list of this name
+__all__ = ["ArrowSink", "ParquetSink"]
 
 _PAGE_BYTES: Final = 1 << 20
 

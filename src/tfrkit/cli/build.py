@@ -8,6 +8,8 @@ import typer
 import typer.core
 import typer.main
 
+from tfrkit.cli.quick_values import read_quickly
+
 
 class _Sources(typer.core.TyperGroup):
     """Commands by name, imported when one is asked for."""
@@ -24,6 +26,7 @@ class _Sources(typer.core.TyperGroup):
             return None
         command = typer.main.get_command(found)
         command.name = cmd_name
+        read_quickly(command)
         return command
 
 

@@ -24,11 +24,13 @@ from tfrkit.cli.console import BAD_USAGE, CommandError
 app = typer.Typer(rich_markup_mode=None)
 
 
-def _shards(text: str) -> int | str:
+def _shards(text: str | None) -> int | Literal["per-input"] | None:
+    if text is None:
+        return None
     if text == "per-input":
-        return text
-    if not text.isdigit() or int(text) < 1:
-        raise typer.BadParameter(f"expected a number or per-input but got {text!r}")
+        return "per-input"
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"expected a number or per-input but got {text!r}", param_hint="--shards")
     return int(text)
 
 
@@ -112,17 +114,20 @@ def table(
         typer.Option("--null", metavar="TEXT", help=r"Text that means null, such as \N or NULL."),
     ] = None,
     max_field: Annotated[
-        int,
-        typer.Option("--max-field", metavar="SIZE", parser=size_bytes, help="A longer field is a bad line."),
-    ] = "64MiB",  # type: ignore[assignment]
+        int | None,
+        typer.Option(
+            "--max-field",
+            metavar="SIZE",
+            parser=size_bytes,
+            help="A longer field is a bad line; 64MiB by default.",
+        ),
+    ] = None,
     partitions: Annotated[
         bool, typer.Option("--partitions/--no-partitions", help="Make columns of folders called name=value.")
     ] = True,
     shards: Annotated[
         str | None,
-        typer.Option(
-            "--shards", metavar="N|per-input", parser=_shards, help="How many files, or one for each input."
-        ),
+        typer.Option("--shards", metavar="N|per-input", help="How many files, or one for each input."),
     ] = None,
     shard_size: ShardSize = None,
     prefix: Annotated[str, typer.Option("--prefix", help="Begin of the names of shards.")] = "data",
@@ -149,7 +154,7 @@ def table(
     """
     from tfrkit.build.job import dry_run as look_only
     from tfrkit.build.job import run_job
-    from tfrkit.build.table import TableOptions, plan_table
+    from tfrkit.build.table import MAX_FIELD, TableOptions, plan_table
     from tfrkit.cli.build_report import show_plan, show_report
     from tfrkit.cli.progress import job_progress
 
@@ -174,10 +179,10 @@ def table(
         escape=escape,
         encoding=encoding,
         nulls=null,
-        max_field=max_field,
+        max_field=max_field or MAX_FIELD,
         partitions=partitions,
         prefix=prefix,
-        shards=shards,  # type: ignore[arg-type]
+        shards=_shards(shards),
         shard_bytes=shard_size,
         shuffle=shuffle,
         seed=seed,

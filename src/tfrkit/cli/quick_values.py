@@ -1,13 +1,13 @@
 """Values of arguments without typer's validation where there is nothing to validate.
 
-typer reads values through pydantic, whose import takes nearly as long as numpy. Texts, defaults and plain numbers need
-none of it, and most command lines have nothing else; everything else goes the way of typer. A typer that has no such
-validation is left as it is.
+typer reads values through pydantic, whose import takes nearly as long as numpy. Texts, flags, choices, defaults and
+plain numbers need none of it, and most command lines have nothing else; everything else goes the way of typer. A typer
+that has no such validation is left as it is.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args, get_origin
 
 __all__ = ["read_quickly"]
 
@@ -56,7 +56,9 @@ def _simple(value: Any, param: Any) -> Any:
     descriptor = param.type_descriptor
     if descriptor.parameter_info.parser is not None:
         return _LATER
-    if descriptor.annotation is str and isinstance(value, str):
+    if descriptor.annotation in (str, bool) and isinstance(value, descriptor.annotation):
+        return value
+    if get_origin(descriptor.annotation) is Literal and value in get_args(descriptor.annotation):
         return value
     if descriptor.annotation == list[str] and isinstance(value, (list, tuple)):
         return list(value)
