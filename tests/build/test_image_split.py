@@ -85,7 +85,7 @@ def test_per_class_keeps_the_mixture(tmp_path):
 
 def test_split_by_folders_shares_one_label_map(tmp_path):
     files = {"train/cat/1.jpg": picture(1), "train/fox/2.jpg": picture(2), "val/dog/3.jpg": picture(3)}
-    files["readme.txt"] = b"hello"
+    files["stray.jpg"] = picture(4)
     report = images(write_files(tmp_path / "photos", files), tmp_path / "out", split="folders")
     assert labels(tmp_path / "out", "train") == {"train/cat/1.jpg": 0, "train/fox/2.jpg": 2}
     assert labels(tmp_path / "out", "validation") == {"val/dog/3.jpg": 1}

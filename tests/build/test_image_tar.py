@@ -89,20 +89,17 @@ def test_names_in_chinese_long_and_in_no_encoding(tmp_path, kind):
     assert found == {name.encode("utf-8", "surrogateescape") for name in names}
 
 
-@pytest.mark.parametrize("cut", [0.1, 0.5, 0.7])
+@pytest.mark.parametrize("cut", [0.1, 0.5, 0.8])
 @pytest.mark.parametrize("kind", KINDS)
-def test_cut_archives_are_errors_or_lack_their_end(tmp_path, kind, cut):
+def test_cut_archives_are_errors(tmp_path, kind, cut):
     source = tarred(tmp_path / f"p.{kind}", photos({"cat": 40}), KINDS[kind])
     content = source.read_bytes()
-    source.write_bytes(content[: int(len(content) * cut)])
-    try:
-        report = images(source, tmp_path / "out")
-    except InvalidArgumentError as error:
-        assert "expected a tar archive but it is damaged, cut, or something else" in str(error)
-    else:
-        assert kind == "tar"
-        assert report.bad.get("damaged in the archive", 0) <= 1
-        assert report.records < 40
+    source.write_bytes(content[: int(len(content) * cut) | 1])
+    with pytest.raises(
+        InvalidArgumentError, match="expected a tar archive but it is damaged, cut, or something else"
+    ):
+        images(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_damaged_gzip_is_an_error(tmp_path):

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from tfrkit.build.image_classes import FolderMeaning, common_top, read_folders
 from tfrkit.build.image_duplicates import find_duplicates
 from tfrkit.build.image_features import COLORSPACE, FIELDS, feature_names
-from tfrkit.build.image_items import ImageItems, Ledger, shown
+from tfrkit.build.image_header import BadImageError, read_image_header
+from tfrkit.build.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.image_options import ImageOptions
 from tfrkit.build.image_recipe import ImageRecipe
 from tfrkit.build.image_sources import Listing, list_source
@@ -31,6 +32,7 @@ DUPLICATE: Final = "duplicate"
 _NO_CLASS: Final = "not in a class folder"
 _NO_SPLIT: Final = "not in the folder of a split"
 _NOT_IN_MAP: Final = "class is not in the label map"
+_SUFFIXES: Final = (b".jpg", b".jpeg", b".png", b".gif", b".bmp", b".webp")
 _RECORD_BYTES: Final = 200  # of a record beside the image
 
 
@@ -67,7 +69,7 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
         zip_encoding=options.zip_encoding,
     )
     digest = listing.digest()
-    listing = _without_duplicates(listing, options, bad, noted)
+    listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted)
     labelled = _label(listing, options, bad)
     name = os.path.basename(os.path.normpath(source))
     if not len(labelled.items):
@@ -123,6 +125,28 @@ def _nothing(source: str, bad: Ledger, noted: Ledger, options: ImageOptions) -> 
         + ". Expected are a folder for each class, or a folder of images.",
         path=source,
     )  # fmt: skip
+
+
+def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
+    """Look now at the few files that are not called like images: if they are none, splits are exact without them."""
+    items = listing.items
+    names: list[bytes] = items.names.to_list()
+    odd = np.array([row for row, name in enumerate(names) if not name.lower().endswith(_SUFFIXES)], np.int64)
+    if not len(odd) or len(odd) > max(100, len(items) // 20) or listing.source.streams:
+        return listing
+    kept = np.ones(len(items), bool)
+    buffer = ImageBuffer()
+    with listing.source.open() as reader:
+        for row, key in zip(odd.tolist(), reader.keys(items.take(odd)), strict=True):
+            buffer.clear()
+            try:
+                reader.read(key, buffer)
+                read_image_header(buffer.data, 0, buffer.at)
+            except BadImageError as error:
+                kept[row] = False
+                detail = error.detail
+                bad.add_rows(items, np.array([row]), error.reason, lambda _, detail=detail: detail)  # type: ignore[misc]
+    return listing if kept.all() else replace(listing, items=items.take(np.flatnonzero(kept)))
 
 
 def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, noted: Ledger) -> Listing:
