@@ -97,6 +97,12 @@ def test_hive_folders_become_columns_and_marker_files_are_skipped(tmp_path: Path
     }
 
 
+def test_a_map_may_be_empty_in_all_rows_of_a_file(tmp_path: Path) -> None:
+    files = write(tmp_path, {"0": b"1\x01a\x035\n", "1": b"2\x01\n"})
+    tfr.build.table(files, tmp_path / "out", format="hive", names=["id", "m"])
+    assert built(tmp_path / "out") == {"id": [1, 2], "m/key": [b"a", None], "m/value": [5, None]}
+
+
 def test_names_of_files_may_be_anything(tmp_path: Path) -> None:
     files = write(tmp_path, {"数据 文件.csv": b"x\n1\n", "odd\udcff.csv": b"x\n2\n"})
     assert tfr.build.table(files, tmp_path / "出 口").records == 2

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.bad_lines import REFUSED, bad_line
-from tfrkit.build.delimited_columns import KEY, VALUE, ColumnPlan, Rows, check_separator, read_columns
+from tfrkit.build.delimited_columns import ColumnPlan, Rows, check_separator, read_columns
 from tfrkit.build.row_layout import CheckedRows, Dialect, RowLayout, SurveyedRows, row_layout
 from tfrkit.build.row_windows import WINDOW_BYTES, Window, windows
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, InputFile, Piece, Seen, Survey
 from tfrkit.build.text_source import TextSource, canonical_encoding
 from tfrkit.build.watch import MAX_LISTED_BAD, Watch
 from tfrkit.errors import InvalidArgumentError
@@ -195,8 +195,8 @@ def _seen_columns(names: tuple[str, ...], seen: npt.NDArray[np.uint8]) -> dict[s
         bits = int(seen[position])
         if bits & _MAP:
             both = Seen.LIST.value | bits & Seen.NULL.value
-            columns[name + KEY] = _seen(bits | both)
-            columns[name + VALUE] = _seen(int(seen[len(names) + position]) | both)
+            columns[name + MAP_KEY] = _seen(bits | both)
+            columns[name + MAP_VALUE] = _seen(int(seen[len(names) + position]) | both)
         else:
             columns[name] = _seen(bits)
     return columns

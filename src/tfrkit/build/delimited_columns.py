@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.row_layout import Dialect, parse_options
-from tfrkit.build.table_format import Column, Seen
+from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, Seen
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
 
 __all__ = ["ColumnPlan", "Rows", "read_columns"]
 
-KEY: Final = "/key"
-VALUE: Final = "/value"
 _FITS: Final = {"bytes": 0, "int64": 64, "float": 128}  # the scanner's numbers
 _FEATURE: Final = "Delimited text"
 _HIVE_LINE_END: Final = re.compile(rb"\\([\s\S])")
@@ -36,7 +34,7 @@ class Target:
         column: as settled.
         position: of the field in the row.
         items: what cuts it into a list; "": one value.
-        part: "" the whole, or KEY or VALUE of the pairs of a map.
+        part: "" the whole, or MAP_KEY or MAP_VALUE of the pairs of a map.
     """
 
     column: Column
@@ -60,7 +58,7 @@ class ColumnPlan:
         checks: list[tuple[int, int, bool, bool, bytes]] = [(0, 0, False, False, b"")] * self.width
         for target in self.targets:
             fits, value_fits, _, is_map, _ = checks[target.position]
-            if target.part == VALUE:
+            if target.part == MAP_VALUE:
                 value_fits = _FITS[target.column.kind]
             else:
                 fits = _FITS[target.column.kind]
@@ -74,7 +72,7 @@ def _target(dialect: Dialect, places: dict[str, int], column: Column) -> Target:
     part = ""
     name = column.name
     if name not in places and dialect.pairs:
-        part = next(part for part in (KEY, VALUE) if name.endswith(part))
+        part = next(part for part in (MAP_KEY, MAP_VALUE) if name.endswith(part))
         name = name.removesuffix(part)
     items = column.separator or ""
     if not items and dialect.items and (part or Seen.LIST in column.seen):
@@ -218,7 +216,7 @@ def _half_of_pairs(items: Any, separator: str, part: str) -> Any:
     halves = compute.split_pattern(items, pattern=separator, max_splits=1).values
     if len(halves) != 2 * len(items):
         raise arrow.ArrowInvalid("a map entry without a key")
-    return halves.take(np.arange(0 if part == KEY else 1, len(halves), 2))
+    return halves.take(np.arange(0 if part == MAP_KEY else 1, len(halves), 2))
 
 
 def _numbers(items: Any, kind: str) -> Any:

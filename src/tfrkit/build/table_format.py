@@ -18,6 +18,10 @@ __all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "bat
 _BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
 _MAX_BATCH_ROWS: Final = 64 << 10
 
+# A column of maps becomes two columns of lists, of its name and these.
+MAP_KEY: Final = "/key"
+MAP_VALUE: Final = "/value"
+
 
 class Seen(enum.Flag):
     """What kinds of values a survey saw in a column. Union over files with `|`."""

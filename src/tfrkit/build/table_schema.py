@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from tfrkit.build.table_format import Column, Seen, Survey
+from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, Seen, Survey
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.features import check_name
 from tfrkit.model.specs import FeatureSpec, FixedLenFeature, VarLenFeature
@@ -208,6 +208,9 @@ def _union(surveys: Sequence[Survey]) -> dict[str, Seen]:
             counts[name] = counts.get(name, 0) + 1
     for name, found in in_paths.items():
         seen[name] = seen.get(name, Seen.NOTHING) | found
+    for name in [name for name, found in seen.items() if not found & ~Seen.NULL]:
+        if name + MAP_KEY in seen and name + MAP_VALUE in seen:
+            del seen[name]  # a map that some files have without entries
     return {name: found if counts[name] == len(full) else found | Seen.NULL for name, found in seen.items()}
 
 
