@@ -28,6 +28,7 @@ NAMES = (
     "memory", "compression_table", "import_time", "parse_examples", "parse_ragged", "parse_sequence", "parse_single",
     "inspect", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range", "pipelines_padded",
     "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table", "cli_start",
+    "reshard",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",
