@@ -9,7 +9,7 @@ import pytest
 import tfrkit as tfr
 from tfrkit.model.block import Block
 from tfrkit.records.frame_runs import FrameRuns, frames_of
-from tfrkit.records.index import load_index
+from tfrkit.records.index import build_index, load_index
 from tfrkit.storage.source import open_source
 
 RECORDS = [bytes([i % 251]) * (i * 37 % 3000) for i in range(2000)]
@@ -72,7 +72,7 @@ def test_bytes_do_not_depend_on_how_frames_were_cut_into_blocks(compression, tmp
 
 
 def test_index_of_copied_frames_is_that_of_the_file(tmp_path):
-    block = Block.from_records(RECORDS)
+    block = Block.from_records([*RECORDS[:-1], b"large" * 20_000])
     for name in ("a.tfrecord", "a.tfrecord.gz"):
         path = tmp_path / name
         with tfr.TFRecordWriter(path, index=True) as writer:
@@ -80,8 +80,9 @@ def test_index_of_copied_frames_is_that_of_the_file(tmp_path):
                 writer.write_frames(part)
         index = load_index(str(path), open_source(str(path)))
         assert index is not None
+        assert index.to_bytes() == build_index(str(path)).to_bytes()
         assert len(index) == writer.records == 2000
-        assert tfr.RecordFile(path).take([1999, 5]).to_list() == [RECORDS[1999], RECORDS[5]]
+        assert tfr.RecordFile(path).take([1999, 5]).to_list() == [b"large" * 20_000, RECORDS[5]]
 
 
 def test_single_records_and_blocks_keep_their_order(tmp_path):

@@ -34,7 +34,8 @@ def frames_of(block: Block, *, checked: bool) -> memoryview:
 
     Args:
         block: of at least one record.
-        checked: the data CRCs are known to hold, because a reader or an encoder has just made the block.
+        checked: frames and their CRCs are known to be whole, because a reader or an encoder has just made the block:
+            only the first is looked at.
     """
     starts, sizes = block.offsets - _HEADER_BYTES, block.lengths + _FRAME_BYTES
     if int(starts.min()) >= 0 and int((starts + sizes).max()) <= len(block.data):
@@ -42,8 +43,10 @@ def frames_of(block: Block, *, checked: bool) -> memoryview:
             view = memoryview(block.data)[int(starts[0]) : int(starts[-1] + sizes[-1])]
         else:
             view = memoryview(_core.gather_runs([block.data], None, starts, sizes))
-        scan = _core.scan_frames(view, 0, len(view), not checked, 2**62)
-        if np.array_equal(scan.lengths, block.lengths):
+        seen = 1 if checked else len(block)
+        end = int(sizes[0]) if checked else len(view)
+        scan = _core.scan_frames(view, 0, end, not checked, 2**62)
+        if np.array_equal(scan.lengths, block.lengths[:seen]):
             return view
     return memoryview(_core.frame_block(block.data, block.offsets, block.lengths))
 

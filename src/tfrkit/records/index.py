@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.errors import DataLossError, FailedPreconditionError, from_os_error
@@ -23,7 +24,7 @@ from tfrkit.records.damage import Damage
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.reader import BlockReader
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, parse_member_header
-from tfrkit.storage.output import sidecar_folder, write_atomically
+from tfrkit.storage.output import AtomicOutput, sidecar_folder, write_atomically
 from tfrkit.storage.source import ByteSource, open_source
 
 __all__ = [
@@ -34,11 +35,14 @@ __all__ = [
     "load_index",
     "read_text_index",
     "save_index",
+    "save_lengths",
     "tail_checksum",
     "walk_frames",
     "write_text_index",
 ]
 
+_MAGIC: Final = b"TFRKIDX1"
+FRAME_BYTES: Final = 16  # of a frame besides its payload
 _KINDS: Final = ("", "ZLIB", "GZIP")
 _NO_MEMBERS: Final = np.zeros(0, np.int64)
 _READ_BYTES: Final = 1 << 20
@@ -227,6 +231,53 @@ def save_index(shard: str, index: Index) -> str:
     return path
 
 
+def save_lengths(
+    shard: str,
+    source: ByteSource,
+    lengths: Sequence[npt.NDArray[np.integer[Any]]],
+    members: tuple[IntArray, IntArray] | None,
+) -> str:
+    """Keep an index beside its shard, as `save_index`, but without having all of it in memory.
+
+    Args:
+        shard: where it will be found; the file may still be called otherwise.
+        source: the shard, for its size and tail checksum.
+        lengths: of the payloads in order, in parts of any type.
+        members: where they begin in the file and in the stream; None for a plain shard.
+    """
+    files, streams = members or (_NO_MEMBERS, _NO_MEMBERS)
+    size, tail_crc = tail_checksum(source)
+    count = sum(len(part) for part in lengths)
+    kind = _KINDS.index("" if members is None else "GZIP")
+    path = index_path(shard)
+    output = AtomicOutput(path)
+    crc = 0
+
+    def put(data: bytes) -> None:
+        nonlocal crc
+        crc = _core.crc32c(data, crc)
+        output.write(data)
+
+    try:
+        put(struct.pack("<8sIIQQQ", _MAGIC, kind, tail_crc, size, count, len(files)))
+        end = 0
+        for part in lengths:
+            starts = np.empty(len(part) + 1, "<i8")
+            starts[0] = end
+            np.cumsum(part.astype(np.int64) + FRAME_BYTES, out=starts[1:])
+            starts[1:] += end
+            put(starts[:-1].tobytes())
+            end = int(starts[-1])
+        put(struct.pack("<Q", end))
+        put(np.stack([files, streams], axis=1).astype("<i8").tobytes())
+        output.write(struct.pack("<I", crc))
+        output.close()
+    except BaseException:
+        output.discard()
+        raise
+    return path
+
+
 def load_index(shard: str, source: ByteSource) -> Index | None:
     """Give the index kept beside a shard, or None if there is none that belongs to the file as it is now."""
     try:
@@ -255,7 +306,7 @@ def indexed_count(shard: str, source: ByteSource) -> int | None:
     if len(head) < _HEAD.size:
         return None
     magic, _, tail_crc, shard_bytes, records, members = _HEAD.unpack(head)
-    if magic != b"TFRKIDX1" or index_bytes != 52 + 8 * records + 16 * members:
+    if magic != _MAGIC or index_bytes != 52 + 8 * records + 16 * members:
         return None
     return int(records) if (shard_bytes, tail_crc) == tail_checksum(source) else None
 

@@ -12,14 +12,13 @@ from typing import Any, Final, Self
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, from_os_error
 from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
-from tfrkit.records.index import index_path, save_index
+from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, update_manifest
 from tfrkit.records.pool import default_threads
 from tfrkit.records.writer import RUN_BYTES, TFRecordWriter
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.output import AtomicOutput
 from tfrkit.storage.paths import PathLike, path_text
-from tfrkit.storage.source import open_source
 
 __all__ = ["ShardWriter", "shard_of"]
 
@@ -235,7 +234,7 @@ class ShardWriter:
             shard.output.publish(path)
             self.paths.append(path)
             if self._index:
-                save_index(path, shard.writer.make_index(open_source(path)))
+                shard.writer.save_index(path)
             entries.append(
                 ShardEntry(os.path.basename(path), shard.writer.records, os.path.getsize(path), self._kind)
             )

@@ -14,16 +14,17 @@ from types import TracebackType
 from typing import IO, Any, Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.examples.encode import ExampleEncoder, encode_examples
-from tfrkit.model.block import Block, IntArray
+from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.append import plan_append
 from tfrkit.records.behind import Behind
 from tfrkit.records.frame_runs import FrameRun, FrameRuns, frames_of
-from tfrkit.records.index import Index, build_index, save_index, tail_checksum
+from tfrkit.records.index import build_index, save_index, save_lengths
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.pool import default_threads
 from tfrkit.records.reader import read_blocks
@@ -32,7 +33,7 @@ from tfrkit.storage.compression import canonical, from_suffix
 from tfrkit.storage.deflate import xz_encoder, zstd_encoder
 from tfrkit.storage.output import AtomicOutput, FileOutput, ObjectOutput, Output
 from tfrkit.storage.paths import PathLike, path_text
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.storage.source import open_source
 
 __all__ = ["TFRecordWriter"]
 
@@ -95,7 +96,7 @@ class TFRecordWriter:
         self._pending_bytes = 0
         self._encoder: ExampleEncoder | None = None
         self._strict = policy.exact_options
-        self._lengths: list[IntArray] | None = [] if index else None
+        self._lengths: list[npt.NDArray[np.integer[Any]]] | None = [] if index else None
         self._runs = FrameRuns()
         self._run_bytes = RUN_BYTES
         self.records = 0
@@ -250,15 +251,16 @@ class TFRecordWriter:
         self._closed = True
         self._output.close()
         if self._lengths is not None and self._name is not None:
-            source = open_source(self._name)
-            made = build_index(source) if self._extends else self.make_index(source)
-            save_index(self._name, made)
+            if self._extends:
+                save_index(self._name, build_index(open_source(self._name)))
+            else:
+                self.save_index(self._name)
 
-    def make_index(self, source: ByteSource) -> Index:
-        """Give the index of the closed file; it was made with `index=True`.
+    def save_index(self, shard: str) -> None:
+        """Keep the index of the closed file beside it; the writer was made with `index=True`.
 
         Args:
-            source: the file as it is now, for its size and tail checksum.
+            shard: the file, which may have got its name since.
 
         Raises:
             FailedPreconditionError: the file has no places to start at.
@@ -267,15 +269,13 @@ class TFRecordWriter:
             raise FailedPreconditionError(
                 f"{self._output.name}; written without index=True", path=self._output.name
             )
-        members = (
-            ([], [])
-            if isinstance(self._sink, PlainSink)
-            else (self._sink.member_file, self._sink.member_stream)
-        )
-        sizes = np.concatenate([np.zeros(1, np.int64), *(lengths + 16 for lengths in self._lengths)])
-        compression = "" if isinstance(self._sink, PlainSink) else "GZIP"
-        files, streams = (np.array(column, np.int64) for column in members)
-        return Index(compression, np.cumsum(sizes), *tail_checksum(source), files, streams)
+        members = None
+        if isinstance(self._sink, MemberSink):
+            members = (
+                np.array(self._sink.member_file, np.int64),
+                np.array(self._sink.member_stream, np.int64),
+            )
+        save_lengths(shard, open_source(shard), self._lengths, members)
 
     def discard(self) -> None:
         """End without the file: an atomic one never appears, any other keeps what has reached it."""
@@ -402,7 +402,9 @@ class TFRecordWriter:
     def _count(self, count: int, lengths: Any) -> None:
         self.records += count
         if self._lengths is not None:
-            self._lengths.append(np.asarray(lengths, np.int64))
+            # Two bytes for each of most records: this is all that is kept of them.
+            array = np.asarray(lengths, np.int64)
+            self._lengths.append(array.astype(np.min_scalar_type(int(array.max(initial=0)))))
 
     def _guard(self, action: Any, start: int | None = None) -> None:
         """Do it; if it fails or is interrupted, remember that the file is incomplete: nothing more goes into it.
