@@ -43,7 +43,7 @@ DOORS = {
     "tfrkit.optional",
     "tfrkit",
     "tfrkit.build",
-    "tfrkit.cli.main",
+    "tfrkit.cli.command_group",
     "tfrkit.image",
     "tfrkit.tf.namespace",
 }  # modules that may import by computed name: extras, and parts on first use

@@ -243,7 +243,7 @@ def test_skip_goes_over_files_with_and_without_index(command, folder, compressio
         ("1.tfrecord", 9),
         ("2.tfrecord", 0),
     ]
-    assert command("head", "*.tfrecord", "--skip", "30").out == ""
+    assert command("head", "*.tfrecord", "--skip", "30") == (0, "", "no records\n")
 
 
 def test_damage_ends_it_or_is_left_out(command, words, folder):
@@ -264,3 +264,15 @@ def test_damage_ends_it_or_is_left_out(command, words, folder):
 
 def test_count_zero_shows_nothing(command, words):
     assert command("head", "words.tfrecord", "-n", "0") == (0, "", "")
+
+
+def test_an_empty_file_is_told(command, folder):
+    (folder / "a.tfrecord").write_bytes(b"")
+    assert command("head", "a.tfrecord") == (0, "", "no records\n")
+
+
+def test_what_is_no_file_of_records_is_told_without_advice_to_repair(command, folder):
+    (folder / "a.txt").write_text("some text that is no record " * 5)
+    done = command("head", "a.txt")
+    assert done.code == 1
+    assert done.err.endswith("The file looks like text. TFRecord files are binary; is this the right file?\n")

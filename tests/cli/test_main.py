@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pty
 import re
@@ -16,7 +17,7 @@ from tfrkit.cli import main as frame
 from tfrkit.cli.console import CommandError, explain, to_json
 
 TFR = [sys.executable, "-m", "tfrkit"]
-NAMES = [name for name in frame.COMMANDS if frame.importlib.util.find_spec(frame.COMMANDS[name])]
+NAMES = [name for name, module in frame.COMMANDS.items() if importlib.util.find_spec(module)]
 
 
 def environment(**changes):
@@ -62,6 +63,12 @@ def test_version_is_printed(command):
             ["cuont"],
             "there is no command 'cuont'",
             "did you mean `tfr count`? `tfr --help` lists all commands.",
+        ),
+        (["build", "imges"], "`tfr build` has no command 'imges'", "did you mean `tfr build images`?"),
+        (
+            ["export", "parqet", "x", "y"],
+            "no such command 'parqet'. Did you mean 'parquet'?",
+            "`tfr export --help`",
         ),
         (["xyzzy"], "there is no command 'xyzzy'", "`tfr --help` lists all commands."),
         (["count"], "missing argument 'PATH'", "`tfr count --help` shows how it is used."),

@@ -20,10 +20,11 @@ def show(
     names: Annotated[list[str] | None, typer.Option("--name")] = None,
     mode: Literal["a", "b"] = "a",
     size: Annotated[int | None, typer.Option(parser=len)] = None,
+    limit: Annotated[int, typer.Option(parser=len)] = "twelve",  # type: ignore[assignment]
     flag: bool = False,
     text: str = "x",
 ) -> object:
-    return (paths, count, ratio, names, mode, size, flag, text)
+    return (paths, count, ratio, names, mode, size, limit, flag, text)
 
 
 @pytest.mark.parametrize(

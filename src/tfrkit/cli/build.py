@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 import typer
-import typer.core
-import typer.main
 
-from tfrkit.cli.quick_values import read_quickly
+from tfrkit.cli.command_group import CommandGroup
 
 
-class _Sources(typer.core.TyperGroup):
-    """Commands by name, imported when one is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return ["images", "table"]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name == "images":
-            from tfrkit.cli.build_images import app as found
-        elif cmd_name == "table":
-            from tfrkit.cli.build_table import app as found
-        else:
-            return None
-        command = typer.main.get_command(found)
-        command.name = cmd_name
-        read_quickly(command)
-        return command
+class _Sources(CommandGroup):
+    modules: ClassVar = {"images": "tfrkit.cli.build_images", "table": "tfrkit.cli.build_table"}
 
 
 app = typer.Typer(cls=_Sources, no_args_is_help=True, rich_markup_mode=None, add_completion=False)

@@ -11,8 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import IO, Any, Final
 
 from tfrkit.errors import AlreadyExistsError, DataLossError, NotFoundError, OpError
@@ -31,7 +30,6 @@ __all__ = [
     "pad",
     "plain",
     "prepare_output",
-    "progress_bar",
     "say",
     "silence_output",
     "style",
@@ -84,6 +82,8 @@ def explain(error: BaseException) -> str:
     for python, option in _OPTIONS:
         message = python.sub(option, message)
     hint = getattr(error, "hint", "") or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
+    if "The file looks like" in message:  # it is no file of records, and that says what to do
+        hint = ""
     if "{path}" in hint:
         path = getattr(error, "path", None)
         hint = hint.replace("{path}", shlex.quote(path) if path else "FILE")
@@ -202,43 +202,6 @@ def style(text: str, **how: Any) -> str:
 def say(text: str = "") -> None:
     """Tell the user something that is not data."""
     sys.stderr.write(text + "\n")
-
-
-@contextmanager
-def progress_bar(
-    title: str, total: int, *, quiet: bool = False, unit: str = "bytes"
-) -> Iterator[Callable[[int], None]]:
-    """Show how far something has come, in a terminal; elsewhere nothing is drawn.
-
-    Args:
-        title: what is done.
-        total: how much there is; 0 if nobody knows.
-        quiet: draw nothing anyway.
-        unit: "bytes", or what is counted.
-
-    Yields:
-        A function to call with how much more is done; from one thread at a time.
-    """
-    if quiet or not fancy(sys.stderr):
-        yield lambda _done: None
-        return
-    from rich import progress
-    from rich.console import Console
-
-    amounts = (
-        (progress.DownloadColumn(), progress.TransferSpeedColumn())
-        if unit == "bytes"
-        else (progress.MofNCompleteColumn(), progress.TextColumn(unit))
-    )
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        *amounts,
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total or None)
-        yield lambda done: bar.advance(task, done)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[int] = ()) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from tfrkit.cli.arguments import Json, Overwrite, Quiet, ShardPaths, shard_files
-from tfrkit.cli.console import BAD_DATA, out_json, plain, progress_bar, say, table
+from tfrkit.cli.console import BAD_DATA, out_json, plain, say, table
+from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import OpError
 
 if TYPE_CHECKING:

@@ -1,22 +1,19 @@
 """The command `tfr`: which commands there are, and how it ends.
 
-A command is a module with a Typer `app`, imported when it is called: `tfr count` does not pay for `tfr build`. What a
-command prints goes through `console.py`, what it takes is declared in `arguments.py`.
+What a command prints goes through `console.py`, what it takes is declared in `arguments.py`.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import typer
-import typer.core
 import typer.main
 
+from tfrkit.cli.command_group import CommandGroup
 from tfrkit.cli.console import (
     BAD_USAGE,
     INTERRUPTED,
@@ -41,40 +38,10 @@ COMMANDS: Final = {
 }  # fmt: skip
 # Click's exceptions, whether typer brings its own copy of click or uses the package.
 _UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
-_COMPLETION: Final = frozenset({"install_completion", "show_completion"})
 
 
-class _Commands(typer.core.TyperGroup):
-    """Commands by name, imported when one is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [name for name, module in COMMANDS.items() if importlib.util.find_spec(module)]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        module = COMMANDS.get(cmd_name)
-        if module is None or importlib.util.find_spec(module) is None:
-            return None
-        command = typer.main.get_command(importlib.import_module(module).app)
-        command.name = cmd_name
-        # Completion is installed for `tfr` as a whole.
-        command.params = [option for option in command.params if option.name not in _COMPLETION]
-        read_quickly(command)
-        return command
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name = args[0]
-        if name.startswith("-") or self.get_command(ctx, name) is not None:
-            return super().resolve_command(ctx, args)
-        raise CommandError(f"there is no command {name!r}", self._advice(ctx, name), exit_code=BAD_USAGE)
-
-    def _advice(self, ctx: Any, name: str) -> str:
-        import difflib
-
-        if near := difflib.get_close_matches(name, self.list_commands(ctx), 1, 0.5):
-            return f"did you mean `tfr {near[0]}`? `tfr --help` lists all commands."
-        if os.path.exists(name):
-            return f"`tfr head {name}` shows what is in it; `tfr --help` lists all commands."
-        return "`tfr --help` lists all commands."
+class _Commands(CommandGroup):
+    modules = COMMANDS
 
 
 app = typer.Typer(

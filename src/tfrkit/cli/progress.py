@@ -19,7 +19,7 @@ from tfrkit.cli.console import fancy, say
 if TYPE_CHECKING:
     from tfrkit.build.watch import Progress
 
-__all__ = ["job_progress", "number_text", "progress_text", "size_text", "time_text"]
+__all__ = ["job_progress", "number_text", "progress_bar", "progress_text", "size_text", "time_text"]
 
 _LINE_SECONDS: Final = 10.0  # between lines where there is no terminal
 
@@ -151,3 +151,40 @@ def _terminated_like_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def progress_bar(
+    title: str, total: int, *, quiet: bool = False, unit: str = "bytes"
+) -> Iterator[Callable[[int], None]]:
+    """Show how far something has come, in a terminal; elsewhere nothing is drawn.
+
+    Args:
+        title: what is done.
+        total: how much there is; 0 if nobody knows.
+        quiet: draw nothing anyway.
+        unit: "bytes", or what is counted.
+
+    Yields:
+        A function to call with how much more is done; from one thread at a time.
+    """
+    if quiet or not fancy(sys.stderr):
+        yield lambda _done: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    amounts = (
+        (progress.DownloadColumn(), progress.TransferSpeedColumn())
+        if unit == "bytes"
+        else (progress.MofNCompleteColumn(), progress.TextColumn(unit))
+    )
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        *amounts,
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total or None)
+        yield lambda done: bar.advance(task, done)

@@ -51,11 +51,11 @@ class _Quick:
 def _simple(value: Any, param: Any) -> Any:
     if value is None:
         return () if param.multiple or param.nargs == -1 else None
-    if value is param.default:
-        return value
     descriptor = param.type_descriptor
     if descriptor.parameter_info.parser is not None:
-        return _LATER
+        return _LATER  # defaults are read by it too
+    if value is param.default:
+        return value
     if descriptor.annotation in (str, bool) and isinstance(value, descriptor.annotation):
         return value
     if get_origin(descriptor.annotation) is Literal and value in get_args(descriptor.annotation):

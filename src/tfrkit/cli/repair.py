@@ -16,8 +16,8 @@ from tfrkit.cli.console import (
     out,
     out_json,
     plain,
-    progress_bar,
 )
+from tfrkit.cli.progress import progress_bar
 
 app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20

@@ -17,7 +17,8 @@ from tfrkit.cli.arguments import (
     opened,
     shard_files,
 )
-from tfrkit.cli.console import BAD_USAGE, CommandError, out, progress_bar, say
+from tfrkit.cli.console import BAD_USAGE, CommandError, out, say
+from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from tfrkit.records.schema import Schema

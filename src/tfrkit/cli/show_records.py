@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from tfrkit.cli.arguments import shard_files
-from tfrkit.cli.console import BAD_USAGE, CommandError, out, plain, style, to_json
+from tfrkit.cli.console import BAD_USAGE, CommandError, out, plain, say, style, to_json
 from tfrkit.model.policy import OnCorrupt
 
 __all__ = ["Full", "Random", "RandomSeed", "show_records"]
@@ -73,6 +73,8 @@ def show_records(
                 lines = as_lines(record, full=full, chosen=bool(keys), key_style=_key, head_style=_head)
                 out("\n".join(lines if not shown else ["", *lines]))
             shown += 1
+    if not shown and count != 0:
+        say("no records")
     if missing and there:
         raise _no_such_feature(min(missing), there)
 

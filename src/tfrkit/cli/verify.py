@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from tfrkit.cli.arguments import STDIN, Json, Quiet, ShardPathsOrStdin, Threads, opened, shard_files
-from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, progress_bar, say, style
+from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
+from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from tfrkit.records.verify import FileReport

@@ -68,7 +68,7 @@ class Damage:
         detail = f": {self.detail}," if self.detail else ""
         where = f"in record {self.record} (frame at byte {self.start}) of {path!r}."
         if hint:
-            where += f" The file looks like {hint}."
+            where += f" The file looks like {hint}" + ("" if hint.endswith("?") else ".")
         else:
             where += " " + _ADVICE[self.kind]
         negative = self.text.startswith("Can't read a negative")
