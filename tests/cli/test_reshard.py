@@ -54,7 +54,7 @@ def test_damage_is_bad_data_or_left_out(command, words, tmp_path):
     assert failed.err.startswith("error: ")
     done = command("reshard", "words.tfrecord", "b/part", "--shards", "2", "--on-corrupt", "skip")
     assert done.code == 0
-    assert "1 bad inputs left out: damaged: bad data CRC (1)" in done.err
+    assert "1 bad input left out: damaged: bad data CRC (1)" in done.err
 
 
 def test_contradicting_options_are_bad_usage(command, words):
