@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import errno
 import io
 import json
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 import tfrkit
 from tests.build.export_samples import EXAMPLES, any_examples, records_of, sequences, write
 from tfrkit.build import export
+from tfrkit.build.export_columns import settle_columns
 from tfrkit.build.export_format import CHUNK_BYTES
 from tfrkit.build.export_paths import plan_targets
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, NotFoundError
@@ -115,6 +117,18 @@ def test_keys_choose_columns_and_their_order(tmp_path):
         InvalidArgumentError, match="expected a feature called 'd' but there are only: 'a', 'b', 'c'"
     ):
         export(source, tmp_path / "b.jsonl", columns=["d"])
+
+
+def test_too_many_features_are_refused_unless_some_are_chosen(tmp_path):
+    schema = tfrkit.inspect(write(tmp_path / "a.tfrecord", {"a": [1], "b": [2]}))
+    schema = dataclasses.replace(schema, not_followed=7)
+    with pytest.raises(
+        InvalidArgumentError, match=r"too many different features for one table: 7 more than 2\. Choose"
+    ):
+        settle_columns(schema)
+    assert [column.name for column in settle_columns(schema, ["b"])] == ["b"]
+    with pytest.raises(InvalidArgumentError, match="'a', 'b', and 7 that were not noted: too many"):
+        settle_columns(schema, ["c"])
 
 
 def test_record_that_is_no_example_is_refused_and_named(tmp_path):

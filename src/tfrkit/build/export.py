@@ -50,6 +50,7 @@ from tfrkit.storage.paths import PathLike, Paths, path_text
 
 __all__ = ["ExportReport", "ExportedFile", "export"]
 
+_WORKERS: Final = 4  # by default: more take more than 500 MB, and texts are made under the interpreter's lock
 _SINKS: Final[Mapping[Format, Callable[[IO[bytes], tuple[ExportColumn, ...], ExportOptions], TableSink]]] = {
     "parquet": ParquetSink,
     "arrow": ArrowSink,
@@ -138,7 +139,8 @@ def export(
         delimiter: CSV: between columns; a comma by default, a tab if `out` ends with `.tsv`.
         separator: CSV: between the values of a list.
         overwrite: replace files that are there; else they are an error.
-        workers: how many files are written at once; by default as many as there are cores.
+        workers: how many files are written at once; by default as many as there are cores, but at most 4. Each takes up
+            to 90 MB of memory.
         on_corrupt: what to do about damaged records, as in `read_blocks`.
         progress: called some times a second, in this thread.
 
@@ -179,7 +181,9 @@ def export(
     schema = inspect(files, on_corrupt=on_corrupt, threads=workers, progress=meter.surveyed)
     settled = settle_columns(schema, columns, unset="absent" if chosen == "csv" else unset)
     meter.begin(schema.data_bytes)
-    job = _Export(chosen, options, settled, on_corrupt, meter, Stop(), workers or default_threads())
+    job = _Export(
+        chosen, options, settled, on_corrupt, meter, Stop(), workers or min(default_threads(), _WORKERS)
+    )
     written = job.run(targets)
     dropped: Counter[str] = Counter()
     for _, losses in written:

@@ -119,8 +119,9 @@ def _chosen(schema: Schema, keys: Collection[str] | None) -> list[str]:
         shown = ", ".join(map(repr, sorted(known)[:_SHOWN_NAMES])) + (
             ", ..." if len(known) > _SHOWN_NAMES else ""
         )
+        more = f", and {schema.not_followed} that were not noted: too many" if schema.not_followed else ""
         raise InvalidArgumentError(
-            f"expected a feature called {missing[0]!r} but there are only: {shown or 'none'}."
+            f"expected a feature called {missing[0]!r} but there are only: {shown or 'none'}{more}."
         )
     return names
 

@@ -16,7 +16,6 @@ from tfrkit.cli.arguments import (
     Quiet,
     ShardPaths,
     Threads,
-    Workers,
     shard_files,
 )
 from tfrkit.cli.console import BAD_USAGE, CommandError, out_json, plain, say, table
@@ -50,6 +49,14 @@ TextOut: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+ExportWorkers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="How many files are written at once; as many as there are cores by default, but at most 4.",
+    ),
+]
 UnsetOption: TypeAlias = Annotated[
     Literal["raise", "absent"],
     typer.Option(
@@ -81,7 +88,7 @@ def parquet(
     level: Level = None,
     unset: UnsetOption = "raise",
     overwrite: Overwrite = False,
-    workers: Workers = None,
+    workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -106,7 +113,7 @@ def arrow(
     level: Level = None,
     unset: UnsetOption = "raise",
     overwrite: Overwrite = False,
-    workers: Workers = None,
+    workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -126,7 +133,7 @@ def jsonl(
     keys: Keys = None,
     unset: UnsetOption = "raise",
     overwrite: Overwrite = False,
-    workers: Workers = None,
+    workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -150,7 +157,7 @@ def csv(
     ] = None,
     separator: Annotated[str, typer.Option("--separator", help="Between the values of a list.")] = "|",
     overwrite: Overwrite = False,
-    workers: Workers = None,
+    workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
     as_json: Json = False,
     quiet: Quiet = False,
