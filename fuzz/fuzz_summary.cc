@@ -41,7 +41,7 @@ void check_stats(const FeatureStats& stats, std::uint64_t records, bool list) {
   REQUIRE(stats.ranges.counts[1] == 0 || values.shortest <= values.longest);
 }
 
-void check_same(const KeyTable& one, const KeyTable& other) {
+void check_same(const FeatureTable& one, const FeatureTable& other) {
   REQUIRE(one.size() == other.size());
   for (std::size_t i = 0; i < one.size(); ++i) {
     const FeatureStats& a = one[i];

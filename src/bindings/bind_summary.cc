@@ -78,7 +78,7 @@ nb::dict stats_of(const FeatureStats& stats) {
   return result;
 }
 
-nb::dict table_of(const KeyTable& table) {
+nb::dict table_of(const FeatureTable& table) {
   nb::dict result;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table[i].records == 0) continue;    // expected, and not met

@@ -1,5 +1,7 @@
 #include "key_table.h"
 
+#include <span>
+
 namespace tfrkit {
 namespace {
 
@@ -17,15 +19,14 @@ std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
     slot = found->second;
     kept = found->first;
   } else {
-    if (stats_.size() >= kMaxSummaryKeys || text.size() > kMaxSummaryKeyBytes - key_bytes_) {
+    if (keys_.size() >= kMaxSummaryKeys || text.size() > kMaxSummaryKeyBytes - key_bytes_) {
       return kNoSlot;
     }
-    slot = static_cast<std::uint32_t>(stats_.size());
-    stats_.push_back(std::make_unique<FeatureStats>());
-    stats_.back()->key = text;
-    marks_.resize(stats_.size());
+    slot = static_cast<std::uint32_t>(keys_.size());
+    keys_.push_back(std::make_unique<std::string>(text));
+    marks_.resize(keys_.size());
     key_bytes_ += text.size();
-    kept = stats_.back()->key;
+    kept = *keys_.back();
     slots_.emplace(kept, slot);
   }
   if (place >= order_.size() && place < kMaxSummaryKeys) order_.resize(place + 1);
@@ -35,12 +36,12 @@ std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
 }
 
 void KeyTable::shrink(std::size_t size) {
-  if (size == stats_.size()) return;
+  if (size == keys_.size()) return;
   order_.clear();
-  while (stats_.size() > size) {
-    key_bytes_ -= stats_.back()->key.size();
-    slots_.erase(stats_.back()->key);
-    stats_.pop_back();
+  while (keys_.size() > size) {
+    key_bytes_ -= keys_.back()->size();
+    slots_.erase(*keys_.back());
+    keys_.pop_back();
   }
   marks_.resize(size);
 }

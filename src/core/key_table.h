@@ -1,7 +1,6 @@
-// KeyTable: the keys of many records, and what is known of the feature under each.
+// KeyTable: the keys of many records, each with a number.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,9 +11,7 @@
 #include <vector>
 
 #include "bytes.h"
-#include "measure.h"
 #include "single.h"
-#include "tally.h"
 
 namespace tfrkit {
 
@@ -23,27 +20,7 @@ inline constexpr std::size_t kMaxSummaryKeyBytes = std::size_t{1} << 24;  // of 
 
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 
-// The beginning of a byte string, and how long it was.
-struct ExampleBytes {
-  std::string head;
-  std::uint64_t size = 0;
-};
-
-// Everything that is known of one feature, or of one feature list.
-struct FeatureStats {
-  std::string key;
-  std::uint64_t records = 0;                         // in which it is present
-  std::array<std::uint64_t, kKinds> kind_records{};  // in which it has this kind (in any step)
-  std::array<std::int64_t, kKinds> kind_first{-1, -1, -1, -1};  // the first such record
-  std::uint64_t empty = 0;                                      // Features with a kind and no value
-  std::uint64_t unset = 0;                                      // Features without a kind
-  Tally counts;  // values of each Feature that has a kind
-  Tally steps;   // lists: Features in each
-  Ranges ranges;
-  std::vector<ExampleBytes> examples;
-};
-
-// Keys and what is known of each, in the order in which they were met.
+// Keys and their slots, which are numbers in the order in which they were met.
 class KeyTable {
  public:
   // Returns the slot of `key` if it stood in this place of the record before too, else kNoSlot.
@@ -73,11 +50,8 @@ class KeyTable {
     return kNoSlot;
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return stats_.size(); }
-  [[nodiscard]] FeatureStats& operator[](std::size_t slot) noexcept { return *stats_[slot]; }
-  [[nodiscard]] const FeatureStats& operator[](std::size_t slot) const noexcept {
-    return *stats_[slot];
-  }
+  [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
+  [[nodiscard]] const std::string& key(std::size_t slot) const noexcept { return *keys_[slot]; }
 
  private:
   // A key that stood somewhere last time; of no key at all, the size is that of none.
@@ -91,7 +65,7 @@ class KeyTable {
     std::uint32_t index = 0;
   };
 
-  std::vector<std::unique_ptr<FeatureStats>> stats_;
+  std::vector<std::unique_ptr<std::string>> keys_;
   std::unordered_map<std::string_view, std::uint32_t> slots_;
   std::vector<Expected> order_;
   std::vector<Mark> marks_;

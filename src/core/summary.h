@@ -1,25 +1,24 @@
 // What is in many records: for every feature its kinds, counts and ranges.
 //
-// A record is read by protobuf's rules (lists of one kind merge, the last kind and the last of
-// equal keys count, unknown fields are skipped), and all of it is looked at: a record that is
-// damaged anywhere leaves nothing behind but its number. Memory is bounded by the kMax constants
-// and the largest record, whatever the records say. A Summary is for one thread; those of several
-// are merged.
+// What a record means is said by RecordReader; of one that is damaged only its number is kept.
+// Memory is bounded by the kMax constants and the largest record, whatever the records say. A
+// Summary is for one thread; those of several are merged.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "bytes.h"
 #include "key_table.h"
 #include "measure.h"
-#include "wire.h"
+#include "record_reader.h"
+#include "tally.h"
 
 namespace tfrkit {
 
@@ -28,33 +27,40 @@ inline constexpr std::size_t kMaxExamples = 4;                    // byte string
 inline constexpr std::size_t kMaxExampleBytes = std::size_t{1} << 14;     // of each of them
 inline constexpr std::size_t kMaxAllExampleBytes = std::size_t{1} << 24;  // of all together
 
-// What a record is. The numbers are part of the Python module.
-enum class RecordKind : std::uint8_t { kExample = 0, kSequenceExample = 1, kOther = 2 };
-
-// One feature of a record that is being read.
-struct FoundFeature {
-  std::uint32_t slot = 0;
-  std::uint32_t values = 0;  // where its values are; kNoSlot if it is a single one, which is here:
-  Kind kind = Kind::kUnset;
-  std::uint64_t bits = 0;  // as in Single
-  const std::byte* data = nullptr;
+// The beginning of a byte string, and how long it was.
+struct ExampleBytes {
+  std::string head;
+  std::uint64_t size = 0;
 };
 
-// One feature list of a record that is being read.
-struct FoundList {
-  std::uint32_t slot = 0;
-  std::uint64_t steps = 0;
-  std::array<std::uint64_t, kKinds> kinds{};
-  std::uint64_t empty = 0;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;  // runs of equal counts of values
+// Everything that is known of one feature, or of one feature list.
+struct FeatureStats {
+  std::string key;
+  std::uint64_t records = 0;                         // in which it is present
+  std::array<std::uint64_t, kKinds> kind_records{};  // in which it has this kind (in any step)
+  std::array<std::int64_t, kKinds> kind_first{-1, -1, -1, -1};  // the first such record
+  std::uint64_t empty = 0;                                      // Features with a kind and no value
+  std::uint64_t unset = 0;                                      // Features without a kind
+  Tally counts;  // values of each Feature that has a kind
+  Tally steps;   // lists: Features in each
   Ranges ranges;
-  Bytes first;
-  bool has_first = false;
+  std::vector<ExampleBytes> examples;
+};
 
-  // Begins anew; keeps the memory.
-  void clear(std::uint32_t for_slot);
-  // Adds a step.
-  void add(const Values& values);
+// What is known of every key of a KeyTable, by slot.
+class FeatureTable {
+ public:
+  // Makes room for the keys that are new.
+  void follow(const KeyTable& keys);
+
+  [[nodiscard]] std::size_t size() const noexcept { return stats_.size(); }
+  [[nodiscard]] FeatureStats& operator[](std::size_t slot) noexcept { return *stats_[slot]; }
+  [[nodiscard]] const FeatureStats& operator[](std::size_t slot) const noexcept {
+    return *stats_[slot];
+  }
+
+ private:
+  std::vector<std::unique_ptr<FeatureStats>> stats_;
 };
 
 // A record that is neither, and where it was.
@@ -83,28 +89,18 @@ class Summary {
   [[nodiscard]] std::int64_t first_record(RecordKind kind) const noexcept {
     return first_[static_cast<std::size_t>(kind)];
   }
-  [[nodiscard]] const KeyTable& features() const noexcept { return features_; }
-  [[nodiscard]] const KeyTable& lists() const noexcept { return lists_; }
+  [[nodiscard]] const FeatureTable& features() const noexcept { return features_; }
+  [[nodiscard]] const FeatureTable& lists() const noexcept { return lists_; }
   [[nodiscard]] const std::vector<OtherRecord>& others() const noexcept { return others_; }
   // Returns how many features and lists were passed over because there were too many keys.
   [[nodiscard]] std::uint64_t not_followed() const noexcept { return not_followed_; }
 
  private:
-  [[nodiscard]] RecordKind read(Bytes record);
-  [[nodiscard]] bool read_top(Bytes record);
-  [[nodiscard]] bool read_all_lists(Bytes record);
-  [[nodiscard]] bool read_features(Bytes features);
-  [[nodiscard]] bool read_lists(Bytes lists);
-  [[nodiscard]] bool read_map_field(Wire& wire, bool (Summary::*found)(Bytes key, Bytes entry));
-  [[nodiscard]] bool found_feature(Bytes key, Bytes entry);
-  [[nodiscard]] bool found_list(Bytes key, Bytes entry);
-  [[nodiscard]] FoundFeature& note_feature(std::uint32_t slot);
-  [[nodiscard]] std::uint32_t slot_of(Bytes key, KeyTable& table);
   void commit(RecordKind kind, Bytes record, std::int64_t number);
   void commit_single(const FoundFeature& found, std::int64_t number);
   void commit_feature(const FoundFeature& found, std::int64_t number);
   void commit_list(const FoundList& found, std::int64_t number);
-  void merge_table(const KeyTable& from, KeyTable& into);
+  void merge_table(const FeatureTable& from, KeyTable& keys, FeatureTable& into);
   void keep_example(std::vector<ExampleBytes>& examples, Bytes bytes);
   void add_example(std::vector<ExampleBytes>& examples, std::string_view head, std::uint64_t size);
 
@@ -112,21 +108,11 @@ class Summary {
   std::array<std::int64_t, 3> first_{-1, -1, -1};
   std::uint64_t not_followed_ = 0;
   std::vector<OtherRecord> others_;
-  KeyTable features_;
-  KeyTable lists_;
+  RecordReader reader_;
+  FeatureTable features_;
+  FeatureTable lists_;
   std::size_t tally_budget_ = kMaxTallied;
   std::size_t example_budget_ = kMaxAllExampleBytes;
-
-  // Of the record that is being read.
-  std::uint64_t stamp_ = 0;
-  bool unknown_ = false;           // it has a field that is none of ours
-  std::uint64_t entries_ = 0;      // map entries met, followed or not
-  std::uint64_t passed_over_ = 0;  // of them not followed
-  bool has_lists_ = false;
-  std::vector<FoundFeature> found_features_;
-  std::vector<Values> found_values_;
-  std::vector<FoundList> found_lists_;  // the first found_list_count_; the others are spare
-  std::size_t found_list_count_ = 0;
 };
 
 }  // namespace tfrkit

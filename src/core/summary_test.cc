@@ -91,7 +91,7 @@ bool same_values(const Values& a, const Values& b) {
          a.longest == b.longest && a.sum == b.sum;
 }
 
-bool same_table(const KeyTable& a, const KeyTable& b) {
+bool same_table(const FeatureTable& a, const FeatureTable& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const FeatureStats& one = a[i];
