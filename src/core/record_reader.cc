@@ -41,6 +41,7 @@ void FoundList::add(const Values& values) {
   ++steps;
   ++kinds[index_of(values.kind)];
   if (values.kind == Kind::kUnset) return;
+  if (first_kind == Kind::kUnset) first_kind = values.kind;
   if (values.count == 0) ++empty;
   if (counts.empty() || counts.back().first != values.count) counts.emplace_back(values.count, 0);
   ++counts.back().second;

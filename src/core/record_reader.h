@@ -38,6 +38,7 @@ struct FoundList {
   std::uint32_t slot = 0;
   std::uint64_t steps = 0;
   std::array<std::uint64_t, kKinds> kinds{};
+  Kind first_kind = Kind::kUnset;  // of the first step that has one
   std::uint64_t empty = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;  // runs of equal counts of values
   Ranges ranges;
