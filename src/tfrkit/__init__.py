@@ -82,6 +82,8 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.repair import RepairReport, repair
     from tfrkit.records.schema import FeatureSummary, Schema
     from tfrkit.records.shards import ShardWriter, shard_of
+    from tfrkit.records.statistics import FeatureStatistics, Statistics
+    from tfrkit.records.stats import stats
     from tfrkit.records.verify import FileReport, VerifyReport, verify
     from tfrkit.records.writer import TFRecordWriter
 
@@ -102,6 +104,7 @@ __all__ = [
     "Feature",
     "FeatureList",
     "FeatureLists",
+    "FeatureStatistics",
     "FeatureSummary",
     "Features",
     "FileReport",
@@ -124,6 +127,7 @@ __all__ = [
     "Sparse",
     "SparseFeature",
     "SparseTensorSpec",
+    "Statistics",
     "TFRecordCompressionType",
     "TFRecordDataset",
     "TFRecordOptions",
@@ -177,6 +181,7 @@ __all__ = [
     "spec_from_json",
     "spec_to_json",
     "split",
+    "stats",
     "to_dict",
     "verify",
     "write_text_index",
@@ -231,6 +236,8 @@ _EXPORTS = {
     "records.record_file": "RecordFile",
     "records.repair": "RepairReport repair",
     "records.schema": "FeatureSummary Schema",
+    "records.statistics": "FeatureStatistics Statistics",
+    "records.stats": "stats",
     "records.shards": "ShardWriter shard_of",
     "records.verify": "FileReport VerifyReport verify",
     "records.writer": "TFRecordWriter",

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
@@ -20,11 +20,9 @@ from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.specs import FeatureSpec
 from tfrkit.records.content import Sample, describe
 from tfrkit.records.pool import default_threads, thread_pool
-from tfrkit.records.reader import BlockReader, read_blocks
-from tfrkit.records.sample import choose_files, sample_blocks
+from tfrkit.records.sample import choose_blocks
 from tfrkit.records.schema import Counts, FeatureSummary, KindSummary, OtherRecord, Place, Schema
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import Paths, expand_paths
+from tfrkit.storage.paths import Paths
 
 __all__ = ["infer_spec", "inspect"]
 
@@ -76,26 +74,22 @@ def inspect(
     >>> schema.spec["label"]
     FixedLenFeature(shape=[], dtype='int64', default_value=None)
     """
-    if sample is not None and sample < 1:
-        raise ValueError(f"expected sample to be at least 1 but got {sample}")
-    options: dict[str, Any] = {"crc": crc, "on_corrupt": on_corrupt, "max_record_bytes": max_record_bytes}
-    files = expand_paths(paths, globs=policy.globs)
-    blocks: Iterable[Block]
-    if sample is None:
-        blocks = read_blocks(files, compression=compression, threads=threads, policy=policy, **options)
-    else:
-        if compression is not None and compression != "auto" and not policy.tensorflow_containers:
-            compression = canonical(compression)
-        files = choose_files(files, sample)
-        blocks = sample_blocks(files, policy.with_options(compression=compression, **options), sample)
+    chosen = choose_blocks(
+        paths,
+        sample,
+        policy,
+        compression=compression,
+        threads=threads,
+        crc=crc,
+        on_corrupt=on_corrupt,
+        max_record_bytes=max_record_bytes,
+    )
     found = _Found()
-    for part in _summaries(blocks, found, threads or default_threads()):
+    for part in _summaries(chosen.blocks, found, threads or default_threads()):
         found.summary.merge(part)
         if progress is not None:
             progress(found.records, found.data_bytes)
-    skipped = blocks.skipped if isinstance(blocks, BlockReader) else 0
-    names = tuple(file if isinstance(file, str) else _stream_name(file) for file in files)
-    return _schema(found, names, sample is not None, skipped)
+    return _schema(found, chosen.files, sample is not None, chosen.skipped)
 
 
 def infer_spec(
@@ -185,10 +179,6 @@ def _summarise(block: Block, first: int) -> _core.Summary:
     summary = _core.Summary()
     summary.add([(block.data, block.offsets, block.lengths)], first)
     return summary
-
-
-def _stream_name(file: IO[bytes]) -> str:
-    return str(getattr(file, "name", f"<{type(file).__name__}>"))
 
 
 # -- from the native summary to the schema -----------------------------------------------------------------------------

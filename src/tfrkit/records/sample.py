@@ -1,4 +1,4 @@
-"""Samples: some records of some files, chosen without reading the rest.
+"""Records to look at: all of some files, or a sample, chosen without reading the rest.
 
 The same files give the same sample. Of a file with an index beside it the records are spread over the whole file; of
 another they are its first ones, as the place of any other is known only to who has read all before it.
@@ -6,8 +6,8 @@ another they are its first ones, as the place of any other is known only to who 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import IO, Final, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,14 +15,69 @@ from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.index import load_index
-from tfrkit.records.reader import BlockReader
+from tfrkit.records.reader import BlockReader, read_blocks
 from tfrkit.records.record_file import RecordFile
+from tfrkit.storage.compression import canonical
+from tfrkit.storage.paths import Paths, expand_paths
 from tfrkit.storage.source import open_source
 
-__all__ = ["choose_files", "sample_blocks"]
+__all__ = ["Chosen", "choose_blocks", "choose_files", "sample_blocks"]
 
 _BLOCK_BYTES: Final = 1 << 18  # a sample needs little of each file
 _Item = TypeVar("_Item")
+
+
+class Chosen(NamedTuple):
+    """Blocks to look at, and the names of their files."""
+
+    blocks: Iterable[Block]
+    files: tuple[str, ...]
+
+    @property
+    def skipped(self) -> int:
+        """Damages that were passed over so far."""
+        return self.blocks.skipped if isinstance(self.blocks, BlockReader) else 0
+
+
+def choose_blocks(
+    paths: Paths,
+    sample: int | None,
+    policy: ReadPolicy,
+    *,
+    compression: str | None,
+    threads: int | None,
+    **options: Any,
+) -> Chosen:
+    """Open all records of some files, or `sample` of them.
+
+    Args:
+        paths: as for `read_blocks`.
+        sample: how many records; None means all.
+        policy: how they are read.
+        compression: see `read_blocks`.
+        threads: how many cores read; a sample is read in this one.
+        options: of the policy.
+
+    Raises:
+        ValueError: the sample is empty.
+    """
+    if sample is not None and sample < 1:
+        raise ValueError(f"expected sample to be at least 1 but got {sample}")
+    files = expand_paths(paths, globs=policy.globs)
+    blocks: Iterable[Block]
+    if sample is None:
+        blocks = read_blocks(files, compression=compression, threads=threads, policy=policy, **options)
+    else:
+        if compression is not None and compression != "auto" and not policy.tensorflow_containers:
+            compression = canonical(compression)
+        files = choose_files(files, sample)
+        blocks = sample_blocks(files, policy.with_options(compression=compression, **options), sample)
+    names = tuple(file if isinstance(file, str) else _stream_name(file) for file in files)
+    return Chosen(blocks, names)
+
+
+def _stream_name(file: IO[bytes]) -> str:
+    return str(getattr(file, "name", f"<{type(file).__name__}>"))
 
 
 def choose_files(files: Sequence[_Item], count: int) -> list[_Item]:

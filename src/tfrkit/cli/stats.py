@@ -1,0 +1,101 @@
+"""`tfr stats`: what the values of records are, feature by feature."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from tfrkit.cli.arguments import STDIN, Json, Keys, OnCorrupt, Quiet, ShardPathsOrStdin, Threads, shard_files
+from tfrkit.cli.console import BAD_USAGE, CommandError, out, out_json, progress_bar
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def stats(
+    paths: ShardPathsOrStdin,
+    keys: Keys = None,
+    count: Annotated[
+        int | None,
+        typer.Option("-n", "--count", min=1, help="Only a sample of so many records, spread over the files."),
+    ] = None,
+    top: Annotated[
+        int, typer.Option("--top", min=0, max=1000, help="How many of the most frequent values to list.")
+    ] = 10,
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", metavar="FILE", help="Names of labels: line by line, from 0."),
+    ] = None,
+    as_json: Json = False,
+    on_corrupt: OnCorrupt = "raise",
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Count the values of all features: how many, between which, which ones most often; with histograms.
+
+    With --key, quantiles and frequent values of these features too. Exact up to 100,000 different values of a feature;
+    what is estimated beyond that is marked with ~.
+
+    Example: tfr stats 'out/train-*.tfrecord' --key label --labels out/labels.txt
+    """
+    from tfrkit.records.stats import stats as count_values
+
+    files = shard_files(paths, stdin=True)
+    names = None if labels is None else _label_names(labels)
+    total = 0 if count or STDIN in files else sum(os.path.getsize(file) for file in files)
+    with progress_bar("counting", total, quiet=quiet) as advance:
+        found = count_values(
+            files,
+            count,
+            columns=keys,
+            top=top,
+            on_corrupt=on_corrupt,
+            threads=threads,
+            progress=_Advance(advance),
+        )
+    _check_keys(keys, found)
+    if as_json:
+        out_json(_with_names(found.to_dict(), names))
+    else:
+        blocks = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+        out(found.to_text(top=top, details=bool(keys), label_names=names, blocks=blocks))
+
+
+class _Advance:
+    """From how much is done in all to how much more."""
+
+    def __init__(self, advance: Any) -> None:
+        self._advance = advance
+        self._done = 0
+
+    def __call__(self, _records: int, data_bytes: int) -> None:
+        self._advance(data_bytes - self._done)
+        self._done = data_bytes
+
+
+def _label_names(path: str) -> list[str]:
+    from tfrkit.build.label_map import read_label_map
+
+    return [name.decode(errors="surrogateescape") for name in read_label_map(path)]
+
+
+def _check_keys(keys: list[str] | None, found: Any) -> None:
+    missing = [key for key in keys or () if key not in found.features and key not in found.feature_lists]
+    if missing:
+        raise CommandError(
+            f"no record has the feature {missing[0]!r}",
+            "`tfr schema` lists the features.",
+            exit_code=BAD_USAGE,
+        )
+
+
+def _with_names(report: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
+    """Add the names of labels to the frequent values of features that look like labels."""
+    for feature in report["features"].values() if names is not None else ():
+        for top in feature["kinds"].get("int64", {}).get("top", ()) if feature["labels"] else ():
+            if 0 <= top["value"] < len(names or ()):
+                top["name"] = (names or [])[top["value"]]
+    return report
