@@ -89,7 +89,7 @@ struct Moments {
   void add_float(std::uint32_t key, std::uint64_t times) noexcept {
     constexpr std::uint32_t kZero = std::uint32_t{1} << 31;
     const bool below = key < kZero;
-    const std::uint32_t bits = below ? ~key : key - kZero;  // without the sign
+    const std::uint32_t bits = (below ? ~key : key) - kZero;  // without the sign
     const std::uint32_t exponent = bits >> 23;
     const std::uint64_t mantissa = (bits & 0x7fffffU) | (exponent == 0 ? 0U : 0x800000U);
     const std::uint32_t shift = exponent == 0 ? 0 : exponent - 1;

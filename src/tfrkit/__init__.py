@@ -72,6 +72,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
         VarLenFeature,
     )
     from tfrkit.records.damage import Damage
+    from tfrkit.records.feature_statistics import FeatureStatistics
     from tfrkit.records.index import Index, build_index, write_text_index
     from tfrkit.records.inspect import infer_spec, inspect
     from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
@@ -82,7 +83,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.repair import RepairReport, repair
     from tfrkit.records.schema import FeatureSummary, Schema
     from tfrkit.records.shards import ShardWriter, shard_of
-    from tfrkit.records.statistics import FeatureStatistics, Statistics
+    from tfrkit.records.statistics import Statistics
     from tfrkit.records.stats import stats
     from tfrkit.records.verify import FileReport, VerifyReport, verify
     from tfrkit.records.writer import TFRecordWriter
@@ -227,6 +228,7 @@ _EXPORTS = {
     "model.spec_json": "spec_from_json spec_to_json",
     "model.specs": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
     "records.damage": "Damage",
+    "records.feature_statistics": "FeatureStatistics",
     "records.index": "Index build_index write_text_index",
     "records.inspect": "infer_spec inspect",
     "records.options": "TFRecordCompressionType TFRecordOptions",
@@ -236,7 +238,7 @@ _EXPORTS = {
     "records.record_file": "RecordFile",
     "records.repair": "RepairReport repair",
     "records.schema": "FeatureSummary Schema",
-    "records.statistics": "FeatureStatistics Statistics",
+    "records.statistics": "Statistics",
     "records.stats": "stats",
     "records.shards": "ShardWriter shard_of",
     "records.verify": "FileReport VerifyReport verify",

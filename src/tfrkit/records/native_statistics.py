@@ -1,27 +1,26 @@
-"""From native counts to `Statistics`: sums become means, counts quantiles and histograms. Pure: no I/O."""
+"""From native counts to `FeatureStatistics`: sums become means, counts quantiles and histograms. Pure: no I/O."""
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.records.statistics import (
+from tfrkit.records.feature_statistics import (
     ByteStatistics,
     Distinct,
     FeatureStatistics,
     Histogram,
     ImageStatistics,
     NumberStatistics,
-    Statistics,
     TopValue,
 )
 
-__all__ = ["Gathered", "make_statistics"]
+__all__ = ["make_features"]
 
 PERCENTS: Final = (1, 5, 25, 50, 75, 95, 99)
 _BINS: Final = 20
@@ -36,40 +35,14 @@ _LABEL_RECORDS: Final = 5  # times as many records as different values
 Array = npt.NDArray[Any]
 
 
-class Gathered(NamedTuple):
-    """What is known besides the counts: the files, whether it is a sample, how many damages were passed over."""
-
-    files: tuple[str, ...]
-    sampled: bool
-    skipped: int
-
-
-def make_statistics(native: _core.Statistics, gathered: Gathered, top: int) -> Statistics:
-    """Make the report of native statistics, which it keeps for `merge`."""
-    examples, sequences, others, not_followed = native.records()
-    readable = examples + sequences
-    return Statistics(
-        records=readable + others,
-        examples=examples,
-        sequence_examples=sequences,
-        files=gathered.files,
-        sampled=gathered.sampled,
-        features=_features(native, readable, top, lists=False),
-        feature_lists=_features(native, readable, top, lists=True),
-        not_followed=not_followed,
-        skipped=gathered.skipped,
-        native=native,
-        top=top,
-    )
-
-
-def _features(
-    native: _core.Statistics, records: int, top: int, *, lists: bool
-) -> dict[str, FeatureStatistics]:
-    names = native.names(lists)
+def make_features(native: _core.Statistics, top: int, *, lists: bool) -> dict[str, FeatureStatistics]:
+    """Make the statistics of all features, or of all feature lists, by name in order."""
+    examples, sequences, _, _ = native.records()
     # One after the other: the values of all features at once would take much memory.
-    found = {name: _feature(name, native.feature(i, lists, top), records, top, lists)
-             for i, name in enumerate(names)}  # fmt: skip
+    found = {
+        name: _feature(name, native.feature(index, lists, top), examples + sequences, top, lists)
+        for index, name in enumerate(native.names(lists))
+    }
     return dict(sorted(found.items()))
 
 

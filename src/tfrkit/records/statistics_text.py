@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
 if TYPE_CHECKING:
-    from tfrkit.records.statistics import (
+    from tfrkit.records.feature_statistics import (
         ByteStatistics,
         Distinct,
         FeatureStatistics,
         NumberStatistics,
-        Statistics,
         TopValue,
     )
+    from tfrkit.records.statistics import Statistics
 
 __all__ = ["Style", "text"]
 

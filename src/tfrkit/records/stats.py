@@ -13,7 +13,6 @@ from tfrkit import _core
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.feature_columns import check_columns
-from tfrkit.records.native_statistics import Gathered, make_statistics
 from tfrkit.records.sample import choose_blocks
 from tfrkit.records.statistics import Statistics
 from tfrkit.storage.paths import Paths
@@ -91,7 +90,7 @@ def stats(
     )
     native = _core.Statistics(None if names is None else set(names))
     _count(native, chosen.blocks, threads or 0, progress)
-    return make_statistics(native, Gathered(chosen.files, sample is not None, chosen.skipped), top)
+    return Statistics.of(native, chosen.files, sampled=sample is not None, skipped=chosen.skipped, top=top)
 
 
 def _count(
