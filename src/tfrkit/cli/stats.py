@@ -8,8 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from tfrkit.cli.arguments import STDIN, Json, Keys, OnCorrupt, Quiet, ShardPathsOrStdin, Threads, shard_files
-from tfrkit.cli.console import BAD_USAGE, CommandError, out, out_json, progress_bar
+from tfrkit.cli.arguments import (
+    STDIN,
+    Json,
+    Keys,
+    OnCorrupt,
+    Quiet,
+    ShardPathsOrStdin,
+    Threads,
+    opened,
+    shard_files,
+)
+from tfrkit.cli.console import BAD_USAGE, CommandError, out, out_json
+from tfrkit.cli.progress import progress_bar
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -45,10 +56,10 @@ def stats(
 
     files = shard_files(paths, stdin=True)
     names = None if labels is None else _label_names(labels)
-    total = 0 if count or STDIN in files else sum(os.path.getsize(file) for file in files)
-    with progress_bar("counting", total, quiet=quiet) as advance:
+    total = sum(os.path.getsize(path) for path in files if path != STDIN) if count is None else 0
+    with progress_bar("stats", total, quiet=quiet) as advance:
         found = count_values(
-            files,
+            opened(files),
             count,
             columns=keys,
             top=top,
