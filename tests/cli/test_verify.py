@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 import tfrkit as tfr
 
 
@@ -89,3 +91,24 @@ def test_progress_counts_all_bytes(folder):
     tfr.verify(["a.tfrecord", "b.tfrecord.gz"], progress=told.append)
     assert sum(told) == (folder / "a.tfrecord").stat().st_size + (folder / "b.tfrecord.gz").stat().st_size
     assert len(told) > 3
+
+
+def test_more_damages_than_memory_should_hold_are_counted(command, folder):
+    with tfr.TFRecordWriter("a.tfrecord") as writer:
+        writer.write_many([b"x" * 8] * 20_010)
+    frames = np.fromfile("a.tfrecord", np.uint8).reshape(-1, 24)
+    frames[::2, 12] ^= 1
+    frames.tofile("a.tfrecord")
+    report = tfr.verify("a.tfrecord").files[0]
+    assert (report.records, len(report.damages), report.more_damages) == (10_005, 10_000, 5)
+    assert str(report).endswith("\n  and 5 more")
+    assert command("verify", "a.tfrecord").out.endswith("  ... and 9,985 more; --json lists 10000\n")
+    mended = tfr.repair("a.tfrecord", "b.tfrecord")
+    assert (mended.records, len(mended.lost), mended.more_lost, mended.lost_bytes) == (
+        10_005,
+        10_000,
+        5,
+        10_005 * 24,
+    )
+    assert " 10005 damages with 240120 bytes lost\n" in str(mended)
+    assert str(mended).endswith("\n  and 5 more")

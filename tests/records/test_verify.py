@@ -26,6 +26,7 @@ def test_intact_file_is_counted(kind, tmp_path):
         "damages": [],
         "error": "",
         "looks_like": "",
+        "more_damages": 0,
         "ok": True,
     }
 

@@ -66,14 +66,18 @@ def repair(
     else:
         lost = "nothing lost"
         if report.lost:
-            lost = f"{number_of(len(report.lost), 'damage')} with {number_of(report.lost_bytes, 'byte')} lost"
+            damages = number_of(len(report.lost) + report.more_lost, "damage")
+            lost = f"{damages} with {number_of(report.lost_bytes, 'byte')} lost"
         saved = number_of(report.records, "record")
         out(f"{plain(report.source)} -> {plain(report.target)}: {saved} saved, {lost}")
         for damage in report.lost[:_LISTED]:
             out(
                 f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}"
             )
-        if len(report.lost) > _LISTED:
-            out(f"  ... and {len(report.lost) - _LISTED:,} more; --json lists all")
+        more = len(report.lost) + report.more_lost - _LISTED
+        if more > 0:
+            out(
+                f"  ... and {more:,} more; --json lists {'all' if not report.more_lost else len(report.lost)}"
+            )
     if report.lost and not report.records:
         raise typer.Exit(BAD_DATA)

@@ -76,5 +76,6 @@ def _print_file(file: FileReport, unlike: str) -> None:
     for damage in file.damages[:_LISTED]:
         where = f"at bytes {damage.start}-{damage.end}, after {number_of(damage.record, 'record')}"
         out(f"  {damage.kind} {where}: {plain(damage.text)}")
-    if len(file.damages) > _LISTED:
-        out(f"  ... and {len(file.damages) - _LISTED:,} more; --json lists all")
+    more = len(file.damages) + file.more_damages - _LISTED
+    if more > 0:
+        out(f"  ... and {more:,} more; --json lists {'all' if not file.more_damages else len(file.damages)}")

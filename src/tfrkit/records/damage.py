@@ -10,7 +10,11 @@ from typing import Any, Final, Literal
 
 from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
 
-__all__ = ["Damage", "Kind"]
+__all__ = ["MAX_DAMAGES", "Damage", "Kind"]
+
+MAX_DAMAGES: Final = (
+    10_000  # of which details are kept, so that a file of nothing else fits into memory; all are counted
+)
 
 Kind = Literal[
     "bad length CRC", "bad data CRC", "truncated", "garbage", "too large", "bad container", "bad image"

@@ -21,7 +21,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
 from tfrkit.records.cut import Event, check_block
-from tfrkit.records.damage import Damage
+from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.position import BEGINNING, Position
 from tfrkit.storage.compression import canonical
@@ -32,7 +32,6 @@ __all__ = ["BlockReader", "RecordIterator", "read_blocks", "read_records"]
 
 _log = logging.getLogger(__name__)
 _STREAM_AHEAD: Final = 24  # blocks that all streams together may be ahead of their consumer
-_MAX_DAMAGES: Final = 10_000  # details kept; the count goes on
 
 
 @dataclass(slots=True)
@@ -269,7 +268,7 @@ class BlockReader:
                 self._to_skip = self._skip_count  # TensorFlow begins to count again
             raise damage.to_error(path, lane.chain.hint(damage))
         self.skipped += 1
-        if len(self.damages) < _MAX_DAMAGES:
+        if len(self.damages) < MAX_DAMAGES:
             self.damages.append((path, damage))
         error = damage.to_error(path)
         if self._policy.on_corrupt == "stop":

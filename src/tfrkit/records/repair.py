@@ -11,7 +11,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.chain import open_chain
-from tfrkit.records.damage import Damage
+from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.verify import walk_events
 from tfrkit.records.writer import TFRecordWriter
 from tfrkit.storage.compression import canonical
@@ -30,7 +30,9 @@ class RepairReport:
         target: the mended one.
         records: how many intact records were written.
         data_bytes: bytes of their payloads.
-        lost: each damaged byte range of the source's uncompressed stream, in order.
+        lost: each damaged byte range of the source's uncompressed stream, in order; of very many the first 10,000.
+        more_lost: how many there are beyond `lost`.
+        more_lost_bytes: and their bytes.
     """
 
     source: str
@@ -38,11 +40,13 @@ class RepairReport:
     records: int
     data_bytes: int
     lost: tuple[Damage, ...]
+    more_lost: int = 0
+    more_lost_bytes: int = 0
 
     @property
     def lost_bytes(self) -> int:
         """Bytes of the source that belong to no intact record."""
-        return sum(damage.bytes for damage in self.lost)
+        return sum(damage.bytes for damage in self.lost) + self.more_lost_bytes
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as a JSON-able dict."""
@@ -53,13 +57,17 @@ class RepairReport:
             "data_bytes": self.data_bytes,
             "lost_bytes": self.lost_bytes,
             "lost": [damage.to_dict() for damage in self.lost],
+            "more_lost": self.more_lost,
         }
 
     def __str__(self) -> str:
-        damages = f"{len(self.lost)} damage{'' if len(self.lost) == 1 else 's'}"
+        count = len(self.lost) + self.more_lost
+        damages = f"{count} damage{'' if count == 1 else 's'}"
         summary = f"{self.records} records saved, {damages} with {self.lost_bytes} bytes lost"
         lines = [f"{self.source} -> {self.target}: {summary}"]
         lines += [f"  lost bytes {d.start}-{d.end} after record {d.record}: {d.kind}" for d in self.lost]
+        if self.more_lost:
+            lines.append(f"  and {self.more_lost} more")
         return "\n".join(lines)
 
 
@@ -94,12 +102,15 @@ def repair(
     kind = compression if compression == "auto" else canonical(compression)
     chain = open_chain(open_source(old), TFRKIT.with_options(compression=kind, on_corrupt="skip"))
     lost: list[Damage] = []
-    data_bytes = 0
+    data_bytes = more = more_bytes = 0
     with TFRecordWriter(new, atomic=True) as writer:
         for event in walk_events(chain, progress):
             if isinstance(event, Block):
                 writer.write_many(event)
                 data_bytes += event.nbytes
-            else:
+            elif len(lost) < MAX_DAMAGES:
                 lost.append(event)
-    return RepairReport(old, new, writer.records, data_bytes, tuple(lost))
+            else:
+                more += 1
+                more_bytes += event.bytes
+    return RepairReport(old, new, writer.records, data_bytes, tuple(lost), more, more_bytes)

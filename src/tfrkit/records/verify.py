@@ -11,7 +11,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
 from tfrkit.records.cut import Event
-from tfrkit.records.damage import Damage
+from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.looks_like import looks_like
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.storage.compression import canonical
@@ -32,9 +32,10 @@ class FileReport:
         file_bytes: size of the file on disk, None for a pipe.
         stream_bytes: bytes of the uncompressed stream.
         compression: "" or the name.
-        damages: every damage, in order.
+        damages: every damage, in order; of very many the first 10,000.
         error: why the file could not be read at all, or "".
         looks_like: what the file looks like, if there is no record in it.
+        more_damages: how many there are beyond `damages`.
     """
 
     path: str
@@ -46,6 +47,7 @@ class FileReport:
     damages: tuple[Damage, ...]
     error: str = ""
     looks_like: str = ""
+    more_damages: int = 0
 
     @property
     def ok(self) -> bool:
@@ -69,6 +71,8 @@ class FileReport:
         lines += [
             f"  {d.kind} at bytes {d.start}-{d.end}, after {d.record} records: {d.text}" for d in self.damages
         ]
+        if self.more_damages:
+            lines.append(f"  and {self.more_damages} more")
         return "\n".join(lines)
 
 
@@ -90,7 +94,7 @@ class VerifyReport:
 
     @property
     def damages(self) -> tuple[Damage, ...]:
-        """Every damage of every file."""
+        """Every damage of every file; of very many in a file its first 10,000."""
         return tuple(damage for file in self.files for damage in file.damages)
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,13 +164,16 @@ def _verify_file(
         chain = open_chain(source, policy, BLOCK_BYTES)
     except OpError as error:
         return FileReport(str(target), 0, 0, None, 0, "", (), error=error.message)
-    data_bytes, damages, problem = 0, [], ""
+    data_bytes, more, problem = 0, 0, ""
+    damages: list[Damage] = []
     try:
         for event in walk_events(chain, progress):
             if isinstance(event, Block):
                 data_bytes += event.nbytes
-            else:
+            elif len(damages) < MAX_DAMAGES:
                 damages.append(event)
+            else:
+                more += 1
     except OpError as error:
         problem = error.message
     hint = ""
@@ -182,4 +189,5 @@ def _verify_file(
         tuple(damages),
         problem,
         hint,
+        more,
     )
