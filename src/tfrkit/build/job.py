@@ -6,7 +6,6 @@ reading foreign files the formats'.
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -35,8 +34,7 @@ __all__ = [
     "run_job",
 ]
 
-_MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
-_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+MAX_WORKERS: Final = 16  # by default; each takes some 20 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ def run_job(
 
     Args:
         job: the plan.
-        workers: how many shards at once; all cores by default.
+        workers: how many shards at once; all cores by default, but not more than 16, for the sake of memory.
         on_bad: "skip" counts bad input, "raise" ends at the first of the first shard that has some.
         overwrite: replace what another job has left in the folder; else it is an error.
         progress: called some times a second, from the calling thread.
@@ -145,4 +143,4 @@ def run_job(
         if on_bad == "raise" and found.complete.listed:
             raise found.complete.listed[0].to_error()
         return replace(found.complete, seconds=time.perf_counter() - started)
-    return Run(job, found, workers or default_threads(), on_bad, progress, started).run()
+    return Run(job, found, workers or min(default_threads(), MAX_WORKERS), on_bad, progress, started).run()
