@@ -12,7 +12,7 @@ import tfrkit as tfr
 from tests.build.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
 from tfrkit.build.job import Group, Progress, run_job
 from tfrkit.build.plan import Job
-from tfrkit.errors import AlreadyExistsError, FailedPreconditionError
+from tfrkit.errors import AlreadyExistsError, DataLossError, FailedPreconditionError
 from tfrkit.records.manifest import read_manifest
 
 
@@ -237,6 +237,17 @@ def test_second_job_at_once_is_refused_under_the_same_prefix_and_runs_under_anot
         run_job(job(tmp_path, Group("train", (Endless(), Numbers(1, 1)), 2)), progress=progress)
     assert seen == [0]
     assert run_job(other).resumed == 4
+
+
+def test_damaged_manifest_is_an_error_and_does_not_keep_the_job_locked(tmp_path):
+    made = job(tmp_path)
+    interrupted(made)
+    (tmp_path / "manifest.json").write_bytes(b"{")
+    for _ in range(2):
+        with pytest.raises(DataLossError, match=r"manifest\.json; expected JSON but got"):
+            run_job(made)
+    (tmp_path / "manifest.json").unlink()
+    assert run_job(made).resumed >= 2
 
 
 # -- replaced ------------------------------------------------------------------------------------------------------

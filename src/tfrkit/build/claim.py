@@ -19,7 +19,7 @@ from tfrkit.build.journal import Header, Journal, found_journals
 from tfrkit.build.plan import Job, belongs_to, job_digest, shard_names
 from tfrkit.build.report import BuildReport, is_part, read_report
 from tfrkit.build.watch import BadInput
-from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, from_os_error
+from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, change_manifest, folder_lock, manifest_path, read_manifest
 from tfrkit.storage.json_file import json_line
@@ -81,36 +81,51 @@ def header_of(job: Job) -> Header:
 
 
 def look(job: Job) -> Found:
-    """Look at the folder of a job without changing anything; journals stay open, unlocked.
+    """Look at the folder of a job without changing anything; journals are locked until they are closed.
 
     Raises:
         FailedPreconditionError: a running job writes under the same names.
     """
     _check_folder(job.folder)
     header = header_of(job)
-    found = Found(header.digest, set(), set(), [])
+    found = Found(header.digest, set(), set(), _lock_journals(job.folder, header))
     try:
-        names = os.listdir(job.folder)
+        # Behind the journals: a job that has just ended has none, but a manifest.
+        names, manifest = os.listdir(job.folder), read_manifest(job.folder)
+        listed = {entry["name"] for entry in manifest["shards"]}
+        found.present = {name for name in names if belongs_to(name, header.prefixes)}
+        found.shards = found.present | {name for name in listed if belongs_to(name, header.prefixes)}
+        _judge(job, header, found, manifest)
     except FileNotFoundError:
         return found
-    except OSError as error:
-        raise from_os_error(error, job.folder) from error
-    manifest = read_manifest(job.folder)
-    listed = {entry["name"] for entry in manifest["shards"]}
-    found.present = {name for name in names if belongs_to(name, header.prefixes)}
-    found.shards = found.present | {name for name in listed if belongs_to(name, header.prefixes)}
-    for journal in found_journals(job.folder):
-        if journal.header is None or not journal.header.prefixes.keys().isdisjoint(header.prefixes):
-            found.journals.append(journal)
-            if not journal.lock():
-                raise FailedPreconditionError(
-                    f"{job.folder}; another process is writing {_some(header.prefixes)} there right now. Wait for it, "
-                    "or choose another folder or prefix.",
-                    path=job.folder,
-                )
-        else:
+    except BaseException as error:
+        found.own = None
+        found.close()
+        if isinstance(error, OSError) and not isinstance(error, OpError):
+            raise from_os_error(error, job.folder) from error
+        raise
+    return found
+
+
+def _lock_journals(folder: str, header: Header) -> list[Journal]:
+    """Give the journals of unfinished jobs with the same prefixes, read and locked."""
+    found: list[Journal] = []
+    for journal in found_journals(folder):
+        if journal.header is not None and journal.header.prefixes.keys().isdisjoint(header.prefixes):
             journal.close()
-    _judge(job, header, found, manifest)
+        elif not journal.lock():
+            for other in (journal, *found):
+                other.close()
+            raise FailedPreconditionError(
+                f"{folder}; another process is writing {_some(header.prefixes)} there right now. Wait for it, "
+                "or choose another folder or prefix.",
+                path=folder,
+            )
+        elif journal.deleted:  # the job has ended meanwhile
+            journal.close()
+        else:
+            journal.read()  # again: there may be more lines by now
+            found.append(journal)
     return found
 
 

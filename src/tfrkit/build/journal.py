@@ -13,12 +13,13 @@ import glob
 import json
 import os
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from tfrkit.build.report import Finished
-from tfrkit.errors import from_os_error
+from tfrkit.errors import NotFoundError, from_os_error
 from tfrkit.storage.json_file import json_line
 from tfrkit.storage.output import SIDECAR_FOLDER
 
@@ -83,7 +84,7 @@ class Journal:
         path = os.path.join(folder, SIDECAR_FOLDER, f"job-{header.digest}.jsonl")
         journal = cls(path, create=True)
         try:
-            journal.lock()
+            fcntl.flock(journal._fd, fcntl.LOCK_EX)  # whoever just looks at it does so for a moment only
             journal.header = header
             journal._append(header.to_json())
         except BaseException:
@@ -92,16 +93,26 @@ class Journal:
         return journal
 
     def lock(self) -> bool:
-        """Try to lock it, without waiting; False if a process that runs holds it."""
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        """Try to lock it, without waiting for long; False if a process that runs holds it."""
+        for pause in (0.02, 0.1, 0.0):  # another may just look at it
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(pause)
+            else:
+                return True
+        return False
+
+    @property
+    def deleted(self) -> bool:
+        """Whether the file is gone: its job is complete."""
+        return os.fstat(self._fd).st_nlink == 0
 
     def read(self) -> None:
         """Read header and lines, up to the first that is not whole."""
-        with open(self.path, "rb") as file:
+        self.finished.clear()
+        with open(self._fd, "rb", closefd=False) as file:
+            file.seek(0)
             whole = 0
             for number, line in enumerate(file):
                 try:
@@ -165,7 +176,10 @@ def found_journals(folder: str) -> list[Journal]:
     pattern = os.path.join(glob.escape(folder), SIDECAR_FOLDER, "job-*.jsonl")
     journals = []
     for path in sorted(glob.glob(pattern)):
-        journal = Journal(path)
+        try:
+            journal = Journal(path)
+        except NotFoundError:  # its job has ended meanwhile
+            continue
         journal.read()
         journals.append(journal)
     return journals
