@@ -318,6 +318,23 @@ def test_full_disk_leaves_nothing(tmp_path, form, monkeypatch):
     assert os.listdir(tmp_path) == ["a.tfrecord"]
 
 
+@pytest.mark.parametrize("form", [*LOSSLESS, "csv"])
+def test_interruption_leaves_nothing_half(tmp_path, form):
+    for number in range(4):
+        write(tmp_path / f"{number}.tfrecord", {"x": [b"x" * 100] * 1000})
+
+    def interrupt(now):
+        if now.shards_done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(f"{tmp_path}/*.tfrecord", tmp_path / "out", form, workers=2, progress=interrupt)
+    left = os.listdir(tmp_path / "out")
+    assert set(left) <= {f"{number}.{form}" for number in range(4)}
+    for name in left:
+        assert form == "csv" or len(records_of(tmp_path / "out" / name)) == 1000
+
+
 def test_names_of_all_kinds(tmp_path):
     folder = os.fsencode(tmp_path / "数据 集")
     os.mkdir(folder)

@@ -206,6 +206,17 @@ def test_full_disk_leaves_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a.tfrecord"]
 
 
+def test_interruption_leaves_nothing(tmp_path):
+    source = write(tmp_path / "a.tfrecord", {"image": [PNG] * 10, "label": [1] * 10})
+
+    def interrupt(now):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_images(source, tmp_path / "out", progress=interrupt)
+    assert os.listdir(tmp_path) == ["a.tfrecord"]
+
+
 def test_features_that_are_named_must_be_there(tmp_path):
     source = write(tmp_path / "a.tfrecord", {"a": ["text"], "n": [1]})
     with pytest.raises(
