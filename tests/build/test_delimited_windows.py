@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.build.delimited import Table, input_file, quiet_watch, read_pieces, read_table, settled
-from tfrkit.build import row_windows
+from tfrkit.build import row_survey, row_windows
 from tfrkit.build.delimited import DelimitedFormat
 from tfrkit.errors import DataLossError, InvalidArgumentError
 
@@ -24,8 +24,12 @@ BYTES = {"a": {"kind": "bytes"}, "b": {"kind": "bytes"}}
 
 
 def read_in_windows(data: bytes, size: int, **options: Any) -> Table:
-    """Read a file as if windows had `size` bytes."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(row_windows, "WINDOW_BYTES", size):
+    """Read a file as if windows had `size` bytes, and sections three times as many."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(row_windows, "WINDOW_BYTES", size),
+        mock.patch.object(row_survey, "SECTION_BYTES", 3 * size),
+    ):
         return read_table(Path(folder), data, BYTES, names=("a", "b"), **options)
 
 
@@ -73,6 +77,23 @@ def test_rows_of_a_piece_can_be_read_in_parts(tmp_path: Path) -> None:
     assert values["a"] == again == list(range(20))
     assert whole.listed == parts.listed
     assert [bad.line for bad in whole.listed] == list(range(3, 43, 2))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_pieces_do_not_depend_on_the_number_of_threads(tmp_path: Path, threads: int) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"a,b\n" + b"".join(b'%d,"x\ny%d"\n' % (i, i) for i in range(200)) + b'7,"\n8,9\n' * 9)
+    form = DelimitedFormat(kind="csv")
+    surveys = []
+    for count in (1, threads):
+        with (
+            mock.patch.object(row_windows, "WINDOW_BYTES", 100),
+            mock.patch.object(row_survey, "SECTION_BYTES", 250),
+            mock.patch.object(row_survey, "default_threads", lambda count=count: count),
+        ):
+            surveys.append(form.survey(input_file(path), quiet_watch()))
+    assert surveys[0] == surveys[1]
+    assert sum(piece.rows for piece in surveys[0].pieces) == 210
 
 
 def test_a_row_larger_than_a_window_is_read(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from tfrkit.build.bad_lines import REFUSED, bad_line
 from tfrkit.build.delimited_columns import ColumnPlan, Rows, check_separator, read_columns
-from tfrkit.build.row_layout import CheckedRows, Dialect, RowLayout, SurveyedRows, row_layout
+from tfrkit.build.row_layout import CheckedRows, Dialect, RowLayout, row_layout
+from tfrkit.build.row_survey import survey_file
 from tfrkit.build.row_windows import WINDOW_BYTES, Window, windows
-from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey
 from tfrkit.build.text_source import TextSource, canonical_encoding
 from tfrkit.build.watch import MAX_LISTED_BAD, Watch
 from tfrkit.errors import InvalidArgumentError
@@ -33,7 +34,6 @@ DelimitedKind = Literal["csv", "tsv", "hive"]
 _SEPARATORS: Final = {"csv": ",", "tsv": "\t", "hive": "\x01"}
 _QUOTES: Final = {"csv": '"', "tsv": "", "hive": ""}
 _NULLS: Final[dict[str, tuple[str, ...]]] = {"csv": (), "tsv": (), "hive": ("\\N",)}
-_MAP: Final = 32  # the scanner's flag for fields with keys and values
 _BATCH_BYTES: Final = 2 * WINDOW_BYTES
 _LARGE_BYTES: Final = 4 * WINDOW_BYTES
 _large = threading.Lock()
@@ -94,25 +94,7 @@ class DelimitedFormat:
             InvalidArgumentError: the file's first row cannot be a header, or names are there twice.
         """
         source, layout = self._open(file)
-        width = len(layout.names)
-        scanner = self.dialect.scanner(width)
-        seen = np.zeros(2 * width, np.uint8)
-        pieces: list[Piece] = []
-        place = _Place(layout.begin, layout.first_line)
-
-        def scan(text: bytes | bytearray, last: bool, in_long_row: bool, max_rows: int) -> SurveyedRows:
-            return SurveyedRows(*scanner.survey(text, last, in_long_row, max_rows))
-
-        for window in windows(source, layout.begin, source.size, scan, self.dialect.max_row):
-            watch.advance()
-            found = window.found
-            seen |= np.frombuffer(found.seen, np.uint8)
-            place.add(found.rows, found.lines)
-            if not source.streams and not found.in_long_row:
-                place.cut(file, window.end, pieces)
-        if source.streams:
-            place.cut(file, source.size, pieces, size=file.size)
-        return Survey(file, _seen_columns(layout.names, seen), tuple(pieces))
+        return survey_file(file, source, layout, self.dialect, watch)
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
@@ -166,47 +148,6 @@ def _character(name: str, text: str) -> str:
     if len(text) > 1 or text in ("\r", "\n") or text > "\x7f":
         raise InvalidArgumentError(f"Expected one ASCII character or none for {name} but got {text!r}.")
     return text
-
-
-class _Place:
-    """Where a survey stands: what the next piece begins with, and what it has so far."""
-
-    def __init__(self, begin: int, line: int) -> None:
-        self._begin, self._row, self._line = begin, 0, line
-        self._rows = self._lines = 0
-
-    def add(self, rows: int, lines: int) -> None:
-        self._rows += rows
-        self._lines += lines
-
-    def cut(self, file: InputFile, end: int, pieces: list[Piece], *, size: int | None = None) -> None:
-        if self._rows:
-            size = end - self._begin if size is None else size
-            pieces.append(Piece(file, self._begin, end, self._row, self._rows, self._line, size))
-        self._begin = end
-        self._row += self._rows
-        self._line += self._lines
-        self._rows = self._lines = 0
-
-
-def _seen_columns(names: tuple[str, ...], seen: npt.NDArray[np.uint8]) -> dict[str, Seen]:
-    columns: dict[str, Seen] = {}
-    for position, name in enumerate(names):
-        bits = int(seen[position])
-        if bits & _MAP:
-            both = Seen.LIST.value | bits & Seen.NULL.value
-            columns[name + MAP_KEY] = _seen(bits | both)
-            columns[name + MAP_VALUE] = _seen(int(seen[len(names) + position]) | both)
-        else:
-            columns[name] = _seen(bits)
-    return columns
-
-
-def _seen(bits: int) -> Seen:
-    found = Seen(bits & ~_MAP)
-    if Seen.TEXT in found:  # a column of texts is not looked at closer
-        found &= ~(Seen.INT | Seen.FLOAT)
-    return found
 
 
 class _BadLines:

@@ -52,35 +52,38 @@ class Window(Generic[_Found]):
 
 
 def windows(
-    source: TextSource, begin: int, end: int, scan: Scan[_Found], max_row: int
+    source: TextSource, begin: int, end: int, scan: Scan[_Found], max_row: int, limit: int | None = None
 ) -> Iterator[Window[_Found]]:
     """Give the rows of a range of a file.
 
     Args:
         source: the file.
         begin: where the first row begins; in streams, in the text.
-        end: where the last row ends; streams are read to their end.
+        end: rows that begin here or later are left out; streams are read to their end.
         scan: finds the rows.
         max_row: how long a row may be, so that the scan gives up longer ones.
+        limit: where the last row ends at the latest; `end` by default.
     """
     if source.streams:
         return _stream_windows(source, begin, scan)
-    return _file_windows(source, begin, end, scan, max_row)
+    return _file_windows(source, begin, end, scan, max_row, end if limit is None else limit)
 
 
 def _file_windows(
-    source: TextSource, begin: int, end: int, scan: Scan[_Found], max_row: int
+    source: TextSource, begin: int, end: int, scan: Scan[_Found], max_row: int, limit: int
 ) -> Iterator[Window[_Found]]:
     size = WINDOW_BYTES
     in_long_row = False
-    while begin < end:
-        data = source.read(begin, min(size, end - begin))
-        if source.transcodes and begin + len(data) < end:
+    while begin < end or (in_long_row and begin < limit):
+        usual = size == WINDOW_BYTES and begin < end
+        data = source.read(begin, min(size, (end if usual else limit) - begin))
+        if source.transcodes and begin + len(data) < limit:
             data = _whole_lines(data, keep=in_long_row or len(data) > max_row)
         text = source.text_of(data)
-        last = begin + len(data) == end
+        last = begin + len(data) == limit
         # A window that had to grow is for the long row alone: what follows is read as usual.
-        found = scan(text, last, in_long_row, -1 if size == WINDOW_BYTES else 1) if text else None
+        most = -1 if usual else 1 if begin < end else 0
+        found = scan(text, last, in_long_row, most) if text else None
         if found is None or (found.consumed == 0 and not last):
             size *= 2
             continue
