@@ -8,6 +8,7 @@ import errno
 import io
 import json
 import os
+import sys
 
 import numpy as np
 import pyarrow.parquet
@@ -20,7 +21,13 @@ from tfrkit.build import export
 from tfrkit.build.export_columns import settle_columns
 from tfrkit.build.export_format import CHUNK_BYTES
 from tfrkit.build.export_paths import plan_targets
-from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, NotFoundError
+from tfrkit.errors import (
+    AlreadyExistsError,
+    DataLossError,
+    InvalidArgumentError,
+    MissingExtraError,
+    NotFoundError,
+)
 
 LOSSLESS = ["parquet", "arrow", "jsonl"]
 
@@ -255,6 +262,16 @@ def test_options_that_do_not_fit_are_refused(tmp_path, options, message):
     with pytest.raises(InvalidArgumentError, match=message):
         export(source, tmp_path / "a.parquet", **options)
     assert os.listdir(tmp_path) == ["a.tfrecord"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_without_pyarrow_the_extra_is_named_at_once(tmp_path, form, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"export to .* needs the package pyarrow.*tfrkit\[arrow\]"):
+        export(tmp_path / "is not even looked for", tmp_path / f"a.{form}")
+    source = write(tmp_path / "a.tfrecord", {"x": [1]})
+    export(source, tmp_path / "a.jsonl")
+    export(source, tmp_path / "a.csv")
 
 
 def test_folder_needs_a_format(tmp_path):

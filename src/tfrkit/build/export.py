@@ -41,6 +41,7 @@ from tfrkit.build.job import Progress
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.model.policy import OnCorrupt
+from tfrkit.optional import require
 from tfrkit.records.feature_columns import gather_blocks
 from tfrkit.records.inspect import inspect
 from tfrkit.records.pool import default_threads
@@ -174,6 +175,8 @@ def export(
         separator,
     )
     check_options(chosen, options)
+    if chosen in ("parquet", "arrow"):
+        require("pyarrow", f"export to {chosen}")  # before all records are read
     files = input_files(paths)
     targets = plan_targets(files, place, SUFFIXES[chosen])
     refuse_existing(targets, overwrite)
