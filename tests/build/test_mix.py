@@ -20,6 +20,7 @@ def small(monkeypatch):
     monkeypatch.setattr(mix, "_MAX_BITS", 2)
     monkeypatch.setattr(mix, "_PART_BYTES", 4000)
     monkeypatch.setattr(mix, "_CHUNK_BYTES", (1500, 3000))
+    monkeypatch.setattr(mix, "_TABLE_BYTES", 2000)
 
 
 def order(folder: Path) -> list[bytes]:

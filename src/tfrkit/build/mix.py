@@ -8,17 +8,17 @@ is that of the keys. So it is a uniform permutation, and does not depend on how 
     split     a bucket that is too large is scattered again by the next bits, until none is
     gather    a shard is a range of ranks: its buckets are read whole, one by one, and sorted by key
 
-A chunk is `records, bytes` before each bucket and at the end (2 x (buckets + 1) i64), the keys (u64 each), the frames.
+Keys, and the files of chunks, are `scatter.py`'s.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import IO, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from tfrkit import _core
 from tfrkit.build.plan import Group
 from tfrkit.build.report import Finished
+from tfrkit.build.scatter import KEY_BITS, RECORD_BYTES, Keys, KeyStream, Scatter
 from tfrkit.build.watch import Watch
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, from_os_error
@@ -39,15 +40,10 @@ _CHUNK_ROOM: Final = 1 << 26  # bytes of the chunks of all tasks together
 _CHUNK_BYTES: Final = (1 << 22, 1 << 25)  # of one, at least and at most
 _BUCKET_BYTES: Final = 1 << 22  # that a bucket should have
 _SPLIT_BYTES: Final = 3 * _BUCKET_BYTES  # with more it is split
-_RECORD_BYTES: Final = 64  # that a record costs beside its frame: key, place, rank
 _MAX_BITS: Final = 10  # of the key in one step: more would make the reads of gathering small
-_KEY_BITS: Final = 64
+_TABLE_BYTES: Final = 1 << 25  # of heads of chunks that are kept in memory
 _PARTS: Final = 64  # about how many parts a group is cut into, if they are not too small
 _PART_BYTES: Final = 1 << 24
-_HEADER_BYTES: Final = 12
-_FRAMING_BYTES: Final = 16
-
-Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +69,22 @@ class Leaf:
     @property
     def cost(self) -> int:
         """About how much memory it takes to sort it."""
-        return self.bytes + _RECORD_BYTES * self.records
+        return self.bytes + RECORD_BYTES * self.records
 
     @property
     def too_large(self) -> bool:
         """Whether it must be split before it can be sorted."""
-        return self.cost > _SPLIT_BYTES and self.records > 1 and self.shift + _MAX_BITS <= _KEY_BITS
+        return self.cost > _SPLIT_BYTES and self.records > 1 and self.shift + _MAX_BITS <= KEY_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What a chunk has for a bucket: how many records and bytes, and where keys and frames are in the file."""
+
+    records: int
+    keys_at: int
+    bytes: int
+    frames_at: int
 
 
 class Mixture:
@@ -98,6 +104,7 @@ class Mixture:
         at_least, at_most = _CHUNK_BYTES
         self._chunk_bytes = max(at_least, min(at_most, _CHUNK_ROOM // workers))
         self._bits = _bits_for(2 * group.input_bytes)  # frames may be larger than what they are made of
+        self._tables: dict[str, npt.NDArray[np.int64]] = {}
         self._parts = _cut([recipe.input_bytes for recipe in group.recipes])
 
     # -- names ------------------------------------------------------------------------------------------------------
@@ -128,7 +135,7 @@ class Mixture:
         """Scatter the records of a part."""
         with self._scatter(self.part_names[number], 0, self._bits) as scatter:
             for recipe in self._parts[number]:
-                keys = _KeyStream(self._group.mix_seed or 0, recipe)
+                keys = KeyStream(self._group.mix_seed or 0, recipe)
                 with contextlib.closing(self._group.recipes[recipe].blocks(watch)) as blocks:  # type: ignore[type-var]
                     for block in blocks:
                         stop.check()
@@ -137,7 +144,7 @@ class Mixture:
 
     def write_split(self, leaf: Leaf, done: Mapping[str, Finished], stop: Stop) -> Finished:
         """Scatter the records of a bucket once more."""
-        bits = min(max(1, _bits_for(leaf.cost)), _KEY_BITS - leaf.shift)
+        bits = min(max(1, _bits_for(leaf.cost)), KEY_BITS - leaf.shift)
         with self._scatter(self.split_name(leaf), leaf.shift, bits) as scatter:
             for name in leaf.sources:
                 for keys, frames in self._segments(done[name], leaf.bucket):
@@ -146,7 +153,7 @@ class Mixture:
             return scatter.finish(None)
 
     @contextlib.contextmanager
-    def _scatter(self, name: str, shift: int, bits: int) -> Iterator[_Scatter]:
+    def _scatter(self, name: str, shift: int, bits: int) -> Iterator[Scatter]:
         path = self._path(name)
         try:
             os.makedirs(self._folder, exist_ok=True)
@@ -154,7 +161,7 @@ class Mixture:
             raise from_os_error(error, self._folder) from error
         output = FileOutput(path)
         try:
-            yield _Scatter(name, output, shift, bits, self._chunk_bytes)
+            yield Scatter(name, output, shift, bits, self._chunk_bytes)
             output.close()
         except BaseException:
             output.close()
@@ -214,35 +221,67 @@ class Mixture:
     def _sorted(self, leaf: Leaf, done: Mapping[str, Finished], first: int, after: int) -> Block:
         keys = np.empty(leaf.records, np.uint64)
         frames = np.empty(leaf.bytes, np.uint8)
+        key_bytes, frame_bytes = memoryview(keys).cast("B"), memoryview(frames)
         record = at = 0
         for name in leaf.sources:
-            for some, data in self._segments(done[name], leaf.bucket):
-                keys[record : record + len(some)] = some
-                frames[at : at + len(data)] = data
-                record, at = record + len(some), at + len(data)
+            with self._opened(done[name]) as file:
+                for piece in self._pieces(file, done[name], leaf.bucket):
+                    end = at + piece.bytes
+                    _read(file, piece.keys_at, key_bytes[8 * record : 8 * (record + piece.records)])
+                    _read(file, piece.frames_at, frame_bytes[at:end])
+                    record, at = record + piece.records, end
         block = _as_block(frames, leaf.records, self._path(leaf.sources[0]))
         order = np.argsort(keys, kind="stable")[first:after]
         return Block(block.data, block.offsets[order], block.lengths[order])
 
     def _segments(self, part: Finished, bucket: int) -> Iterator[tuple[Keys, npt.NDArray[np.uint8]]]:
-        """Read what the chunks of a part have for a bucket."""
+        """Read what the chunks of a part have for a bucket, one by one."""
+        with self._opened(part) as file:
+            for piece in self._pieces(file, part, bucket):
+                keys, frames = np.empty(piece.records, np.uint64), np.empty(piece.bytes, np.uint8)
+                _read(file, piece.keys_at, memoryview(keys).cast("B"))
+                _read(file, piece.frames_at, memoryview(frames))
+                yield keys, frames
+
+    @contextlib.contextmanager
+    def _opened(self, part: Finished) -> Iterator[IO[bytes]]:
         path = self._path(part.name)
-        buckets = len(part.buckets)
-        if not part.buckets[bucket][0]:
-            return
         try:
             with open(path, "rb", buffering=0) as file:
-                for start in part.chunks:
-                    counts = _read(file, start + 16 * bucket, 32, np.int64)
-                    (record, at), (next_record, end) = counts.reshape(2, 2).tolist()
-                    if next_record == record:
-                        continue
-                    records = int(_read(file, start + 16 * buckets, 8, np.int64)[0])
-                    keys_at = start + 16 * (buckets + 1)
-                    keys = _read(file, keys_at + 8 * record, 8 * (next_record - record), np.uint64)
-                    yield keys, _read(file, keys_at + 8 * records + at, end - at, np.uint8)
+                yield file
         except OSError as error:
             raise from_os_error(error, path) from error
+
+    def _pieces(self, file: IO[bytes], part: Finished, bucket: int) -> Iterator[_Piece]:
+        """Find what the chunks of a part have for a bucket."""
+        if not part.buckets[bucket][0]:
+            return
+        buckets = len(part.buckets)
+        table = self._table(file, part)
+        for number, start in enumerate(part.chunks):
+            if table is None:
+                before, end = _read_pairs(file, start + 16 * bucket, 2)
+                ((total, _),) = _read_pairs(file, start + 16 * buckets, 1)
+            else:
+                before, end, (total, _) = table[number, [bucket, bucket + 1, buckets]].tolist()
+            if end[0] > before[0]:
+                keys_at = start + 16 * (buckets + 1)
+                frames_at = keys_at + 8 * total + before[1]
+                yield _Piece(end[0] - before[0], keys_at + 8 * before[0], end[1] - before[1], frames_at)
+
+    def _table(self, file: IO[bytes], part: Finished) -> npt.NDArray[np.int64] | None:
+        """Give what stands at the head of all chunks of a part; None if that is too much to be kept."""
+        table = self._tables.get(part.name)
+        if table is None:
+            shape = (len(part.chunks), len(part.buckets) + 1, 2)
+            size = 8 * math.prod(shape)
+            if size + sum(other.nbytes for other in list(self._tables.values())) > _TABLE_BYTES:
+                return None
+            table = np.empty(shape, np.int64)
+            for number, start in enumerate(part.chunks):
+                _read(file, start, memoryview(table[number].reshape(-1)).cast("B"))
+            self._tables[part.name] = table
+        return table
 
     # -- after a kill -----------------------------------------------------------------------------------------------
 
@@ -280,96 +319,6 @@ class Mixture:
                     os.unlink(self._path(name))
 
 
-class _KeyStream:
-    """The keys of a recipe's records: numpy's Philox, whose raw numbers are fixed for ever."""
-
-    def __init__(self, seed: int, recipe: int) -> None:
-        digest = hashlib.blake2b(f"tfrkit mix {seed} {recipe}".encode(), digest_size=16).digest()
-        self._bits = np.random.Philox(key=int.from_bytes(digest, "little"))
-
-    def next(self, count: int) -> Keys:
-        """Give the keys of the next records."""
-        return np.asarray(self._bits.random_raw(count), np.uint64)
-
-
-class _Scatter:
-    """One temporary file in the making: gathers a chunk, orders it by bucket, writes it."""
-
-    def __init__(self, name: str, output: FileOutput, shift: int, bits: int, chunk_bytes: int) -> None:
-        self._name = name
-        self._output = output
-        self._shift = shift
-        self._bits = bits
-        self._chunk_bytes = chunk_bytes
-        self._blocks: list[Block] = []
-        self._keys: list[Keys] = []
-        self._pending = 0
-        self._chunks: list[int] = []
-        self._totals = np.zeros((1 << bits, 2), np.int64)
-
-    def add(self, block: Block, keys: Keys) -> None:
-        """Take records; whole chunks are written."""
-        ends = np.cumsum(block.lengths + (_FRAMING_BYTES + _RECORD_BYTES))
-        first = before = 0
-        while first < len(block):
-            room = max(1, self._chunk_bytes - self._pending)
-            after = max(first + 1, int(np.searchsorted(ends, before + room, side="right")))
-            self._blocks.append(block[first:after])
-            self._keys.append(keys[first:after])
-            self._pending += int(ends[after - 1]) - before
-            first, before = after, int(ends[after - 1])
-            if self._pending >= self._chunk_bytes or first < len(block):
-                self._flush()
-
-    def _flush(self) -> None:
-        if not self._blocks:
-            return
-        keys = np.concatenate(self._keys)
-        buckets = _bucket_of(keys, self._shift, self._bits)
-        order = np.argsort(buckets, kind="stable")
-        which = np.repeat(np.arange(len(self._blocks)), [len(block) for block in self._blocks])
-        starts = np.concatenate([block.offsets for block in self._blocks]) - _HEADER_BYTES
-        sizes = np.concatenate([block.lengths for block in self._blocks]) + _FRAMING_BYTES
-        data: list[Any] = [block.data for block in self._blocks]
-        frames = _core.gather_runs(data, which[order], starts[order], sizes[order])
-        self._blocks, self._keys, self._pending = [], [], 0
-        del data
-        counts = np.zeros((1 << self._bits, 2), np.int64)
-        counts[:, 0] = np.bincount(buckets, minlength=1 << self._bits)
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[order])])
-        table = np.zeros(((1 << self._bits) + 1, 2), np.int64)
-        np.cumsum(counts[:, 0], out=table[1:, 0])
-        table[:, 1] = ends[table[:, 0]]
-        counts[:, 1] = np.diff(table[:, 1])
-        self._totals += counts
-        self._chunks.append(self._output.position)
-        self._output.write_pieces([_bytes(table), _bytes(keys[order]), frames])
-
-    def finish(self, watch: Watch | None) -> Finished:
-        """Write what is left and say what is in the file."""
-        self._flush()
-        return Finished(
-            self._name,
-            int(self._totals[:, 0].sum()),
-            self._output.position,
-            0 if watch is None else watch.input_bytes,
-            {} if watch is None else watch.counts,
-            () if watch is None else tuple(watch.listed),
-            tuple((records, size) for records, size in self._totals.tolist()),
-            tuple(self._chunks),
-        )
-
-
-def _bytes(array: npt.NDArray[Any]) -> memoryview:
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
-
-
-def _bucket_of(keys: Keys, shift: int, bits: int) -> npt.NDArray[np.uint16]:
-    if bits == 0:
-        return np.zeros(len(keys), np.uint16)
-    return ((keys << np.uint64(shift)) >> np.uint64(_KEY_BITS - bits)).astype(np.uint16)  # 16 bits sort fast
-
-
 def _bits_for(size: int) -> int:
     """How many bits of the key cut so many bytes into buckets of a good size."""
     return min(_MAX_BITS, max(0, -(-size // _BUCKET_BYTES) - 1).bit_length())
@@ -387,15 +336,20 @@ def _cut(sizes: Sequence[int]) -> list[range]:
     return parts
 
 
-def _read(file: Any, at: int, size: int, dtype: Any) -> npt.NDArray[Any]:
-    buffer = np.empty(size, np.uint8)
-    view = memoryview(buffer)
+def _read(file: IO[bytes], at: int, view: memoryview) -> None:
+    """Fill a buffer from a place in a file."""
     while len(view):
         done = os.preadv(file.fileno(), [view], at)
         if done == 0:
-            raise _damaged(file.name)
+            raise _damaged(str(file.name))
         view, at = view[done:], at + done
-    return buffer.view(dtype)
+
+
+def _read_pairs(file: IO[bytes], at: int, count: int) -> list[list[int]]:
+    pairs = np.empty((count, 2), np.int64)
+    _read(file, at, memoryview(pairs.reshape(-1)).cast("B"))
+    found: list[list[int]] = pairs.tolist()
+    return found
 
 
 def _as_block(frames: npt.NDArray[np.uint8], records: int, path: str) -> Block:

@@ -22,7 +22,6 @@ from tfrkit.storage.output import remove_temporary, write_atomically
 __all__ = ["BuildReport", "Finished", "is_part", "make_report", "read_report", "report_path", "save_report"]
 
 MAX_LISTED: Final = 10_000  # bad inputs of a whole job
-_OF_PARTS: Final = ("buckets", "chunks")
 _FORMAT: Final = "tfrkit-report"
 _VERSION: Final = 1
 
@@ -119,8 +118,15 @@ class Finished:
 
     def to_json(self) -> dict[str, Any]:
         """Give it as a line of the journal has it."""
-        line = asdict(self)
-        return line if is_part(self.name) else {key: line[key] for key in line if key not in _OF_PARTS}
+        line: dict[str, Any] = {
+            "name": self.name,
+            "records": self.records,
+            "bytes": self.bytes,
+            "input_bytes": self.input_bytes,
+            "bad": dict(self.bad),
+            "listed": [asdict(bad) for bad in self.listed],
+        }
+        return {**line, "buckets": self.buckets, "chunks": self.chunks} if is_part(self.name) else line
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Finished:
