@@ -15,6 +15,7 @@ import pytest
 import tfrkit as tfr
 from tfrkit.cli import main as frame
 from tfrkit.cli.console import CommandError, explain, to_json
+from tfrkit.errors import AlreadyExistsError
 
 TFR = [sys.executable, "-m", "tfrkit"]
 NAMES = [name for name, module in frame.COMMANDS.items() if importlib.util.find_spec(module)]
@@ -123,6 +124,13 @@ def test_errors_name_options_as_the_command_line_has_them():
     text = 'It differs. Pass overwrite=True (--overwrite) or on_bad="skip" (--on-bad skip), or on_corrupt="skip".'
     assert explain(ValueError(text)) == (
         "error: It differs. Pass --overwrite or --on-bad skip, or --on-corrupt skip.\n"
+    )
+
+
+def test_advice_in_a_message_is_the_hint():
+    text = "a; there are 4 shards already. Choose another folder, or pass overwrite=True (--overwrite)."
+    assert explain(AlreadyExistsError(text)) == (
+        "error: a; there are 4 shards already.\n\nhint: choose another folder, or pass --overwrite.\n"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfrkit.cli.console import out, out_json, plain, say, table
+from tfrkit.cli.console import out, out_json, plain, say, table, with_options
 from tfrkit.cli.progress import number_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
         facts.append(("left out", _reasons(plan.bad)))
     if plan.noted:
         facts.append(("noted", _reasons(plan.noted)))
-    state = _STATES.get(plan.state, plan.refusal)
+    state = _STATES.get(plan.state, with_options(plan.refusal))
     if plan.state == "resume":
         state += f": {plan.finished} of {sum(plan.shards.values())} shards are there"
     for name, value in (*facts, ("state", state)):

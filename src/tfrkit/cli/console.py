@@ -37,6 +37,7 @@ __all__ = [
     "to_json",
     "usage_error",
     "width_of",
+    "with_options",
 ]
 
 BAD_DATA: Final = 1
@@ -49,10 +50,11 @@ _HINTS: Final[tuple[tuple[type[BaseException], str], ...]] = (
 )
 # What messages of the library say for Python, and how the command line has it. The first says so itself.
 _OPTIONS: Final = (
-    (re.compile(r"\w+=\S+ \((--[^)]+)\)"), r"\1"),
+    (re.compile(r"\w+=\S* \((--[^)]+)\)"), r"\1"),
     (re.compile(r'\bon_corrupt="skip"'), "--on-corrupt skip"),
     (re.compile(r"\boverwrite=True"), "--overwrite"),
 )
+_ADVICE: Final = re.compile(r" ([A-Z])([^.]*--overwrite\.)$")  # as the last sentence of a message
 
 
 class CommandError(Exception):
@@ -79,16 +81,28 @@ def explain(error: BaseException) -> str:
     hint: ask again
     """
     message = error.message if isinstance(error, OpError) else str(error)
-    for python, option in _OPTIONS:
-        message = python.sub(option, message)
+    message = with_options(message)
     hint = getattr(error, "hint", "") or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
     if "The file looks like" in message:  # it is no file of records, and that says what to do
         hint = ""
+    if advice := _ADVICE.search(message):
+        message, hint = message[: advice.start()], advice[1].lower() + advice[2]
     if "{path}" in hint:
         path = getattr(error, "path", None)
         hint = hint.replace("{path}", shlex.quote(path) if path else "FILE")
     text = f"error: {message or type(error).__name__}\n"
     return text + (f"\nhint: {hint}\n" if hint else "")
+
+
+def with_options(text: str) -> str:
+    """Give a message of the library with the command line's options for Python's arguments. Pure: no I/O.
+
+    >>> with_options("Pass overwrite=True (--overwrite).")
+    'Pass --overwrite.'
+    """
+    for python, option in _OPTIONS:
+        text = python.sub(option, text)
+    return text
 
 
 def exit_code(error: BaseException) -> int:
@@ -110,7 +124,7 @@ def usage_error(error: Any) -> CommandError:
         return CommandError(
             "expected a command or arguments", f"`{command} --help` lists them.", exit_code=BAD_USAGE
         )
-    text = text[0].lower() + text[1:].rstrip(".")
+    text = (text[0].lower() + text[1:].rstrip(".")).replace(": Value error, ", ": ")
     return CommandError(text, f"`{command} --help` shows how it is used.", exit_code=BAD_USAGE)
 
 
