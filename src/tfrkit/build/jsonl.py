@@ -17,7 +17,7 @@ from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays, steps_of
 from tfrkit.build.job import BadInput, Watch
 from tfrkit.build.json_notation import FEATURE_LISTS
 from tfrkit.build.jsonl_block import Hint, parse_block, seen_in_block, wanted_arrays
-from tfrkit.build.jsonl_lines import BadLine, Steps, lines_of, parse_line, seen_in_cell
+from tfrkit.build.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line, seen_in_cell
 from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.errors import from_os_error
@@ -39,9 +39,11 @@ class JsonlFormat:
 
     Attributes:
         max_field: a line of more bytes is bad.
+        hints: what blocks of each file have shown, so that it need not be found out again; changes no value.
     """
 
     max_field: int = MAX_FIELD
+    hints: dict[str, Hint] = field(default_factory=dict, compare=False, repr=False)
 
     def survey(self, file: InputFile, watch: Watch) -> Survey:
         """Look at every line."""
@@ -67,7 +69,7 @@ class JsonlFormat:
             return
         lines = _cut(_read_range(piece), rows)
         first = piece.first_line + rows.start
-        hint = Hint()
+        hint = self.hints.setdefault(piece.file.path, Hint())
         for block in _blocks(lines):
             read = _Block(block, piece.file, first, self.max_field, watch)
             yield read.fast(columns, hint) or read.slow(columns)
@@ -90,8 +92,8 @@ class _Found:
             self._add_lines(block, max_field)
             return
         self.total += len(parsed.lines)
-        for name, seen in quick.items():
-            self._add(name, seen, len(parsed.lines))
+        for name, (seen, rows) in quick.items():
+            self._add(name, seen, rows)
 
     def _add_lines(self, block: bytes, max_field: int) -> None:
         for line in lines_of(block):
@@ -99,7 +101,7 @@ class _Found:
             if isinstance(cells, dict):
                 self.total += 1
                 for name, value in cells.items():
-                    self._add(name, seen_in_cell(value), 1)
+                    self._add(name, seen_in_cell(value), int(value is not None))
 
     def _add(self, name: str, seen: Seen | None, rows: int) -> None:
         if seen is None:
@@ -171,10 +173,16 @@ class _Block:
 def _cell(value: Any, column: Column) -> Any:
     try:
         if isinstance(value, Steps):
-            return [fit_cell(step, column) for step in value]
-        return fit_cell(value, column)
+            return [_whole(step, column) for step in value]
+        return _whole(value, column)
     except MisfitError as error:
         raise MisfitError(f"column {column.name!r}: {error}") from None
+
+
+def _whole(value: Any, column: Column) -> Any:
+    if isinstance(value, Broken):
+        raise MisfitError(value.text)
+    return fit_cell(value, column)
 
 
 # -- lines and pieces --------------------------------------------------------------------------------------------------

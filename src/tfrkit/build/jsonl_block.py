@@ -69,19 +69,21 @@ def parse_block(data: bytes, hint: Hint | None = None) -> Parsed | None:
     return Parsed(table, lines)
 
 
-def seen_in_block(parsed: Parsed) -> dict[str, Seen | None] | None:
-    """Tell what the columns have; for a column of nested lists None. None at all: only the slow way knows."""
+def seen_in_block(parsed: Parsed) -> dict[str, tuple[Seen | None, int]] | None:
+    """Tell what the columns have (None: nested lists), and in how many rows. None at all: only the slow way knows."""
     columns = _columns(parsed.table.schema)
     if columns is None:
         return None
-    found: dict[str, Seen | None] = {}
+    found: dict[str, tuple[Seen | None, int]] = {}
     batch = _one_batch(parsed.table)
     for name, column in columns.items():
-        [array] = leaf_arrays(batch, [column.leaf.path])
+        array = _array_of(batch, column)
+        if array is None:
+            return None
         seen = _seen(array)
         if seen is not None and Seen.FLOAT in seen and _has_large(array):
             return None
-        found[name] = seen if seen is None or not array.null_count else seen | Seen.NULL
+        found[name] = seen, len(array) - array.null_count
     return found
 
 
@@ -101,10 +103,7 @@ def wanted_arrays(parsed: Parsed, columns: Sequence[Column], hint: Hint) -> list
         if item is None:
             arrays.append(pyarrow.nulls(batch.num_rows))
             continue
-        [array] = leaf_arrays(batch, [item.leaf.path])
-        if item.base64:
-            [objects] = leaf_arrays(batch, [item.leaf.path[:-1]])
-            array = _from_base64(array) if array.null_count == objects.null_count else None
+        array = _array_of(batch, item)
         if array is None or not _is_exact(array.type, column.kind):
             return None
         arrays.append(array)
@@ -178,13 +177,15 @@ def _read_json(data: bytes, schema: Any) -> Any:
     pyarrow = require("pyarrow", "Reading JSON lines")
     json = require("pyarrow.json", "Reading JSON lines")
     try:
-        return json.read_json(
+        table = json.read_json(
             io.BytesIO(data),
             read_options=json.ReadOptions(use_threads=False, block_size=len(data) + 1),
             parse_options=json.ParseOptions(explicit_schema=schema),
         )
+        table.validate()  # of lists of nulls it makes arrays that are too short
     except (pyarrow.ArrowException, UnicodeDecodeError):
         return None
+    return table
 
 
 # -- after parsing -----------------------------------------------------------------------------------------------------
@@ -220,10 +221,19 @@ def _one_batch(table: Any) -> Any:
     return batches[0]
 
 
+def _array_of(batch: Any, column: _Column) -> Any:
+    """The values of a column; None if one is no base64 that should be."""
+    [array] = leaf_arrays(batch, [column.leaf.path])
+    if not column.base64:
+        return array
+    [objects] = leaf_arrays(batch, [column.leaf.path[:-1]])
+    return _from_base64(array) if array.null_count == objects.null_count else None
+
+
 def _seen(array: Any) -> Seen | None:
     types = require("pyarrow", "Reading JSON lines").types
     kind, listed = array.type, Seen.NOTHING
-    if types.is_list(kind):
+    if types.is_list(kind) or types.is_large_list(kind):
         kind, listed = kind.value_type, Seen.LIST
     if types.is_list(kind) or types.is_struct(kind):
         return None
@@ -244,7 +254,7 @@ def _has_large(array: Any) -> bool:
 def _is_exact(kind: Any, wanted: str) -> bool:
     """Whether values of an inferred type are what the text said."""
     types = require("pyarrow", "Reading JSON lines").types
-    if types.is_list(kind):
+    if types.is_list(kind) or types.is_large_list(kind):
         kind = kind.value_type
     if types.is_list(kind) or types.is_struct(kind):
         return False

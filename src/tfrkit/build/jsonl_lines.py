@@ -21,6 +21,7 @@ __all__ = [
     "MAX_DEPTH",
     "SPECIAL",
     "BadLine",
+    "Broken",
     "Cells",
     "Steps",
     "is_deep",
@@ -59,6 +60,12 @@ class _Empty(list[Any]):
         self.kind = kind
 
 
+class Broken(NamedTuple):
+    """A special value that cannot be read, and why; it matters only if its column is wanted."""
+
+    text: str
+
+
 class Steps(list[Any]):
     """The steps of a feature list, each a cell."""
 
@@ -84,6 +91,8 @@ def parse_line(line: bytes, max_bytes: int) -> Cells | BadLine | None:
 
 def seen_in_cell(value: Any) -> Seen | None:
     """Tell what a cell has; None: lists of lists or of objects, which no feature can hold."""
+    if isinstance(value, Broken):
+        return Seen.NOTHING
     if isinstance(value, Steps):
         found = [seen_in_cell(step) for step in value]
         return None if None in found else functools.reduce(Seen.__or__, filter(None, found), Seen.LIST)
@@ -190,7 +199,7 @@ def _special(item: dict[str, Any]) -> Any:
     try:
         kind, values = decode_special(item)
     except ValueError as error:
-        raise _bad("not valid JSON", str(error)) from None
+        return Broken(str(error))
     [content] = item.values()
     if EMPTY in item:
         return _Empty(kind)
