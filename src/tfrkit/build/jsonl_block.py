@@ -27,6 +27,7 @@ __all__ = ["Hint", "Parsed", "parse_block", "seen_in_block", "wanted_arrays"]
 
 _SAMPLE_BYTES: Final = 16 << 10
 _MAX_CELLS: Final = 20_000_000  # nulls included; a block of ordinary lines has half of this at most
+_SPARSE: Final = 2  # cells for each byte of lines; ordinary lines have a sixth of a cell
 _MAX_INT: Final = 2.0**63
 # What pyarrow takes for numbers and nobody else does.
 _ODD_NUMBER: Final = re.compile(rb"[:,\[]\s*(?:-?Inf(?!inity)|-NaN)")
@@ -170,7 +171,10 @@ def _may_explode(data: bytes, rows: int) -> bool:
     table = _read_json(data[:end], None) if end else None
     if table is None:
         return False
-    return len(leaves(table.schema)) * (len(data) // _SAMPLE_BYTES) * rows > _MAX_CELLS
+    columns = len(leaves(table.schema))
+    if columns * table.num_rows > _SPARSE * end:
+        return True
+    return columns * (len(data) // _SAMPLE_BYTES) * rows > _MAX_CELLS
 
 
 def _read_json(data: bytes, schema: Any) -> Any:
