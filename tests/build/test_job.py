@@ -205,6 +205,7 @@ def test_dry_run_says_what_would_happen_and_writes_nothing(tmp_path):
         "finished": 0,
         "input_bytes": 2206 * 40,
         "mixed": True,
+        "temporary_bytes": 1000 * 40,
         "compression": "",
         "files": ("labels.txt",),
         "bad": {},

@@ -84,7 +84,7 @@ def test_plan_says_what_would_happen(tmp_path, capsys):
         f"folder: {tmp_path}/out\n"
         "input: 64.0 kB\n"
         "compression: none\n"
-        "shuffled: yes\n"
+        "shuffled: yes, about 40.0 kB of temporary files\n"
         "further files: labels.txt\n"
         "left out: empty file (1)\n"
         "noted: duplicate (1)\n"

@@ -51,7 +51,8 @@ def test_full_disk_leaves_nothing_half_and_the_job_goes_on_when_there_is_room(sh
         if limited:
             with pytest.raises(
                 ResourceExhaustedError,
-                match=r"out; No space left on device\. \d of 4 shards are whole, and nothing half-written is left\. "
+                match=r"out/train-0000\d-of-00004\.tfrecord; No space left on device\. \d of 4 shards are whole, and "
+                r"nothing half-written is left\. "
                 r"Make room, then run the same job again",
             ):
                 run_job(made, workers=1)

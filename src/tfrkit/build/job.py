@@ -48,6 +48,7 @@ class PlanSummary:
         finished: how many are there already, from a run that was interrupted.
         input_bytes: how much is to be read.
         mixed: whether records are mixed.
+        temporary_bytes: about how much room mixing takes on the disk, beside the shards.
         compression: of the shards.
         files: names of further files.
         bad: inputs that the plan leaves out, by reason.
@@ -61,6 +62,7 @@ class PlanSummary:
     finished: int
     input_bytes: int
     mixed: bool
+    temporary_bytes: int
     compression: str
     files: tuple[str, ...]
     bad: dict[str, int]
@@ -98,6 +100,7 @@ def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
         else sum(not is_part(n) for n in finished),
         job.input_bytes,
         any(group.mix_seed is not None for group in job.groups),
+        sum(group.input_bytes for group in job.groups if group.mix_seed is not None),
         job.compression,
         tuple(job.files),
         dict(report.bad),

@@ -25,7 +25,7 @@ from tfrkit.errors import CancelledError, InvalidArgumentError, OpError, Resourc
 from tfrkit.model.block import Block
 from tfrkit.records.manifest import ShardEntry, change_manifest
 from tfrkit.records.writer import TFRecordWriter
-from tfrkit.storage.output import write_atomically
+from tfrkit.storage.output import temporary_of, write_atomically
 
 __all__ = ["Run"]
 
@@ -71,6 +71,7 @@ class Run:
         self._moved = Moved()
         self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
         self._resumed_bytes = 0
+        self._total_bytes = job.input_bytes
         self._names = [name for group in job.groups for name in shard_names(job, group)]
         self._resumed = sum(name in self._journal.finished for name in self._names)
         self._mixing = self._begin_mixing()
@@ -138,18 +139,19 @@ class Run:
         group, mixture, done = self._job.groups[number], self._mixing[number], self._journal.finished
         leaves = mixture.leaves(done)
         total = max(1, sum(leaf.records for leaf in leaves))
+        share = group.input_bytes / 2  # the other half was counted when it was read
         names = shard_names(self._job, group)
 
         def task(shard: int, name: str) -> _Task:
             def blocks(stop: Stop) -> Iterator[Block]:
                 for block in mixture.blocks(leaves, shard, done, stop):
                     yield block
-                    self._moved.add(group.input_bytes * len(block) // (2 * total))
+                    self._moved.add(share * len(block) / total)
 
             def write(watch: Watch, stop: Stop) -> Finished:
                 return self._write_shard(name, blocks(stop), watch, stop)
 
-            return _Task(name, write, group.input_bytes // (2 * len(names)))
+            return _Task(name, write, int(share / len(names)))
 
         return [task(shard, name) for shard, name in enumerate(names)]
 
@@ -243,7 +245,7 @@ class Run:
 
     def _tick(self) -> None:
         if self._progress is not None:
-            total = self._job.input_bytes
+            total = self._total_bytes
             self._progress(
                 Progress(
                     min(int(self._moved.input_bytes), total),
@@ -284,13 +286,13 @@ class Run:
         return report
 
     def _tick_last(self) -> None:
-        self._moved.input_bytes = max(self._moved.input_bytes, self._job.input_bytes)
+        self._moved.input_bytes = max(self._moved.input_bytes, self._total_bytes)
         self._tick()
 
     def _in_order(self) -> list[Finished]:
         """Give finished tasks in the order of the plan: parts of mixtures have what their shards do not say."""
         done = self._journal.finished
-        names = [name for name in sorted(done) if is_part(name)]
+        names = sorted(filter(is_part, done), key=lambda name: (int(name.split("/")[1]), name))
         return [done[name] for name in names + self._names]
 
     def _give_up(self) -> None:
@@ -302,20 +304,24 @@ class Run:
 
     def _full(self, cause: OSError) -> ResourceExhaustedError:
         done = sum(name in self._journal.finished for name in self._names)
+        path = cause.filename or self._job.folder
+        final = temporary_of(os.path.basename(path))
         full = ResourceExhaustedError(
-            f"{self._job.folder}; {os.strerror(cause.errno or 0)}. {done} of {len(self._names)} shards are whole, and "
-            "nothing half-written is left. Make room, then run the same job again: it does the rest.",
-            path=self._job.folder,
+            f"{path if final is None else os.path.join(self._job.folder, final)}; {os.strerror(cause.errno or 0)}. "
+            f"{done} of {len(self._names)} shards are whole, and nothing half-written is left. Make room, then run the "
+            "same job again: it does the rest.",
+            path=path,
         )
         full.errno = cause.errno
         return full
 
 
 def _out_of_room(error: BaseException) -> OSError | None:
-    """Give the operating system's error behind another, if it says that the disk is full."""
+    """Give the error behind another that says that the disk is full, with the name of the file if it is known."""
+    found = None
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in _FULL:
-            return cause
+        if isinstance(cause, OSError) and cause.errno in _FULL and (found is None or cause.filename):
+            found = cause
         cause = cause.__cause__
-    return None
+    return found

@@ -108,7 +108,10 @@ def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
         ("folder", plan.folder),
         ("input", size_text(plan.input_bytes)),
         ("compression", plan.compression or "none"),
-        ("shuffled", "yes" if plan.mixed else "no"),
+        (
+            "shuffled",
+            f"yes, about {size_text(plan.temporary_bytes)} of temporary files" if plan.mixed else "no",
+        ),
     ]
     if plan.files:
         facts.append(("further files", ", ".join(plan.files)))
