@@ -20,7 +20,7 @@ inline constexpr std::size_t kTiers = 3;
 inline constexpr std::array<Limits, kTiers> kValueLimits{{
     {100'000, 16, 4096, 2048, std::size_t{1} << 20},
     {1'000, 12, 512, 256, std::size_t{1} << 15},
-    {16, 6, 16, 8, std::size_t{1} << 11},
+    {100, 8, 64, 32, std::size_t{1} << 12},
 }};
 // Of lengths, which are less often all different.
 inline constexpr std::array<Limits, kTiers> kLengthLimits{{

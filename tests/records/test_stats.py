@@ -380,7 +380,7 @@ def test_features_behind_the_first_have_less_room():
     columns = {f"f{number:03}": number * np.arange(1002) for number in range(200)}
     found = count(tfr.encode_examples(columns).to_list()).features
     errors = [found[f"f{number:03}"].int64.distinct.standard_error for number in (1, 47, 48, 175, 176, 199)]
-    assert errors == pytest.approx([0, 0, 1.04 / 64, 1.04 / 64, 1.04 / 8, 1.04 / 8])
+    assert errors == pytest.approx([0, 0, 1.04 / 64, 1.04 / 64, 1.04 / 16, 1.04 / 16])
     for number in (1, 48, 176):
         numbers = found[f"f{number:03}"].int64
         assert (numbers.mean, numbers.max) == (number * 1001 / 2, number * 1001)

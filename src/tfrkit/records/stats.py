@@ -41,7 +41,7 @@ def stats(
     """Count what the values of all records, or of a sample of them, are.
 
     Counts, least and greatest, means and standard deviations are exact. So is everything else of a feature with up to
-    100,000 different values (1,000 from the 49th feature on, 16 from the 177th on); beyond that distinct, frequent
+    100,000 different values (1,000 from the 49th feature on, 100 from the 177th on); beyond that distinct, frequent
     values and quantiles are estimated, and say how well.
 
     Args:
