@@ -250,7 +250,7 @@ def _details(feature: FeatureStatistics, style: Style) -> list[str]:
     for kind, numbers in (("int64", feature.int64), ("float32", feature.float32)):
         if numbers is not None and numbers.count:
             lines.append(f"  {kind}  {_number_line(numbers)}")
-            lines += _histogram(numbers, style)
+            lines += [] if feature.labels else _histogram(numbers, style)
     if feature.bytes is not None and feature.bytes.count:
         lines.append(f"  bytes  lengths {_number_line(feature.bytes.lengths)}")
         lines.append(f"  {_content(feature.bytes)}")
