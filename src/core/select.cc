@@ -42,6 +42,10 @@ class Sink {
     put(Bytes(head.data(), static_cast<std::size_t>(end - head.data())));
   }
 
+  // Counts bytes that are known to be as many.
+  void skip(std::size_t bytes) noexcept { size_ += bytes; }
+
+  [[nodiscard]] bool counts() const noexcept { return at_ == nullptr; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool filled() const noexcept { return !overflow_ && left_ == 0; }
 
@@ -89,7 +93,11 @@ class Walk {
         continue;
       }
       sink.put_head(tag, counted.size());
-      if (!entries(body, tag, sink, changed)) return false;
+      if (sink.counts()) {
+        sink.skip(counted.size());
+      } else if (!entries(body, tag, sink, changed)) {
+        return false;
+      }
     }
     return true;
   }
@@ -101,6 +109,7 @@ class Walk {
   // Puts the entries of a map that stay; sets `changed` if they are not the same bytes.
   [[nodiscard]] bool entries(Bytes body, std::uint32_t field, Sink& sink, bool& changed) noexcept {
     Wire wire(body);
+    const std::byte* kept = wire.position();  // from here on everything stays and is not put yet
     while (!wire.at_end()) {
       const std::byte* const begin = wire.position();
       std::uint32_t tag = 0;
@@ -108,27 +117,24 @@ class Walk {
       if (!wire.read_tag(tag)) return false;
       if (tag != kFirstTag) {
         if (!wire.skip_field(tag, kMaxNesting - 1)) return false;
-        sink.put(between(begin, wire.position()));
         continue;
       }
       Bytes key;
       if (!wire.read_message(entry) || !find_key(entry, key)) return false;
       const SelectRule* const rule = find(key);
-      if (rule == nullptr ? !rules_.keep_others : rule->drop) {
-        changed = true;
-        continue;
-      }
-      if (rule != nullptr && !mark(*rule, field)) return false;
-      if (rule == nullptr || same(rule->name, key)) {
-        sink.put(between(begin, wire.position()));
-        continue;
-      }
+      const bool drop = rule == nullptr ? !rules_.keep_others : rule->drop;
+      if (!drop && rule != nullptr && !mark(*rule, field)) return false;
+      if (!drop && (rule == nullptr || same(rule->name, key))) continue;
       changed = true;
+      sink.put(between(kept, begin));
+      kept = wire.position();
+      if (drop) continue;
       Sink counted;
       renamed(entry, rule->name, counted);
       sink.put_head(kFirstTag, counted.size());
       renamed(entry, rule->name, sink);
     }
+    sink.put(between(kept, wire.position()));
     return true;
   }
 
