@@ -6,6 +6,7 @@ Paths are relative to the folder of the list. Reading the images is `image_folde
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -43,11 +44,13 @@ class ListedImages:
         items: in the order of the list.
         classes: names for `items.texts`; None without labels, or if they are numbers.
         numbered: labels are numbers, in `items.labels`.
+        times: a digest of when the files were changed.
     """
 
     items: ImageItems
     classes: tuple[bytes, ...] | None
     numbered: bool
+    times: str
 
 
 def ListSource(path: str, max_bytes: int) -> FolderSource:  # noqa: N802 - a kind of source
@@ -170,6 +173,7 @@ class _Reader:
         self._classes: dict[str, int] = {}
         self._texts = array("q")
         self._extras: dict[str, list[Any]] = {}
+        self._times = hashlib.blake2b(digest_size=8)
 
     def add(self, line: int, row: Row) -> None:
         """Take a row if there is a file for it."""
@@ -215,6 +219,7 @@ class _Reader:
         if not status.st_size:
             self.bad.add(self.path, EMPTY, given, line=line)
             return None
+        self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
         return status.st_size
 
     def finish(self) -> ListedImages:
@@ -246,7 +251,9 @@ class _Reader:
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:
             items = items.take(rows)
-        return ListedImages(items, None if numbered or not classes else names, numbered)
+        return ListedImages(
+            items, None if numbered or not classes else names, numbered, self._times.hexdigest()
+        )
 
     @property
     def _is_typed(self) -> bool:

@@ -95,7 +95,9 @@ def list_source(
     stamp = f"{times.st_size} {times.st_mtime_ns}"
     if path.lower().endswith(LIST_SUFFIXES):
         rows = list_rows(path, bad, encoding=list_encoding)
-        return Listing("list", ListSource(path, max_bytes), rows.items, rows.classes, rows.numbered, stamp)
+        return Listing(
+            "list", ListSource(path, max_bytes), rows.items, rows.classes, rows.numbered, rows.times
+        )
     if head[:2] == b"\x1f\x8b":
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes)
         return Listing("tar.gz", TarStreamSource(path, max_bytes), items, None, False, stamp)
