@@ -91,7 +91,9 @@ def test_resized_photos_are_tensorflows(tmp_path, source):
     tf = tensorflow()
     images(source, tmp_path / "out", names="plain", size=(24, 32), quality=85, shuffle=False)
     spec = {"image": tf.io.FixedLenFeature([], tf.string)}
-    for one, path in zip(parsed(f"{tmp_path}/out/*.tfrecord", spec), sorted(source.glob("*/*.jpg")), strict=True):
+    for one, path in zip(
+        parsed(f"{tmp_path}/out/*.tfrecord", spec), sorted(source.glob("*/*.jpg")), strict=True
+    ):
         pixels = tf.io.decode_jpeg(path.read_bytes(), channels=3, dct_method="INTEGER_ACCURATE")
         resized = tf.cast(tf.round(tf.image.resize(pixels, (24, 32), antialias=True)), tf.uint8)
         assert one["image"] == tf.io.encode_jpeg(resized, quality=85).numpy()
