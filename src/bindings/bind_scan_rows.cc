@@ -56,12 +56,17 @@ void init(RowScanner* self, std::size_t columns, int separator, int quote, int e
   new (self) RowScanner(std::move(format), columns);
 }
 
-nb::list bad_of(const RowsFound& found) {
-  nb::list bad;
+// Returns four numbers for each bad row: there may be as many as bytes.
+Int64Array bad_of(const RowsFound& found) {
+  const Int64Batch memory(4 * found.bad.size());
+  auto next = memory.span(0, 4 * found.bad.size()).begin();
   for (const BadRow& row : found.bad) {
-    bad.append(nb::make_tuple(row.row, row.line, static_cast<int>(row.fault), row.detail));
+    *next++ = row.row;
+    *next++ = row.line;
+    *next++ = static_cast<std::int64_t>(row.fault);
+    *next++ = row.detail;
   }
-  return bad;
+  return memory.array(0, 4 * found.bad.size());
 }
 
 nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, bool in_long_row,
@@ -130,12 +135,13 @@ void bind_scan_rows(nb::module_& module) {
                "columns: list[tuple[int, int, bool, bool, bytes]], last: bool, "
                "in_long_row: bool, max_rows: int = -1, cut: bool = False) -> tuple[int, int, bool, "
                "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
-               "list[tuple[int, int, int, int]], bytes]"),
+               "numpy.typing.NDArray[numpy.int64], bytes]"),
            "Take for each column (fits, fits of a map's values, is a list, is a map, separator).\n"
            "`cut`: other rows follow in the file, so that the last has a line end.\n"
            "Return bytes consumed, lines, whether the text ended in a row that is too long, where\n"
-           "rows begin and end, the bad ones (row, lines before it, fault, detail), and which\n"
-           "fields are one of the texts for null (rows x columns; empty if there are none).");
+           "rows begin and end, the bad ones (four numbers each: row, lines before it, fault,\n"
+           "detail), and which fields are one of the texts for null (rows x columns; empty if\n"
+           "there are none).");
 }
 
 }  // namespace tfrkit

@@ -203,6 +203,8 @@ bool for_items(std::string_view text, std::string_view separator, Each each) {
 // Notes what the fields of good rows hold.
 class SurveyVisitor {
  public:
+  static constexpr bool kListsBad = false;
+
   SurveyVisitor(const RowFormat& format, std::size_t columns, RowsFound& found)
       : format_(format), columns_(columns), seen_(found.seen), row_(columns) {
     seen_.assign(2 * columns, 0);
@@ -283,6 +285,8 @@ class SurveyVisitor {
 // Compares the fields with what is asked of their columns.
 class CheckVisitor {
  public:
+  static constexpr bool kListsBad = true;
+
   CheckVisitor(const RowFormat& format, std::span<const ColumnCheck> checks, RowsFound& found)
       : format_(format), checks_(checks), found_(found), with_nulls_(!format.nulls.empty()) {
     if (with_nulls_) nulls_.assign(checks.size(), 0);
@@ -418,7 +422,10 @@ class TextWalk {
       next = give_up(bad, begin, ending);
       if (next == nullptr) return nullptr;
     }
-    if (!good) found_.bad.push_back(bad);
+    if (!good) {
+      ++found_.bad_rows;
+      if (Visitor::kListsBad) found_.bad.push_back(bad);
+    }
     visit.end_row(good, begin - begin_, next - begin_);
     ++found_.rows;
     return next;

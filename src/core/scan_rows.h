@@ -67,7 +67,8 @@ struct RowsFound {
   std::int64_t rows = 0;     // bad ones included
   std::int64_t lines = 0;    // line ends in the consumed bytes; the end of the text may be one
   bool in_long_row = false;  // the text ended in a row that is too long: hand this to the next call
-  std::vector<BadRow> bad;
+  std::int64_t bad_rows = 0;
+  std::vector<BadRow> bad;           // check: why, in order
   std::vector<std::uint8_t> seen;    // survey: of each column, then of the values of maps
   std::vector<std::int64_t> begins;  // check: where each row begins and ends
   std::vector<std::int64_t> ends;

@@ -83,7 +83,7 @@ std::string seen(const RowFormat& format, std::string_view text, std::size_t col
   std::string result;
   for (const std::uint8_t bits : found.seen) result += std::to_string(+bits) + " ";
   return result + "rows " + std::to_string(found.rows) + " lines " + std::to_string(found.lines) +
-         " bad " + std::to_string(found.bad.size());
+         " bad " + std::to_string(found.bad_rows);
 }
 
 const std::vector<ColumnCheck> kTwo(2);

@@ -226,6 +226,13 @@ def test_other_than_one_ascii_character_is_refused(options: dict[str, str]) -> N
         DelimitedFormat(kind="csv", **options)  # type: ignore[arg-type]
 
 
+def test_names_must_differ() -> None:
+    with pytest.raises(
+        InvalidArgumentError, match=r"Expected names \(--names\) that differ but got a, b, a\."
+    ):
+        DelimitedFormat(kind="csv", names=("a", "b", "a"))
+
+
 def test_delimiter_quote_and_escape_must_differ() -> None:
     with pytest.raises(InvalidArgumentError, match="Expected delimiter, quote and escape to differ"):
         DelimitedFormat(kind="csv", delimiter='"')

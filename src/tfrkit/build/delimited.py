@@ -83,6 +83,10 @@ class DelimitedFormat:
                 f"Expected delimiter, quote and escape to differ but got {dialect.separator!r}, {dialect.quote!r} and "
                 f"{dialect.escape!r}."
             )
+        if self.names is not None and len(set(self.names)) < len(self.names):
+            raise InvalidArgumentError(
+                f"Expected names (--names) that differ but got {', '.join(self.names)}."
+            )
         if self.max_field < 1:
             raise InvalidArgumentError(f"Expected max_field of at least 1 but got {self.max_field}.")
         object.__setattr__(self, "dialect", dialect)
@@ -181,7 +185,7 @@ def _batches(
     """Read the chosen rows of a window that are good, and report the others."""
     found = window.found
     good = np.ones(len(found.begins), np.bool_)
-    for row, lines, fault, detail in found.bad:
+    for row, lines, fault, detail in found.bad_rows():
         good[row] = False
         if row in chosen:
             text = window.text[int(found.begins[row]) : int(found.ends[row])]

@@ -5,6 +5,7 @@ Reads the first row only. What the rows hold is the survey's (`delimited.py`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +22,7 @@ __all__ = ["CheckedRows", "Dialect", "RowLayout", "SurveyedRows", "row_layout", 
 
 MAX_COLUMNS: Final = 100_000
 _ROW_BYTES: Final = 16 << 20  # what a row may have beside its longest field
+_BAD_AT_ONCE: Final = 1000  # numbers of rows that are Python objects at a time
 _WRONG_WIDTH: Final = 1  # the scanner's number for rows of another number of fields
 
 
@@ -93,8 +95,13 @@ class CheckedRows(NamedTuple):
     in_long_row: bool
     begins: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
-    bad: list[tuple[int, int, int, int]]
+    bad: npt.NDArray[np.int64]
     nulls: bytes
+
+    def bad_rows(self) -> Iterator[list[int]]:
+        """Give the bad rows: row, line ends before it, the scanner's number for the fault, and a detail."""
+        for begin in range(0, len(self.bad), 4 * _BAD_AT_ONCE):
+            yield from self.bad[begin : begin + 4 * _BAD_AT_ONCE].reshape(-1, 4).tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +147,7 @@ def row_layout(
         if not len(found.begins):
             line += found.lines
             continue
-        _, before, fault, count = found.bad[0]
+        _, before, fault, count = next(found.bad_rows())
         if fault != _WRONG_WIDTH or count > MAX_COLUMNS:
             raise _no_header(path, line + before, fault, count)
         if not header:
