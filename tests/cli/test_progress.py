@@ -48,7 +48,7 @@ def test_line_without_progress_has_no_rate():
 
 def test_rate_and_rest_do_not_count_what_was_there_already():
     text = progress_text(now(100, resumed_bytes=50))
-    assert text == "100 B of 200 B, 1 of 4 shards, 7 records, 25 B/s, 4.0 s left"
+    assert text == "100 B of 200 B, 25 B/s, 4.0 s left, 1 of 4 shards, 7 records"
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
@@ -60,7 +60,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch, capsys):
             show(now(done))
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
-    assert captured.err.startswith("20 B of 200 B, 1 of 4 shards")
+    assert captured.err.startswith("20 B of 200 B, 10 B/s, 18.0 s left, 1 of 4 shards")
 
 
 def test_quiet_shows_nothing():
@@ -71,7 +71,7 @@ def test_quiet_shows_nothing():
 @pytest.mark.parametrize(
     ("snapshot", "text"),
     [
-        (now(100), " 50%\x1b[0m 100 B of 200 B, 1 of 4 shards, 7 records, 50 B/s, 2.0 s left"),
+        (now(100), " 50%\x1b[0m 100 B of 200 B, 50 B/s, 2.0 s left, 1 of 4 shards, 7 records"),
         (now(0, total_bytes=0), "100%\x1b[0m 0 B of 0 B, 1 of 4 shards, 7 records"),
     ],
 )
@@ -85,6 +85,18 @@ def test_terminal_has_a_bar(snapshot, text, monkeypatch):
         assert show is not None
         show(snapshot)
     assert text in terminal.getvalue()
+
+
+def test_narrow_terminal_keeps_the_bar_on_one_line(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with job_progress() as show:
+        assert show is not None
+        show(now(100))
+    assert " 50%\x1b[0m 100 B of 200 B, 50 B/s, 2.0 s …" in terminal.getvalue()
 
 
 def test_signal_handler_is_put_back():

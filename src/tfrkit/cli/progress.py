@@ -60,23 +60,21 @@ def time_text(seconds: float) -> str:
 
 
 def progress_text(now: Progress) -> str:
-    """Say in a line how far a job has come: bytes, shards, records, bad inputs, rate, time left. Pure: no I/O.
+    """Say in a line how far a job has come: bytes, rate, time left, shards, records, bad inputs. Pure: no I/O.
 
     >>> from tfrkit.build.watch import Progress
     >>> progress_text(Progress(50_000_000, 200_000_000, 1000, 2, 1, 4, 1.0))
-    '50.0 MB of 200.0 MB, 1 of 4 shards, 1,000 records, 2 bad, 50.0 MB/s, 3.0 s left'
+    '50.0 MB of 200.0 MB, 50.0 MB/s, 3.0 s left, 1 of 4 shards, 1,000 records, 2 bad'
     """
-    parts = [
-        f"{size_text(now.done_bytes)} of {size_text(now.total_bytes)}",
-        f"{number_text(now.shards_done)} of {number_text(now.shards)} shards",
-        f"{number_text(now.records)} records",
-    ]
-    if now.bad:
-        parts.append(f"{number_text(now.bad)} bad")
+    parts = [f"{size_text(now.done_bytes)} of {size_text(now.total_bytes)}"]
     rate = (now.done_bytes - now.resumed_bytes) / now.seconds if now.seconds > 0 else 0.0
     if rate > 0:
         parts.append(f"{size_text(rate)}/s")
         parts.append(f"{time_text((now.total_bytes - now.done_bytes) / rate)} left")
+    parts.append(f"{number_text(now.shards_done)} of {number_text(now.shards)} shards")
+    parts.append(f"{number_text(now.records)} records")
+    if now.bad:
+        parts.append(f"{number_text(now.bad)} bad")
     return ", ".join(parts)
 
 
@@ -121,16 +119,17 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (BarColumn(24), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
+    columns = (BarColumn(12), TaskProgressColumn(), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("planning", total=None)
 
         def show(now: Progress) -> None:
+            text, room = progress_text(now), max(1, bar.console.width - 19)  # bar, percentage and spaces
             bar.update(
                 task,
                 total=max(1, now.total_bytes),
                 completed=now.done_bytes if now.total_bytes else 1,
-                description=progress_text(now),
+                description=text if len(text) <= room else text[: room - 1] + "…",
             )
 
         yield show
