@@ -27,7 +27,7 @@ def flowers(folder):
 
 
 def test_tables_of_numbers_and_bytes_and_the_balance_of_labels(command, flowers):
-    done = command("stats", "flowers.tfrecord", "--labels", "labels.txt")
+    done = command("stats", "flowers.tfrecord", "--label-map", "labels.txt")
     assert (done.code, done.err) == (0, "")
     assert done.out == (
         "12 Examples in flowers.tfrecord\n"
@@ -57,7 +57,7 @@ def test_a_chosen_feature_is_shown_in_detail(command, flowers):
 
 
 def test_json_has_everything(command, flowers):
-    report = json.loads(command("stats", "flowers.tfrecord", "--json", "--labels", "labels.txt").out)
+    report = json.loads(command("stats", "flowers.tfrecord", "--json", "--label-map", "labels.txt").out)
     assert report == json.loads(json.dumps(report, allow_nan=False))
     assert (report["records"], report["sampled"], report["files"]) == (12, False, ["flowers.tfrecord"])
     label = report["features"]["label"]

@@ -38,7 +38,7 @@ def stats(
     ] = 10,
     labels: Annotated[
         str | None,
-        typer.Option("--labels", metavar="FILE", help="Names of labels: line by line, from 0."),
+        typer.Option("--label-map", metavar="FILE", help="Names of labels: line by line, from 0."),
     ] = None,
     as_json: Json = False,
     on_corrupt: OnCorrupt = "raise",
@@ -50,7 +50,7 @@ def stats(
     With --key, quantiles and frequent values of these features too. Exact up to 100,000 different values of a feature;
     what is estimated beyond that is marked with ~.
 
-    Example: tfr stats 'out/train-*.tfrecord' --key label --labels out/labels.txt
+    Example: tfr stats 'out/train-*.tfrecord' --key label --label-map out/labels.txt
     """
     from tfrkit.records.stats import stats as count_values
 
