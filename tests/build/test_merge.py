@@ -79,3 +79,12 @@ def test_name_must_say_what_is_in_the_file(name, compression, expected, tmp_path
     path = put_records(tmp_path / "a", RECORDS[:3])
     with pytest.raises(InvalidArgumentError, match=expected):
         tfr.merge(path, tmp_path / name, compression=compression)
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_progress_ends_at_the_size_of_the_files(kind, tmp_path):
+    seen = []
+    paths = [put_records(tmp_path / name, RECORDS, kind) for name in "ab"]
+    report = tfr.merge(paths, tmp_path / "all.tfrecord", progress=seen.append)
+    size = sum(path.stat().st_size for path in paths)
+    assert seen[-1].done_bytes == seen[-1].total_bytes == report.input_bytes == size

@@ -93,9 +93,13 @@ def test_damaged_records_raise_or_are_left_out_and_counted(tmp_path):
             tfr.reshard(path, tmp_path / f"raise{shards}" / "a", shards=shards)
         report = tfr.reshard(path, tmp_path / f"skip{shards}" / "a", shards=shards, on_corrupt="skip")
         assert report.bad == {"damaged: bad data CRC": 1}
+        assert str(tmp_path) not in (tmp_path / f"skip{shards}" / "report.json").read_text()
         assert flat(tmp_path / f"skip{shards}") == RECORDS[:40] + RECORDS[41:]
         report = tfr.reshard(path, tmp_path / f"stop{shards}" / "a", shards=shards, on_corrupt="stop")
         assert report.bad == {"damaged: the rest of the file is left out": 1}
+        assert (
+            report.listed[0].detail == f"from byte {len(frames(RECORDS[:40]))} on, behind 40 intact records"
+        )
         assert flat(tmp_path / f"stop{shards}") == RECORDS[:40]
     assert files_in(tmp_path / "raise1") == []
 

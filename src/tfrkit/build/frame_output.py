@@ -162,7 +162,15 @@ def frame_job(
                 path=path,
             )
     made_by = {**arguments, "on_corrupt": given.on_corrupt, "source": given.fingerprint()}
-    return Job(output.folder, tuple(groups), output.compression, output.level, made_by, bad=tuple(bad))
+    return Job(
+        output.folder,
+        tuple(groups),
+        output.compression,
+        output.level,
+        made_by,
+        bad=tuple(bad),
+        transient={"stamp": given.stamp()},
+    )
 
 
 def run_frames(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from tfrkit.build.job import BadInput
@@ -59,6 +60,11 @@ class FrameReader:
                 yield block
 
     @property
+    def file(self) -> int:
+        """Number of the file that the last block came from."""
+        return self._reader.file
+
+    @property
     def bad(self) -> list[BadInput]:
         """What was left out, in order."""
         return self._stopped + [_left_out(path, damage) for path, damage in self._reader.damages]
@@ -70,8 +76,14 @@ class FrameReader:
 
 def _left_out(path: str, damage: Damage) -> BadInput:
     where = f"{damage.bytes} bytes from byte {damage.start} on, behind {damage.record} intact records"
-    return BadInput(path, None, f"damaged: {damage.kind}", where)
+    return BadInput(_shown(path), None, f"damaged: {damage.kind}", where)
 
 
 def _left_file(error: OpError) -> BadInput:
-    return BadInput(error.path or "", None, "damaged: the rest of the file is left out", error.message)
+    where = f"from byte {error.offset} on, behind {error.record} intact records"
+    return BadInput(_shown(error.path or ""), None, "damaged: the rest of the file is left out", where)
+
+
+def _shown(path: str) -> str:
+    """Give a path as reports have it, which are the same on every machine."""
+    return os.path.basename(path) if os.path.isabs(path) else path

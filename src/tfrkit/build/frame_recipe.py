@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,13 @@ from tfrkit.build.job import Watch
 from tfrkit.errors import DataLossError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.position import Position
+from tfrkit.storage.source import open_source
 
 __all__ = ["Change", "Choice", "FrameRecipe"]
+
+_GUESSED_RATIO: Final = 4  # of compressed files, for the progress bar
 
 
 class Choice(Protocol):
@@ -67,14 +71,16 @@ class FrameRecipe:
     def blocks(self, watch: Watch) -> Iterator[Block]:
         """Read, choose, change."""
         number = self.first
+        share = _Share(self.input_bytes, known=self.count is not None)
         for block in self._read(watch):
             chosen = self._choose(number, block)
             number += len(block)
-            watch.advance(_frame_bytes(block), len(chosen))
+            watch.advance(share.of(block), len(chosen))
             if len(chosen):
                 for change in self.changes:
                     chosen = change.apply(chosen)
                 yield chosen
+        watch.advance(share.rest())
 
     def _choose(self, number: int, block: Block) -> Block:
         masks = [choice.mask(number, block) for choice in self.choices]
@@ -113,5 +119,26 @@ class FrameRecipe:
         )
 
 
-def _frame_bytes(block: Block) -> int:
-    return block.nbytes + 16 * len(block)
+class _Share:
+    """How much of a recipe's `input_bytes` each block stands for: of frames if they were counted, else of files."""
+
+    def __init__(self, input_bytes: int, *, known: bool) -> None:
+        self._left = input_bytes
+        self._known = known
+        self._path: str | None = None
+        self._ratio = 1
+
+    def of(self, block: Block) -> int:
+        if not self._known and block.path != self._path and block.path is not None:
+            self._path = block.path
+            self._ratio = _GUESSED_RATIO if detect(open_source(block.path).peek(HEAD_BYTES)) else 1
+        size = (block.nbytes + 16 * len(block)) // self._ratio
+        if self._known:
+            return size
+        size = min(size, self._left)
+        self._left -= size
+        return size
+
+    def rest(self) -> int:
+        """What blocks have not stood for, when all were read."""
+        return 0 if self._known else self._left
