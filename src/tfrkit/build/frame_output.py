@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from tfrkit.build.frame_input import FrameInput, frame_input
-from tfrkit.build.job import BadInput, BuildReport, Group, Job, Progress, run_job
+from tfrkit.build.frame_recipe import FrameRecipe
+from tfrkit.build.job import BadInput, BuildReport, Group, Job, Progress, Recipe, run_job
 from tfrkit.build.plan import belongs_to
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.pool import default_threads
 from tfrkit.storage.compression import canonical, from_suffix
 from tfrkit.storage.paths import PathLike, Paths, path_text
 
@@ -161,6 +163,8 @@ def frame_job(
                 "Choose another folder or name for the output.",
                 path=path,
             )
+    if sum(len(group.recipes) for group in groups) >= default_threads():  # then tasks have a core each
+        groups = [replace(group, recipes=tuple(map(_alone, group.recipes))) for group in groups]
     made_by = {**arguments, "on_corrupt": given.on_corrupt, "source": given.fingerprint()}
     return Job(
         output.folder,
@@ -171,6 +175,11 @@ def frame_job(
         bad=tuple(bad),
         transient={"stamp": given.stamp()},
     )
+
+
+def _alone(recipe: Recipe) -> Recipe:
+    """Give a recipe that reads on one core."""
+    return replace(recipe, threads=1) if isinstance(recipe, FrameRecipe) else recipe
 
 
 def run_frames(

@@ -26,6 +26,7 @@ class FrameReader:
         threads: for reading.
         start: where to begin.
         crc: check the data CRCs.
+        block_bytes: about how much to read at once.
 
     Attributes:
         bad: the damages that were passed over, so far.
@@ -39,11 +40,12 @@ class FrameReader:
         start: Position = BEGINNING,
         *,
         crc: bool = True,
+        block_bytes: int = BLOCK_BYTES,
     ) -> None:
         # "stop" is "raise" for the reader: it goes on with the next file by itself, and warns of nothing.
         self._stops = on_corrupt == "stop"
         policy = TFRKIT.with_options(on_corrupt="raise" if self._stops else on_corrupt, crc=crc)
-        self._reader = BlockReader(paths, policy, threads, BLOCK_BYTES, start)
+        self._reader = BlockReader(paths, policy, threads, block_bytes, start)
         self._stopped: list[BadInput] = []
 
     def __iter__(self) -> Iterator[Block]:
@@ -58,11 +60,6 @@ class FrameReader:
                 self._stopped.append(_left_file(error))
             else:
                 yield block
-
-    @property
-    def file(self) -> int:
-        """Number of the file that the last block came from."""
-        return self._reader.file
 
     @property
     def bad(self) -> list[BadInput]:

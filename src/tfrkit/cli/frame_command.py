@@ -19,7 +19,7 @@ __all__ = ["Inputs", "Output", "run_command"]
 Inputs: TypeAlias = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT...",
+        metavar="INPUT",
         help="Files, globs, folders of shards, or - for standard input.",
         show_default=False,
     ),
