@@ -1,4 +1,4 @@
-"""Claim: `stats` of A, all 41 features, runs at 0.3 x our own parse of the whole spec; the whole command is shown too."""
+"""Claim: `stats` of A, all 41 features, runs at 0.3 x our own parse of it; the whole command is shown too."""
 
 from __future__ import annotations
 
