@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import tempfile
 from dataclasses import replace
@@ -275,6 +276,12 @@ def test_pretty_printed_json_is_bad_lines(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps([{"a": 1}], indent=1))
     with pytest.raises(InvalidArgumentError, match="columns in the inputs but found none"):
         build(tmp_path / "a.json", tmp_path / "out")
+
+
+def test_compressed_lines_are_refused(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n'))
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl\.gz: .* but got gzip\. Unpack"):
+        build(tmp_path / "a.jsonl.gz", tmp_path / "out")
 
 
 def test_options_of_delimited_text_are_refused(tmp_path):

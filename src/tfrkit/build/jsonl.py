@@ -19,6 +19,7 @@ from tfrkit.build.json_notation import FEATURE_LISTS
 from tfrkit.build.jsonl_block import Hint, parse_block, seen_in_block, wanted_arrays
 from tfrkit.build.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line, seen_in_cell
 from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.table_inputs import refuse_packed
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.errors import from_os_error
 
@@ -27,6 +28,7 @@ __all__ = ["JsonlFormat"]
 MAX_FIELD: Final = 64 << 20
 _PIECE_BYTES: Final = 4 << 20
 _BLOCK_BYTES: Final = 1 << 20
+_HEAD_BYTES: Final = 8
 _BOM: Final = b"\xef\xbb\xbf"
 _NESTED: Final = (
     "lists of lists or of objects have no place in a feature. Make one list of numbers or texts of it"
@@ -202,7 +204,9 @@ def _runs(file: InputFile, max_field: int) -> Iterator[tuple[int, bytes, int]]:
     """Whole lines of a file: where they begin, their bytes, and how many bytes were left out if it is one too long."""
     try:
         with open(file.path, "rb", buffering=0) as opened:
-            begin = len(_BOM) if opened.read(len(_BOM)) == _BOM else 0
+            head = opened.read(_HEAD_BYTES)
+            refuse_packed(head, file.path)
+            begin = len(_BOM) if head.startswith(_BOM) else 0
             opened.seek(begin)
             held = b""
             while data := opened.read(_PIECE_BYTES):

@@ -16,7 +16,7 @@ from tfrkit.build.table_format import InputFile
 from tfrkit.errors import InvalidArgumentError, NotFoundError, from_os_error
 from tfrkit.storage.paths import PathLike, path_text
 
-__all__ = ["FORMATS", "SUFFIXES", "FormatName", "find_inputs", "guess_format", "read_list"]
+__all__ = ["FORMATS", "SUFFIXES", "FormatName", "find_inputs", "guess_format", "read_list", "refuse_packed"]
 
 FormatName: TypeAlias = Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"]
 FORMATS: Final[tuple[FormatName, ...]] = ("csv", "tsv", "hive", "jsonl", "parquet", "arrow")
@@ -122,6 +122,21 @@ def guess_format(files: Sequence[InputFile]) -> FormatName:
             "Pass format= (--format)."
         )
     return first[0]
+
+
+def refuse_packed(head: bytes, path: str) -> None:
+    """Raise if a file begins like a compressed one, or like one of another kind that no format here reads.
+
+    Raises:
+        InvalidArgumentError: it does; the text names the kind.
+    """
+    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
+    if packed is not None:
+        raise InvalidArgumentError(
+            f"{path}: expected CSV, TSV, Hive text, JSON lines, Parquet or Arrow but got {packed}. "
+            "Unpack or convert it first; of compressed delimited text, pass format= (--format).",
+            path=path,
+        )
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -270,13 +285,7 @@ def _by_content(file: InputFile) -> FormatName:
             head = opened.read(_HEAD_BYTES)
     except OSError as error:
         raise from_os_error(error, file.path) from error
-    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
-    if packed is not None:
-        raise InvalidArgumentError(
-            f"{file.path}: expected CSV, TSV, Hive text, JSON lines, Parquet or Arrow but got {packed}. "
-            "Unpack or convert it first.",
-            path=file.path,
-        )
+    refuse_packed(head, file.path)
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):

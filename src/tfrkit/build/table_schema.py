@@ -142,7 +142,12 @@ def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[Column, ...
     """
     seen = _union(surveys)
     if not seen:
-        raise InvalidArgumentError("Expected columns in the inputs but found none.")
+        path = surveys[0].file.path
+        raise InvalidArgumentError(
+            f"{path}: expected columns in the inputs but found none, not one row that can be read. Check the format "
+            "(--format); JSON lines have an object on each line.",
+            path=path,
+        )
     _check_names(choice, seen)
     if choice.only is not None:
         seen = {name: seen[name] for name in choice.only}
