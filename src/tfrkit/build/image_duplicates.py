@@ -42,7 +42,8 @@ def find_duplicates(source: ImageSource, items: ImageItems) -> tuple[IntArray, I
     if source.streams:
         marks = items.places["mark"][rows]
     else:
-        marks = _marks(source, items, rows, lambda reader, key, _: reader.mark(key))
+        known = items.places.get("crc")
+        marks = known[rows] if known is not None else _marks(source, items, rows, _cheap_mark)
         rows = _repeated(rows, items.sizes[rows], marks)
         marks = _marks(source, items, rows, _read_mark)
     if not len(rows):
@@ -66,6 +67,10 @@ def _repeated(rows: IntArray, *values: IntArray) -> IntArray:
     either[1:] |= same
     either[:-1] |= same
     return np.sort(rows[order[either]])
+
+
+def _cheap_mark(reader: ImageReader, key: Any, _: ImageBuffer) -> int:
+    return reader.mark(key)
 
 
 def _read_mark(reader: ImageReader, key: Any, buffer: ImageBuffer) -> int:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, Final, TypeAlias
 
 from tfrkit._core import crc32c
+from tfrkit.build.archive_file import ArchiveFile, open_archive
 from tfrkit.build.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.image_duplicates import content_mark
 from tfrkit.build.image_folder import TOO_LARGE
@@ -134,23 +135,17 @@ class TarSource:
     @contextmanager
     def open(self) -> Iterator[_TarReader]:
         """Open the archive."""
-        try:
-            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise from_os_error(error, self.path) from error
-        try:
-            yield _TarReader(fd, self.path, self.max_bytes)
-        finally:
-            os.close(fd)
+        with open_archive(self.path) as archive:
+            yield _TarReader(archive, self.max_bytes)
 
 
 class _TarReader:
     """Reads members by their offsets."""
 
-    def __init__(self, fd: int, path: str, max_bytes: int) -> None:
-        self._fd = fd
-        self._path = path
+    def __init__(self, archive: ArchiveFile, max_bytes: int) -> None:
+        self._archive = archive
         self._max_bytes = max_bytes
+        self._sample = memoryview(bytearray(_SAMPLE_BYTES))
 
     def keys(self, items: ImageItems) -> list[Key]:
         """Offsets and sizes."""
@@ -159,10 +154,8 @@ class _TarReader:
     def mark(self, key: Key) -> int:
         """The checksum of some bytes in the middle."""
         offset, size = key
-        try:
-            return crc32c(os.pread(self._fd, min(_SAMPLE_BYTES, size - size // 2), offset + size // 2))
-        except OSError as error:
-            raise from_os_error(error, self._path) from error
+        got = self._archive.read_into(self._sample[: size - size // 2], offset + size // 2)
+        return crc32c(self._sample[:got])
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         """Read a member."""
@@ -170,12 +163,7 @@ class _TarReader:
         if size > self._max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         with buffer.room(size) as room:
-            try:
-                got = done = os.preadv(self._fd, (room,), offset)
-                while done and got < size:
-                    got += (done := os.preadv(self._fd, (room[got:],), offset + got))
-            except OSError as error:
-                raise from_os_error(error, self._path) from error
+            got = self._archive.read_into(room, offset)
         if got < size:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size

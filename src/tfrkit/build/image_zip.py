@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
 
+from tfrkit.build.archive_file import ArchiveFile, open_archive
 from tfrkit.build.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.image_folder import TOO_LARGE
 from tfrkit.build.image_header import EMPTY, BadImageError
@@ -50,19 +50,34 @@ def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
     """
-    members = MemberList(path, bad, noted, "offset", "packed", "method", "crc")
     try:
         with open(path, "rb") as file:
-            encoding = encoding or name_encoding(member.name for member in read_zip_directory(file, path)
-                                                 if not member.is_unicode)  # fmt: skip
-            for member in read_zip_directory(file, path):
-                parts = split_name(_utf8(member, encoding, path), path, backslash=True)
-                is_folder = member.name.endswith((b"/", b"\\"))
-                if not is_folder and members.takes(parts) and _is_good(member, parts, bad):
-                    members.add(parts, member.size, member.offset, member.packed, member.method, member.crc)
+            try:
+                return _list(file, path, bad, noted, encoding)
+            except _ForeignNameError:
+                unmarked = (member.name for member in read_zip_directory(file, path) if not member.is_unicode)
+                return _list(file, path, bad, noted, name_encoding(unmarked))
     except OSError as error:
         raise from_os_error(error, path) from error
-    return _without_overlaps(members.finish(ordered=True), bad)
+
+
+class _ForeignNameError(Exception):
+    """A name in an encoding that only all names together can tell."""
+
+
+def _list(file: BinaryIO, path: str, bad: Ledger, noted: Ledger, encoding: str | None) -> ImageItems:
+    """List all members; nothing is noted if this ends with a foreign name."""
+    own_bad, own_noted = Ledger(), Ledger()
+    members = MemberList(path, own_bad, own_noted, "offset", "packed", "method", "crc")
+    for member in read_zip_directory(file, path):
+        parts = split_name(_utf8(member, encoding, path), path, backslash=True)
+        is_folder = member.name.endswith((b"/", b"\\"))
+        if not is_folder and members.takes(parts) and _is_good(member, parts, own_bad):
+            members.add(parts, member.size, member.offset, member.packed, member.method, member.crc)
+    items = _without_overlaps(members.finish(ordered=True), own_bad)
+    bad.extend(own_bad)
+    noted.extend(own_noted)
+    return items
 
 
 def name_encoding(names: Iterator[bytes]) -> str:
@@ -93,9 +108,11 @@ def _decoded(name: bytes, encoding: str) -> str | None:
         return None
 
 
-def _utf8(member: ZipMember, encoding: str, path: str) -> bytes:
+def _utf8(member: ZipMember, encoding: str | None, path: str) -> bytes:
     if member.is_unicode or member.name.isascii():
         return member.name
+    if encoding is None:
+        raise _ForeignNameError
     try:
         return member.name.decode(encoding).encode()
     except UnicodeDecodeError as error:
@@ -153,22 +170,15 @@ class ZipSource:
     @contextmanager
     def open(self) -> Iterator[_ZipReader]:
         """Open the archive."""
-        try:
-            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise from_os_error(error, self.path) from error
-        try:
-            yield _ZipReader(fd, self.path, self.max_bytes)
-        finally:
-            os.close(fd)
+        with open_archive(self.path) as archive:
+            yield _ZipReader(archive, self.max_bytes)
 
 
 class _ZipReader:
     """Reads members by their offsets."""
 
-    def __init__(self, fd: int, path: str, max_bytes: int) -> None:
-        self._fd = fd
-        self._path = path
+    def __init__(self, archive: ArchiveFile, max_bytes: int) -> None:
+        self._archive = archive
         self._max_bytes = max_bytes
         self._packed = ImageBuffer()
 
@@ -202,7 +212,7 @@ class _ZipReader:
     def _read_packed(self, offset: int, packed: int, buffer: ImageBuffer) -> None:
         """Append the bytes behind a local header; both come with one call as a rule."""
         with buffer.room(_HEADER_ROOM + packed) as room:
-            got = self._pread(room, offset)
+            got = self._archive.read_into(room, offset)
             if got < LOCAL_HEADER.size:
                 raise BadImageError(DAMAGED, "the archive ends before it")
             signature, name, extra = LOCAL_HEADER.unpack_from(room)
@@ -213,19 +223,10 @@ class _ZipReader:
                 got -= start
                 room[:packed] = room[start : start + packed]
             else:
-                got = self._pread(room[:packed], offset + start)
+                got = self._archive.read_into(room[:packed], offset + start)
         if got < packed:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += packed
-
-    def _pread(self, room: memoryview, offset: int) -> int:
-        try:
-            got = done = os.preadv(self._fd, (room,), offset)
-            while done and got < len(room):
-                got += (done := os.preadv(self._fd, (room[got:],), offset + got))
-        except OSError as error:
-            raise from_os_error(error, self._path) from error
-        return got
 
     def _inflate(self, packed: int, size: int) -> bytes:
         """Inflate what was read, and no more than was said."""
