@@ -58,6 +58,14 @@ def test_bytes_do_not_depend_on_the_number_of_workers(compression, tmp_path):
     assert len(list(tfr.read_records(str(tmp_path / "1" / "*")))) == 1206 + 1000
 
 
+@pytest.mark.parametrize("compression", ["GZIP", "ZSTD"])
+def test_bytes_do_not_depend_on_cores_that_compress_one_shard(compression, tmp_path):
+    for workers in (1, 4):
+        made = job(tmp_path / str(workers), train(1, 100_000), compression=compression)
+        run_job(made, workers=workers)
+    assert tree(tmp_path / "1") == tree(tmp_path / "4")
+
+
 def test_group_without_numbers_is_one_file_of_all_its_recipes(tmp_path):
     group = Group("000000_0", (Numbers(0, 10), Numbers(1, 5)), None)
     run_job(job(tmp_path, group, Group("空 \udcff", (Numbers(2, 3),), None)))

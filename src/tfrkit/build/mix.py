@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Final
 
@@ -136,11 +136,14 @@ class Mixture:
         with self._scatter(self.part_names[number], 0, self._bits) as scatter:
             for recipe in self._parts[number]:
                 keys = KeyStream(self._group.mix_seed or 0, recipe)
-                with contextlib.closing(self._group.recipes[recipe].blocks(watch)) as blocks:  # type: ignore[type-var]
+                with contextlib.closing(self._made(recipe, watch)) as blocks:
                     for block in blocks:
                         stop.check()
                         scatter.add(block, keys.next(len(block)))
             return scatter.finish(watch)
+
+    def _made(self, recipe: int, watch: Watch) -> Generator[Block, None, None]:
+        yield from self._group.recipes[recipe].blocks(watch)
 
     def write_split(self, leaf: Leaf, done: Mapping[str, Finished], stop: Stop) -> Finished:
         """Scatter the records of a bucket once more."""

@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -143,7 +143,7 @@ class Run:
         names = shard_names(self._job, group)
 
         def task(shard: int, name: str) -> _Task:
-            def blocks(stop: Stop) -> Iterator[Block]:
+            def blocks(stop: Stop) -> Generator[Block, None, None]:
                 for block in mixture.blocks(leaves, shard, done, stop):
                     yield block
                     self._moved.add(share * len(block) / total)
@@ -161,7 +161,7 @@ class Run:
         return [self._shard_task(name, recipes) for name, recipes in zip(names, given, strict=True)]
 
     def _shard_task(self, name: str, recipes: tuple[Recipe, ...]) -> _Task:
-        def blocks(watch: Watch) -> Iterator[Block]:
+        def blocks(watch: Watch) -> Generator[Block, None, None]:
             for recipe in recipes:
                 yield from recipe.blocks(watch)
 
@@ -170,11 +170,13 @@ class Run:
 
         return _Task(name, write, sum(recipe.input_bytes for recipe in recipes))
 
-    def _write_shard(self, name: str, blocks: Iterator[Block], watch: Watch, stop: Stop) -> Finished:
+    def _write_shard(
+        self, name: str, blocks: Generator[Block, None, None], watch: Watch, stop: Stop
+    ) -> Finished:
         path = os.path.join(self._job.folder, name)
         kind = self._job.compression
         with (
-            closing(blocks),  # type: ignore[type-var]  # recipes are generators
+            closing(blocks),
             TFRecordWriter(
                 path,
                 compression=kind or "none",
