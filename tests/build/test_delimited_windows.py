@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.build.delimited import Table, input_file, quiet_watch, read_pieces, read_table, settled
-from tfrkit.build import row_survey, row_windows
+from tfrkit.build import delimited, row_survey, row_windows
 from tfrkit.build.delimited import DelimitedFormat
 from tfrkit.errors import DataLossError, InvalidArgumentError
 
@@ -29,6 +29,7 @@ def read_in_windows(data: bytes, size: int, **options: Any) -> Table:
         tempfile.TemporaryDirectory() as folder,
         mock.patch.object(row_windows, "WINDOW_BYTES", size),
         mock.patch.object(row_survey, "SECTION_BYTES", 3 * size),
+        mock.patch.object(delimited, "_WINDOW_ROWS", size),
     ):
         return read_table(Path(folder), data, BYTES, names=("a", "b"), **options)
 

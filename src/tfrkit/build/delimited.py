@@ -35,6 +35,7 @@ _SEPARATORS: Final = {"csv": ",", "tsv": "\t", "hive": "\x01"}
 _QUOTES: Final = {"csv": '"', "tsv": "", "hive": ""}
 _NULLS: Final[dict[str, tuple[str, ...]]] = {"csv": (), "tsv": (), "hive": ("\\N",)}
 _BATCH_BYTES: Final = 2 * WINDOW_BYTES
+_WINDOW_ROWS: Final = 1 << 18  # so that tiny rows take no more memory than others
 _LARGE_BYTES: Final = 4 * WINDOW_BYTES
 _large = threading.Lock()
 
@@ -112,7 +113,7 @@ class DelimitedFormat:
         row, line = 0, piece.first_line
 
         def scan(text: bytes | bytearray, last: bool, in_long_row: bool, max_rows: int) -> CheckedRows:
-            needed = rows.stop - row if max_rows < 0 else max_rows
+            needed = min(rows.stop - row, _WINDOW_ROWS) if max_rows < 0 else max_rows
             return CheckedRows(*scanner.check(text, checks, last, in_long_row, needed, last and cut))
 
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):

@@ -108,16 +108,15 @@ def _stream_windows(source: TextSource, begin: int, scan: Scan[_Found]) -> Itera
         skipped = min(skip, len(chunk))
         skip -= skipped
         text += memoryview(chunk)[skipped:]
-        if not text or (not last and len(text) < wanted):
-            continue
-        found = scan(text, last, in_long_row, -1)
-        made = [Window(begin, begin + found.consumed, text, found)]
-        begin += found.consumed
-        in_long_row = found.in_long_row
-        text = text[found.consumed :]
-        wanted = len(text) + max(WINDOW_BYTES, len(text) // 8)
-        del found
-        yield made.pop()
+        while text and (last or len(text) >= wanted):
+            found = scan(text, last, in_long_row, -1)
+            made = [Window(begin, begin + found.consumed, text, found)]
+            begin += found.consumed
+            in_long_row = found.in_long_row
+            text = text[found.consumed :]
+            wanted = WINDOW_BYTES if found.consumed else len(text) + max(WINDOW_BYTES, len(text) // 8)
+            del found
+            yield made.pop()
 
 
 def _with_last(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
