@@ -76,7 +76,7 @@ class _Tour:
         self._command("build", "images", "photos.zip", "out", "--split", split, "--shards", "4", "--quiet")
         self._command("verify", "out")
         self._command("schema", "out")
-        self._command("stats", "out", "--key", "image/text", "--key", "image/height")
+        self._command("stats", "out", "--key", "image/text", "--key", "image/label")
         self._command("head", "out", "-n", "1")
         say(f"\nshuffled batches of {_BATCH} photos, {_SIZE[0]} x {_SIZE[1]}:")
         self._time("read batches", self._read, passes=0.9)

@@ -108,17 +108,24 @@ def write_photos(path: str, count: int, *, seed: int = 1) -> str:
         The suffix of the photos: "jpg", or "png" without the JPEG codec.
     """
     rng = np.random.default_rng(seed)
-    height, width = 2 * _HEIGHT, 2 * _WIDTH
-    y = np.linspace(0, 1, height, dtype=np.float32).reshape(-1, 1, 1) * np.ones((1, width, 1), np.float32)
-    x = np.linspace(0, 1, width, dtype=np.float32).reshape(1, -1, 1) * np.ones((height, 1, 1), np.float32)
-    drawn = [[draw(rng, y, x) for _ in range(_DRAWN)] for draw in _DRAW.values()]
+    height, width = 5 * _HEIGHT // 4, 5 * _WIDTH // 4
+    y, x = np.meshgrid(
+        np.linspace(0, 1, height, dtype=np.float32), np.linspace(0, 1, width, dtype=np.float32), indexing="ij"
+    )
+    place = y[..., np.newaxis], x[..., np.newaxis]
+    drawn: dict[tuple[int, int], _Picture] = {}
     suffix, encode = _encoder()
     with zipfile.ZipFile(path, "w") as archive:
         for number in range(count):
             kind = number % len(CLASSES)
             top, left = rng.integers(0, height - _HEIGHT), rng.integers(0, width - _WIDTH)
-            part = drawn[kind][rng.integers(_DRAWN)][top : top + _HEIGHT, left : left + _WIDTH]
-            light = part * rng.uniform(0.7, 1.2) + rng.integers(-9, 9, (_HEIGHT, _WIDTH, 1), np.int8)
+            which = kind, number // len(CLASSES) % _DRAWN
+            if which not in drawn:
+                drawn[which] = _DRAW[CLASSES[kind]](rng, *place)
+            part = drawn[which][top : top + _HEIGHT, left : left + _WIDTH]
+            light = part * np.float32(rng.uniform(0.7, 1.2)) + rng.integers(
+                -9, 9, (_HEIGHT, _WIDTH, 1), np.int8
+            )
             entry = zipfile.ZipInfo(f"photos/{CLASSES[kind]}/{number:05d}.{suffix}", _STAMP)
             archive.writestr(entry, encode(np.clip(light, 0, 255).astype(np.uint8)))
     return suffix
