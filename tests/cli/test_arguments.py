@@ -75,6 +75,15 @@ def test_shards_of_a_manifest_that_are_gone_are_named(folder):
     assert "'train-00001-of-00002.tfrecord'" in str(caught.value)
 
 
+def test_a_manifest_whose_shards_are_all_gone_does_not_count(folder):
+    with tfr.ShardWriter("out/train", shards=2) as writer:
+        writer.write_many([b"x", b"y"])
+    for number in range(2):
+        os.unlink(f"out/train-{number:05d}-of-00002.tfrecord")
+    write("out/other.tfrecord")
+    assert shard_files(["out"]) == ["out/other.tfrecord"]
+
+
 def test_a_folder_without_manifest_means_what_is_named_or_looks_like_records(folder):
     write("out/数据 1.tfrecord")
     write("out/part-00000")

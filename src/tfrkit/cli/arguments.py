@@ -141,17 +141,20 @@ def _folder(folder: str) -> list[str]:
 
     try:
         names = [str(entry["name"]) for entry in read_manifest(folder)["shards"]]
+        names = [name for name in names if os.path.basename(name) == name]  # never out of the folder
     except (DataLossError, KeyError, TypeError):
         names = []  # the manifest of another program
     if names:
         missing = [name for name in names if not os.path.exists(os.path.join(folder, name))]
-        if missing:
+        if len(missing) == len(names):
+            names = []  # of something that was here once
+        elif missing:
             raise CommandError(
                 f"{folder}: {len(missing)} of the {len(names)} shards in its manifest are not there, "
                 f"such as {missing[0]!r}",
                 f"copy them again, or name the files: {os.path.join(folder, '*.tfrecord*')!r}.",
             )
-    else:
+    if not names:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and _is_shard(entry))
     if not names:
         raise CommandError(
