@@ -4,7 +4,6 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.frame_files import RECORDS, contents, files_in, put_records, tree
-from tests.oracle.oracle import tensorflow
 from tests.records.made import CONTAINERS, SUFFIX, flip, frames
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
 from tfrkit.records.manifest import read_manifest
@@ -164,15 +163,6 @@ def test_shards_have_fresh_indexes(tmp_path):
         for shard in files_in(tmp_path / compression):
             assert (shard.parent / ".tfrkit" / (shard.name + ".idx")).exists()
         assert tfr.RecordFile(files_in(tmp_path / compression)[1])[5] == RECORDS[155]
-
-
-def test_tensorflow_reads_what_was_resharded(tmp_path):
-    paths = [put_records(tmp_path / "a.xz", RECORDS[:100], "XZ"), put_records(tmp_path / "b", RECORDS[100:])]
-    for kind in ("", "GZIP", "ZLIB"):
-        tfr.reshard(paths, tmp_path / f"out{kind}" / "a", shards=3, compression=kind or "none")
-        files = [str(path) for path in files_in(tmp_path / f"out{kind}")]
-        dataset = tensorflow().data.TFRecordDataset(files, compression_type=kind)
-        assert list(dataset.as_numpy_iterator()) == RECORDS
 
 
 def test_progress_is_told(tmp_path):

@@ -17,7 +17,7 @@ from tfrkit.model.block import Block, IntArray
 __all__ = ["FrameRun", "FrameRuns", "frames_of"]
 
 _HEADER_BYTES = 12
-_FRAME_BYTES = 16  # of a frame besides its payload
+_FRAME_BYTES = 16  # of a frame besides its payload, header and footer
 
 
 class FrameRun(NamedTuple):
@@ -37,18 +37,25 @@ def frames_of(block: Block, *, checked: bool) -> memoryview:
         checked: frames and their CRCs are known to be whole, because a reader or an encoder has just made the block:
             only the first is looked at.
     """
-    starts, sizes = block.offsets - _HEADER_BYTES, block.lengths + _FRAME_BYTES
-    if int(starts.min()) >= 0 and int((starts + sizes).max()) <= len(block.data):
-        if np.array_equal(starts[1:], starts[:-1] + sizes[:-1]):
-            view = memoryview(block.data)[int(starts[0]) : int(starts[-1] + sizes[-1])]
-        else:
-            view = memoryview(_core.gather_runs([block.data], None, starts, sizes))
+    offsets, lengths = block.offsets, block.lengths
+    start, end = (
+        int(offsets[0]) - _HEADER_BYTES,
+        int(offsets[-1] + lengths[-1]) + _FRAME_BYTES - _HEADER_BYTES,
+    )
+    view = None
+    if (offsets[1:] - offsets[:-1] == lengths[:-1] + _FRAME_BYTES).all():
+        if start >= 0 and end <= len(block.data):
+            view = memoryview(block.data)[start:end]
+    elif int(offsets.min()) >= _HEADER_BYTES and int((offsets + lengths).max()) + 4 <= len(block.data):
+        runs = offsets - _HEADER_BYTES, lengths + _FRAME_BYTES
+        view = memoryview(_core.gather_runs([block.data], None, *runs))
+    if view is not None:
         seen = 1 if checked else len(block)
-        end = int(sizes[0]) if checked else len(view)
-        scan = _core.scan_frames(view, 0, end, not checked, 2**62)
-        if np.array_equal(scan.lengths, block.lengths[:seen]):
+        stop = int(lengths[0]) + _FRAME_BYTES if checked else len(view)
+        scan = _core.scan_frames(view, 0, stop, not checked, 2**62)
+        if np.array_equal(scan.lengths, lengths[:seen]):
             return view
-    return memoryview(_core.frame_block(block.data, block.offsets, block.lengths))
+    return memoryview(_core.frame_block(block.data, offsets, lengths))
 
 
 class FrameRuns:
@@ -64,6 +71,9 @@ class FrameRuns:
 
     def add(self, frames: memoryview, lengths: IntArray, room: int) -> Iterator[FrameRun]:
         """Take more frames; give the runs that are full."""
+        if self._bytes + len(frames) <= room:
+            self._hold(frames, lengths)
+            return
         ends = np.cumsum(lengths + _FRAME_BYTES)
         first = start = 0
         while first < len(lengths):
@@ -74,10 +84,13 @@ class FrameRuns:
                     continue
                 after = first + 1  # larger than the room: a run of its own
             end = int(ends[after - 1])
-            self._held.append(frames[start:end])
-            self._lengths.append(lengths[first:after])
-            self._bytes += end - start
+            self._hold(frames[start:end], lengths[first:after])
             first, start = after, end
+
+    def _hold(self, frames: memoryview, lengths: IntArray) -> None:
+        self._held.append(frames)
+        self._lengths.append(lengths)
+        self._bytes += len(frames)
 
     def rest(self) -> FrameRun | None:
         """Give what has not filled a run; afterwards nothing is held."""
