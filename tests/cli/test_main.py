@@ -34,6 +34,7 @@ def test_help_lists_the_commands_in_order(command):
     assert done.code == 0
     listed = re.findall(r"^  (\w+)  ", done.out.split("Commands:")[1], re.MULTILINE)
     assert listed == NAMES
+    assert "..." not in done.out.split("Commands:")[1]  # first sentences fit into 80 columns
     assert command("-h").out == done.out
 
 

@@ -145,7 +145,7 @@ def table(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build shards from tables: CSV, TSV, Hive text, JSON lines, Parquet, Arrow.
+    """Build shards from CSV, TSV, Hive text, JSON lines, Parquet, Arrow.
 
     Types are settled over all inputs first. The same inputs and options give the same bytes, whatever the number of
     workers; a job that was interrupted goes on when the same command is run again.

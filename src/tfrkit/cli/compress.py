@@ -58,10 +58,11 @@ def compress(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write each file again with another compression, GZIP by default; or tell what each would give.
+    """Write files with another compression.
 
-    Frames are copied as they are; their checksums are checked. TensorFlow reads none, gzip and zlib; gzip is written
-    in members, which are read on all cores and from any record on.
+    GZIP by default; --table tells what each compression would give. Frames are copied as they are; their checksums
+    are checked. TensorFlow reads none, gzip and zlib; gzip is written in members, which are read on all cores and
+    from any record on.
 
     Example: tfr compress 'in/*.tfrecord' small --compression zstd --level 9
     """

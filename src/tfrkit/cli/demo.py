@@ -28,7 +28,9 @@ def demo(
     ] = None,
     photos: Annotated[int, typer.Option(min=8, help="How many photos.")] = 1200,
 ) -> None:
-    """Show the main job: a zip of photos becomes shards, which are checked, looked into and read as batches.
+    """Show the main job, from photos to batches.
+
+    A zip of photos becomes shards, which are checked, looked into and read as batches.
 
     Example: tfr demo
     """

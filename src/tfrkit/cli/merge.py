@@ -41,9 +41,10 @@ def merge(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the records of files into one file, in the same order.
+    """Write the records of files into one file.
 
-    Frames are copied as they are; their checksums are checked. The name of the file says its compression.
+    The order stays. Frames are copied as they are; their checksums are checked. The name of the file says its
+    compression.
 
     Example: tfr merge 'in/*.tfrecord' all.tfrecord
     """

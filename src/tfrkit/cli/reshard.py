@@ -51,10 +51,10 @@ def reshard(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the records of files into another number of files, in the same order.
+    """Write records into another number of files.
 
-    Frames are copied as they are; their checksums are checked. By default files of about 256 MB are made, compressed
-    as the inputs are. With more --shards than records, some files are empty.
+    The order stays. Frames are copied as they are; their checksums are checked. By default files of about 256 MB
+    are made, compressed as the inputs are. With more --shards than records, some files are empty.
 
     Example: tfr reshard 'in/*.tfrecord' out/train --shards 16
     """

@@ -49,9 +49,9 @@ def sample(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a random choice of the records of files: exactly so many, none twice, in the same order.
+    """Write a random choice of records.
 
-    A larger sample with the same seed holds a smaller one.
+    Exactly so many, none twice, in the same order. A larger sample with the same seed holds a smaller one.
 
     Example: tfr sample 'in/*.tfrecord' some.tfrecord -n 1000 --seed 1
     """

@@ -42,7 +42,7 @@ def schema(
     on_corrupt: OnCorrupt = "raise",
     quiet: Quiet = False,
 ) -> None:
-    """Show what is in the records of files: each feature, its kind, its values.
+    """Show what is in the records: features, kinds, values.
 
     With --python or --tensorflow, a program with the spec that reads them.
 

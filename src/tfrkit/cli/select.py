@@ -83,10 +83,10 @@ def select(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write some records of files, with some of their features, in the same order.
+    """Write some records, with some of their features.
 
-    Without --where all records stay, without --key all features. What stays keeps its bytes: nothing is decoded and
-    encoded again. The feature lists of SequenceExamples go by the same names.
+    The order stays. Without --where all records stay, without --key all features. What stays keeps its bytes:
+    nothing is decoded and encoded again. The feature lists of SequenceExamples go by the same names.
 
     Example: tfr select in.tfrecord out.tfrecord --where 'label == 3' --drop image
     """

@@ -38,7 +38,7 @@ def shuffle(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the records of files in a random order, over all files, in little memory.
+    """Write records in a random order, over all files.
 
     Records go to temporary files beside the output on the way, which need as much room as they.
 

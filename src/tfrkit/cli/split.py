@@ -135,10 +135,10 @@ def split(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the records of files into parts: each record into one, in the same order.
+    """Write records into parts, such as train and validation.
 
-    Parts are random by default, with exactly the shares given. Frames are copied as they are; their checksums are
-    checked.
+    Each record goes into one part; the order stays. Parts are random by default, with exactly the shares given.
+    Frames are copied as they are; their checksums are checked.
 
     Example: tfr split all.tfrecord out --parts train=0.8,validation=0.1,test=0.1 --shards train=16
     """

@@ -45,10 +45,10 @@ def stats(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Count the values of all features: how many, between which, which ones most often; with histograms.
+    """Count the values of all features, with histograms.
 
-    With --key, quantiles and frequent values of these features too. Exact up to 100,000 different values of a feature;
-    what is estimated beyond that is marked with ~.
+    How many there are, between which, which ones most often. With --key, quantiles and frequent values of these
+    features too. Exact up to 100,000 different values of a feature; what is estimated beyond that is marked with ~.
 
     Example: tfr stats 'out/train-*.tfrecord' --key label --label-map out/labels.txt
     """
