@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import feather, ipc
+from pyarrow import feather, ipc, parquet
 
 from tests.build.tables import build, one_by_one, rows
 from tfrkit.errors import DataLossError, InvalidArgumentError
@@ -103,6 +104,24 @@ def test_cut_file_is_named(tmp_path, form, keep):
     path.write_bytes(data[: int(len(data) * keep)])
     with pytest.raises(DataLossError, match=r"a.arrow: this is no whole Arrow file.*Copy it again"):
         build(path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("form", ["file", "stream", "parquet"])
+def test_damaged_bytes_are_errors_and_never_end_the_process(tmp_path, form):
+    table = pa.table({**TABLE, "d": pa.array([str(n % 5) for n in range(20)]).dictionary_encode()})
+    path = tmp_path / "a"
+    parquet.write_table(table, path) if form == "parquet" else write(path, table, form)
+    whole = path.read_bytes()
+    random = np.random.default_rng(7)
+    for number in range(40):
+        data = bytearray(whole)
+        for place in random.integers(0, len(data), 3).tolist():
+            data[place] = int(random.integers(0, 256))
+        path.write_bytes(data)
+        try:
+            build(path, tmp_path / str(number), format="parquet" if form == "parquet" else "arrow", shards=2)
+        except (DataLossError, InvalidArgumentError) as error:
+            assert "/a: " in str(error)  # noqa: PT017  either is right
 
 
 def test_file_of_something_else_is_named(tmp_path):

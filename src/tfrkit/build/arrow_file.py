@@ -55,7 +55,13 @@ class ArrowFormat:
                 batches: Iterator[Any] = iter([reader.get_batch(piece.begin)])
             else:
                 batches = _stream_batches(source, piece)
-            yield from fitted_batches(batches, piece, rows, columns, watch)
+            yield from fitted_batches(map(_checked, batches), piece, rows, columns, watch)
+
+
+def _checked(batch: Any) -> Any:
+    """The batch, if all its offsets and indices lie where they should: pyarrow takes what a file says."""
+    batch.validate(full=True)
+    return batch
 
 
 def fitted_batches(
@@ -82,7 +88,7 @@ def _opened(file: InputFile) -> Iterator[Any]:
     try:
         with pyarrow.OSFile(os.fsencode(file.path)) as source:
             yield source
-    except (pyarrow.ArrowException, OSError, EOFError) as error:
+    except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
         raise DataLossError(
@@ -110,7 +116,7 @@ def _survey_file(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple
     reader = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=narrow[:1]))
     rows = []
     for number in range(reader.num_record_batches):
-        rows.append(reader.get_batch(number).num_rows)
+        rows.append(_checked(reader.get_batch(number)).num_rows)
         watch.advance()
     return schema, _pieces(file, [(number, number + 1) for number in range(len(rows))], rows)
 
@@ -122,7 +128,7 @@ def _survey_stream(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tup
     begin = source.tell()
     while (batch := _next(reader)) is not None:
         places.append((begin, source.tell()))
-        rows.append(batch.num_rows)
+        rows.append(_checked(batch).num_rows)
         begin = source.tell()
         watch.advance()
     if _has_dictionaries(reader.schema) and places:

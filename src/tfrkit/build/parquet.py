@@ -68,7 +68,7 @@ def _opened(file: InputFile) -> Iterator[Any]:
     try:
         with pyarrow.OSFile(os.fsencode(file.path)) as source:
             yield parquet.ParquetFile(source, buffer_size=_READ_BYTES)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
         raise DataLossError(
