@@ -110,11 +110,13 @@ def _stream_windows(source: TextSource, begin: int, scan: Scan[_Found]) -> Itera
         text += memoryview(chunk)[skipped:]
         while text and (last or len(text) >= wanted):
             found = scan(text, last, in_long_row, -1)
+            if not found.consumed and not last:
+                wanted = len(text) + max(WINDOW_BYTES, len(text) // 8)
+                break
             made = [Window(begin, begin + found.consumed, text, found)]
             begin += found.consumed
-            in_long_row = found.in_long_row
+            in_long_row, wanted = found.in_long_row, WINDOW_BYTES
             text = text[found.consumed :]
-            wanted = WINDOW_BYTES if found.consumed else len(text) + max(WINDOW_BYTES, len(text) // 8)
             del found
             yield made.pop()
 
