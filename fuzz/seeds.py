@@ -9,10 +9,12 @@ indexes are its own work. Without such files a fuzzer would spend its time on gu
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import struct
 import sys
 import tempfile
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -201,10 +203,28 @@ def delimited_texts() -> list[bytes]:
     return [bytes([flags, 40, 40, 3, 7]) + text for text in texts for flags in (0, 35, 63, 127)]
 
 
+def image_files() -> list[bytes]:
+    """Return small images behind 1, with EXIF data among them, and a ZIP archive behind 0."""
+    gif = b"GIF89a\4\0\3\0\0\0\0;"
+    frame = bytes.fromhex("ffc0000b080010002001011100ffda0008010100003f0000ffd9")
+    exif = b"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0"
+    jpeg = b"\xff\xd8\xff\xe1" + (len(exif) + 2).to_bytes(2, "big") + exif + frame
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\3\0\0\0\0\0\0\0\0\0\0\0\0tRNS\0\0\0\0IEND"
+    bmp = b"BM" + struct.pack("<IHHIIiiHHI", 58, 0, 0, 54, 40, 1, 1, 1, 24, 0) + bytes(24)
+    webp = b"RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0\x2f\0\0\0\0" + bytes(12)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("cat/1.gif", gif)
+        file.writestr("\u732b/2.gif", gif)
+    return [b"\1" + content for content in (gif, jpeg, png, bmp, webp)] + [b"\0" + archive.getvalue()]
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
     if target == "fuzz_index":
         return index_files()
+    if target == "fuzz_image_files":
+        return image_files()
     if target == "fuzz_parse_sequence":
         return sequence_messages()
     if target == "fuzz_parse_example":  # which keys, one byte for each, then records behind their sizes
