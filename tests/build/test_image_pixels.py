@@ -115,6 +115,18 @@ def test_damage_inside_is_found_by_check_and_by_decoding(tmp_path):
     assert examples(tmp_path / "0")[0]["image/encoded"] == good
 
 
+def test_raw_pixels_over_the_limit_are_bad(tmp_path):
+    write_files(tmp_path / "photos", {"c/1.jpg": picture(1), "c/2.jpg": picture(2, height=40, width=50)})
+    report = images(tmp_path / "photos", tmp_path / "out", encoding="raw", max_image=5999)
+    assert report.bad == {"larger than the limit": 1}
+    assert report.listed[0].detail == "40 x 50 pixels are 6000 bytes"
+
+
+def test_cmyk_photos_are_decoded(tmp_path):
+    one = built(tmp_path, {"c/1": picture(1, "JPEG", "CMYK")}, encoding="raw")["c/1"]
+    assert (one["image/channels"], len(one["image/encoded"])) == (3, 12 * 16 * 3)
+
+
 def test_images_with_too_many_pixels_are_not_decoded(tmp_path):
     claims = bytearray(picture(1, "PNG"))
     claims[16:24] = (60_000).to_bytes(4, "big") * 2

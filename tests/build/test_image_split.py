@@ -7,14 +7,15 @@ from fractions import Fraction
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
-from tests.build.image_samples import examples, labels, photos, picture, write_files
+from tests.build.image_samples import examples, labels, photos, picture, write_files, zipped
 from tfrkit.build.image_split import assign_ratios, parse_split, permutation, share_out
 from tfrkit.build.images import images
 from tfrkit.errors import InvalidArgumentError
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 1000), st.lists(st.fractions(0, 1), min_size=1, max_size=5).filter(any))
 def test_shares_add_up_and_are_next_to_the_exact_ones(count, ratios):
     shares = share_out(count, ratios)
@@ -92,6 +93,25 @@ def test_split_by_folders_shares_one_label_map(tmp_path):
     assert (tmp_path / "out" / "labels.txt").read_text() == "cat\ndog\nfox\n"
     assert [shard.name.split("-")[0] for shard in report.shards] == ["train", "validation"]
     assert report.bad == {"not in the folder of a split": 1}
+
+
+def test_split_by_folders_below_the_one_folder_of_an_archive(tmp_path):
+    files = {
+        "data/train/cat/1.jpg": picture(1),
+        "data/val/cat/2.jpg": picture(2),
+        "data/readme.txt": b"hello",
+    }
+    report = images(zipped(tmp_path / "photos.zip", files), tmp_path / "out", split="folders")
+    assert labels(tmp_path / "out", "train") == {"data/train/cat/1.jpg": 0}
+    assert labels(tmp_path / "out", "validation") == {"data/val/cat/2.jpg": 0}
+    assert report.bad == {"not an image": 1}
+
+
+def test_split_by_folders_without_classes(tmp_path):
+    files = {"train/1.jpg": picture(1), "test/2.jpg": picture(2)}
+    images(write_files(tmp_path / "photos", files), tmp_path / "out", split="folders")
+    assert [one["image/filename"] for one in examples(tmp_path / "out", "test")] == [b"test/2.jpg"]
+    assert "image/label" not in examples(tmp_path / "out")[0]
 
 
 def test_split_by_folders_of_any_name(tmp_path):

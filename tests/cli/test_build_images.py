@@ -76,10 +76,10 @@ def test_options_reach_the_records(source, command, tmp_path):
     ("arguments", "code", "message"),
     [
         (["nothing", "out"], 2, "error: nothing; No such file or directory"),
-        (["photos", "out", "--split", "train=0.5"], 1, "expected ratios that add up to 1 but got 0.5"),
+        (["photos", "out", "--split", "train=0.5"], 2, "expected ratios that add up to 1 but got 0.5"),
         (["photos", "out", "--name", "label"], 2, "error: --name label: expected OLD=NEW"),
         (["photos", "out", "--names", "mine"], 2, "--names"),
-        (["photos", "photos/out"], 1, "expected a folder for the output outside of the source"),
+        (["photos", "photos/out"], 2, "expected a folder for the output outside of the source"),
         (["photos"], 2, "OUT"),
     ],
 )

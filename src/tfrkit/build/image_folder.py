@@ -17,15 +17,14 @@ from typing import TypeAlias
 import numpy as np
 
 from tfrkit._core import crc32c
-from tfrkit.build.image_header import EMPTY, BadImageError
+from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
 from tfrkit.errors import from_os_error
 from tfrkit.model.bytes_column import BytesColumn
 
-__all__ = ["CHANGED", "TOO_LARGE", "UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
+__all__ = ["CHANGED", "UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
 
 UNREADABLE = "unreadable file"
-TOO_LARGE = "larger than the limit"
 CHANGED = "changed while it was read"
 _LOOP = "link to a folder that was read already"
 _SPECIAL = "not a regular file"

@@ -14,12 +14,13 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.ops.image_format import image_format
 from tfrkit.ops.webp_decode import read_webp_features
 
-__all__ = ["BROKEN", "EMPTY", "NO_IMAGE", "BadImageError", "ImageHeader", "read_image_header"]
+__all__ = ["BROKEN", "EMPTY", "NO_IMAGE", "TOO_LARGE", "BadImageError", "ImageHeader", "read_image_header"]
 
 # Reasons, by which the report counts.
 BROKEN: Final = "broken image"
 EMPTY: Final = "empty file"
 NO_IMAGE: Final = "not an image"
+TOO_LARGE: Final = "larger than the limit"
 
 _SOF: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE: Final = frozenset({0x00, 0x01, *range(0xD0, 0xD8), 0xFF})  # no length follows

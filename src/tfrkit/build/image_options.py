@@ -122,9 +122,8 @@ def _pixel_plan(given: Mapping[str, Any]) -> PixelPlan | None:
         raise InvalidArgumentError(f"channels={channels}: expected 1 or 3.")
     if encoding == "keep" and not given["check"]:
         return None
-    return PixelPlan(
-        encoding, size, max_side, _QUALITY if quality is None else quality, channels, given["order"]
-    )
+    chosen = _QUALITY if quality is None else quality
+    return PixelPlan(encoding, size, max_side, chosen, channels, given["order"], given["max_image"])
 
 
 def _check_unused(encoding: Encoding, given: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.image_header import BROKEN, BadImageError, ImageHeader
+from tfrkit.build.image_header import BROKEN, TOO_LARGE, BadImageError, ImageHeader
 from tfrkit.build.image_orientation import jpeg_orientation, upright
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.optional import require
@@ -42,6 +42,7 @@ class PixelPlan:
         quality: of JPEG.
         channels: 1 or 3.
         order: of the channels of raw pixels.
+        max_bytes: raw pixels of more bytes are bad.
     """
 
     encoding: Encoding
@@ -50,6 +51,7 @@ class PixelPlan:
     quality: int
     channels: int
     order: Order
+    max_bytes: int
 
     def require_extra(self) -> None:
         """Fail now, and not in the middle of a job, if the extra is not installed."""
@@ -92,6 +94,8 @@ class PixelPlan:
                 return encode_jpeg(pixels, quality=self.quality), ImageHeader("JPEG", height, width, channels)
             except OpError as error:
                 raise BadImageError("no JPEG can hold it", str(error)) from None
+        if pixels.nbytes > self.max_bytes:
+            raise BadImageError(TOO_LARGE, f"{height} x {width} pixels are {pixels.nbytes} bytes")
         if self.order == "bgr":
             pixels = pixels[:, :, ::-1]
         stored = memoryview(np.ascontiguousarray(pixels)).cast("B")

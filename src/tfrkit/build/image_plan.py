@@ -25,7 +25,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
 
-__all__ = ["plan_images"]
+__all__ = ["check_apart", "plan_images"]
 
 IntArray = npt.NDArray[Any]
 DUPLICATE: Final = "duplicate"
@@ -57,7 +57,7 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
     Raises:
         InvalidArgumentError: there are no images, or an option does not fit them.
     """
-    _check_apart(source, out)
+    check_apart(source, out)
     bad, noted = Ledger(), Ledger()
     listing = list_source(
         source,
@@ -104,8 +104,12 @@ def _under(name: str, ledger: Ledger) -> tuple[Any, ...]:
     )
 
 
-def _check_apart(source: str, out: str) -> None:
-    """Refuse an output folder inside the source: the next build would take it for a class."""
+def check_apart(source: str, out: str) -> None:
+    """Refuse an output folder inside the source: the next build would take it for a class.
+
+    Raises:
+        InvalidArgumentError: it is inside.
+    """
     inner, outer = os.path.realpath(out), os.path.realpath(source)
     if inner == outer or (os.path.isdir(source) and inner.startswith(os.path.join(outer, ""))):
         raise InvalidArgumentError(

@@ -13,8 +13,7 @@ import numpy as np
 
 from tfrkit.build.archive_file import ArchiveFile, open_archive
 from tfrkit.build.archive_names import DAMAGED, LINK, MemberList, split_name
-from tfrkit.build.image_folder import TOO_LARGE
-from tfrkit.build.image_header import EMPTY, BadImageError
+from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
 from tfrkit.errors import InvalidArgumentError, from_os_error

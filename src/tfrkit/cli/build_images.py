@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -18,6 +18,9 @@ from tfrkit.cli.arguments import (
     size_bytes,
 )
 from tfrkit.cli.console import BAD_USAGE, CommandError
+
+if TYPE_CHECKING:
+    from tfrkit.build.image_options import ImageOptions
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -139,14 +142,14 @@ def images(
     """
     from dataclasses import replace
 
-    from tfrkit.build.image_options import ImageOptions
     from tfrkit.build.image_plan import plan_images
     from tfrkit.build.job import dry_run as plan_of
     from tfrkit.build.job import run_job
     from tfrkit.cli.build_report import show_plan, show_report
     from tfrkit.cli.progress import job_progress
 
-    options = ImageOptions.make(
+    options = _checked(
+        source, out,
         split=split, per_class=per_class, label_map=label_map, shards=shards, shard_size=shard_size, shuffle=shuffle,
         seed=seed, names=names, rename=_renamed(name or []), encoding=encoding, size=size, max_side=max_side,
         quality=quality, order=order, channels=channels, check=check, duplicates=duplicates, max_image=max_image,
@@ -164,6 +167,21 @@ def images(
             f"{source}: none of the {sum(report.bad.values()):,} files is an image that can be used",
             f"{out}/report.json says why.",
         )
+
+
+def _checked(source: str, out: str, **given: Any) -> ImageOptions:
+    """Check the arguments: what is wrong with them is bad usage, and not bad data."""
+    from tfrkit.build.image_options import ImageOptions
+    from tfrkit.build.image_plan import check_apart
+    from tfrkit.errors import InvalidArgumentError
+
+    try:
+        check_apart(source, out)
+        return ImageOptions.make(**given)
+    except InvalidArgumentError as error:
+        raise CommandError(
+            error.message, "`tfr build images --help` explains it.", exit_code=BAD_USAGE
+        ) from error
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:
