@@ -113,7 +113,7 @@ class CountTable {
   void grow() {
     const std::size_t places =
         entries_.empty() ? std::size_t{1} << kLeastBits : 2 * entries_.size();
-    std::vector<Entry> before = std::exchange(entries_, std::vector<Entry>(places));
+    const std::vector<Entry> before = std::exchange(entries_, std::vector<Entry>(places));
     shift_ = static_cast<unsigned>(64 - std::countr_zero(places));
     room_ = places / 5 * 4;
     for (const Entry& entry : before) {
@@ -134,7 +134,7 @@ class Frequent {
  public:
   explicit Frequent(std::size_t capacity) noexcept : capacity_(capacity) {}
 
-  typename CountTable<Key>::Entry* add(const Key& key, std::uint64_t hash, std::uint64_t times) {
+  CountTable<Key>::Entry* add(const Key& key, std::uint64_t hash, std::uint64_t times) {
     auto* entry = &table_.add(key, hash, times);
     if (table_.size() <= 2 * capacity_) return entry;
     reduce();

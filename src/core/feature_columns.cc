@@ -109,7 +109,7 @@ void FeatureColumn::clear() noexcept {
 void FeatureColumns::clear() {
   records_ = {};
   not_followed_ = 0;
-  for (Table* const table : {&features_, &lists_}) {
+  for (const Table* const table : {&features_, &lists_}) {
     for (const auto& column : table->columns) {
       if (column) column->clear();
     }

@@ -226,6 +226,7 @@ TEST(texts_are_kept_of_the_most_frequent) {
   const Limits limits{1000, 10, 64, 8, 2000};
   ByteStats stats(limits, limits);
   std::vector<std::string> texts;
+  texts.reserve(500);
   for (int i = 0; i < 500; ++i) texts.push_back(std::string(100, 'x') + std::to_string(i));
   for (int round = 0; round < 4; ++round) {
     for (const std::string& one : texts) {

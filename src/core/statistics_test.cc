@@ -51,6 +51,7 @@ Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text));
 
 std::vector<Bytes> all(const std::vector<std::string>& records) {
   std::vector<Bytes> spans;
+  spans.reserve(records.size());
   for (const std::string& record : records) spans.push_back(bytes_of(record));
   return spans;
 }
@@ -71,15 +72,14 @@ std::vector<std::string> mixed_records(std::size_t count) {
     std::string features = entry("n", ints({n})) + entry("x", floats({static_cast<float>(n) / 8})) +
                            entry("s", text(std::to_string(n)));
     if (i % 11 == 3) features += entry("list", ints({n, n + 1, -1}));
-    if (i % 17 == 5) features = entry("n", floats({0.5F, INFINITY})) + features;
+    if (i % 17 == 5) features.insert(0, entry("n", floats({0.5F, INFINITY})));
     if (i % 23 == 7) features = entry("late", text("x"));
     records.push_back(field(1, features));
     if (i % 29 == 0) records.push_back("no example");
-    if (i % 31 == 0)
-      records.push_back(
-          field(1, features) +
-          field(2, field(1, field(1, "steps") +
-                                field(2, field(1, ints({1, n})) + field(1, floats({2}))))));
+    if (i % 31 == 0) {
+      const std::string steps = field(1, ints({1, n})) + field(1, floats({2}));
+      records.push_back(field(1, features) + field(2, entry("steps", steps)));
+    }
   }
   return records;
 }
