@@ -125,8 +125,8 @@ def test_one_compressed_stream_that_is_cut_often_is_unpacked_once(tmp_path):
         assert recipe.paths != (str(path),)
         assert recipe.offset > 0
         assert read(recipe) == RECORDS[290:]
-        folder = given.folder
-    assert not Path(folder).exists()
+        assert Path(recipe.paths[0]).exists()
+    assert not Path(recipe.paths[0]).parent.exists()
 
 
 def test_pipes_are_copied_first(tmp_path):

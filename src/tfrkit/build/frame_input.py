@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import IO, Any, Final
@@ -43,6 +43,24 @@ _READINGS: Final = (
 _PIECE_BYTES: Final = 8 << 20  # what is read at once where the order does not matter
 
 
+class Scratch:
+    """A temporary folder that is made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def path(self, name: str) -> str:
+        """Give the path of a temporary file."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="tfrkit-")
+        return os.path.join(self._folder.name, name)
+
+    def close(self) -> None:
+        """Remove everything."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
 @dataclass(frozen=True, slots=True)
 class FrameInput:
     """The files that a command reads.
@@ -52,14 +70,14 @@ class FrameInput:
         names: what they are called where it matters that machines agree: without folders.
         on_corrupt: what to do about damage.
         file_bytes: of all of them, as they are stored.
-        folder: for temporary files.
+        scratch: for temporary files.
     """
 
     paths: tuple[str, ...]
     names: tuple[str, ...]
     on_corrupt: OnCorrupt
     file_bytes: int
-    folder: str
+    scratch: Scratch
 
     def fingerprint(self) -> dict[str, Any]:
         """Say what the files are, for the manifest: the same wherever they lie."""
@@ -110,13 +128,14 @@ class FrameInput:
         step = max(1, min(_MARK_BYTES, share // _MARKS_A_PART))
         workers = min(default_threads(), len(self.paths))
         threads = 1 if workers > 1 else None
+        stop = Stop()
 
         def look(path: str) -> FrameFile:
             if _size(path) > _READINGS * share and not is_seekable(path):
-                return _unpacked(path, self, step, threads)
-            return survey_frames(path, self.on_corrupt, step, threads)
+                return _unpacked(path, self, step, threads, stop)
+            return survey_frames(path, self.on_corrupt, step, threads, stop)
 
-        found = dict(run_tasks(sorted(set(self.paths)), look, workers=workers, stop=Stop()))
+        found = dict(run_tasks(sorted(set(self.paths)), look, workers=workers, stop=stop))
         return FrameRun(tuple(found[path] for path in self.paths))
 
 
@@ -222,14 +241,15 @@ def _mark_before(file: FrameFile, number: int) -> tuple[int, int]:
     return int(file.offsets[place]), int(file.numbers[place])
 
 
-def _unpacked(path: str, given: FrameInput, step: int, threads: int | None) -> FrameFile:
+def _unpacked(path: str, given: FrameInput, step: int, threads: int | None, stop: Stop) -> FrameFile:
     """Copy the frames of a file in which reading cannot begin just anywhere to a plain temporary file."""
-    copy = os.path.join(given.folder, f"unpacked-{given.paths.index(path)}")
+    copy = given.scratch.path(f"unpacked-{given.paths.index(path)}")
     reader = FrameReader([path], given.on_corrupt, threads)
     with TFRecordWriter(copy, compression="none") as writer:
         for block in reader:
+            stop.check()
             writer.write_frames(block)
-    return replace(survey_frames(copy, "raise", step, threads), bad=tuple(reader.bad))
+    return replace(survey_frames(copy, "raise", step, threads, stop), bad=tuple(reader.bad))
 
 
 @contextmanager
@@ -243,16 +263,17 @@ def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[Frame
     """
     files: list[str] = []
     names: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="tfrkit-") as folder:
+    scratch = Scratch()
+    with closing(scratch):
         for target in expand_paths(paths, globs=True):
             if isinstance(target, str) and (os.path.isfile(target) or not os.path.exists(target)):
                 files.append(target)
                 names.append(os.path.basename(target))
             else:
                 kind = "standard-input" if target is sys.stdin.buffer else "pipe"
-                files.append(_copied(target, os.path.join(folder, f"{kind}-{len(files)}")))
+                files.append(_copied(target, scratch.path(f"{kind}-{len(files)}")))
                 names.append("-")
-        yield FrameInput(tuple(files), tuple(names), on_corrupt, sum(map(_size, files)), folder)
+        yield FrameInput(tuple(files), tuple(names), on_corrupt, sum(map(_size, files)), scratch)
 
 
 def _size(path: str) -> int:

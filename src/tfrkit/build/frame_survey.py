@@ -15,6 +15,7 @@ import numpy as np
 
 from tfrkit.build.frame_read import FrameReader
 from tfrkit.build.job import BadInput
+from tfrkit.engines.local import Stop
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.detect import HEAD_BYTES, detect
@@ -56,14 +57,16 @@ class FrameFile:
 class _Marks:
     """Picks the first frame at or behind each multiple of the step."""
 
-    def __init__(self, step: int) -> None:
+    def __init__(self, step: int, stop: Stop) -> None:
         self._step = step
+        self._stop = stop
         self._slot = -1  # of the last frame that was seen
         self._offsets: list[IntArray] = []
         self._numbers: list[IntArray] = []
         self.records = 0
 
     def add(self, starts: IntArray) -> None:
+        self._stop.check()
         slots = -(-starts // self._step)  # which multiple the frame is the first behind, if any
         before = np.concatenate([[self._slot], slots[:-1]])
         chosen = np.flatnonzero(slots > before)
@@ -84,7 +87,7 @@ def is_seekable(path: str) -> bool:
     return not compression or (compression == "GZIP" and member_table(source) is not None)
 
 
-def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | None) -> FrameFile:
+def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | None, stop: Stop) -> FrameFile:
     """Look at a file.
 
     With `on_corrupt="raise"` only the lengths are looked at, or an index that is kept beside the file: the data CRCs
@@ -95,13 +98,14 @@ def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | No
         on_corrupt: as for `read_blocks`.
         step: bytes from mark to mark.
         threads: for reading.
+        stop: looked at now and then.
 
     Raises:
         DataLossError: the file is damaged, and damage is an error.
     """
     source = open_source(path)
     compression = detect(source.peek(HEAD_BYTES))
-    marks = _Marks(step)
+    marks = _Marks(step, stop)
     if on_corrupt != "raise":
         reader = FrameReader([path], on_corrupt, threads)
         end = _add_blocks(marks, reader)
