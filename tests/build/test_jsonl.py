@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import tempfile
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -270,6 +271,15 @@ def test_line_that_is_too_long_is_not_read(tmp_path, monkeypatch):
 def test_last_line_needs_no_end_and_the_first_may_have_a_mark(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}')
     assert one_by_one(tmp_path / "a.jsonl", tmp_path / "out") == [{"a": [1]}, {"a": [2]}]
+
+
+def test_numbers_beyond_float_are_infinite_without_a_warning(tmp_path):
+    path = write_lines(tmp_path / "a.jsonl", b'{"a": 1e300}', b'{"a": [1, -1e300]}', b'{"a":')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, report = build(path, tmp_path / "out", workers=1)
+    assert found == [{"a": [np.inf]}, {"a": [1.0, -np.inf]}]
+    assert report.bad == {"not valid JSON": 1}
 
 
 def test_pretty_printed_json_is_bad_lines(tmp_path):

@@ -137,6 +137,18 @@ def test_wrong_choice_is_an_error(choice, text):
         settle([survey({"label": Seen.INT, "b": Seen.INT})], ColumnChoice(**choice))
 
 
+@pytest.mark.parametrize("given", [2**53 + 1, str(2**53 + 3), -(2**63), 2**63 - 1, "-1", 3.0])
+def test_null_values_of_integers_may_have_all_64_bits(given):
+    [found] = settle([survey({"a": Seen.INT})], ColumnChoice(null_value=given))
+    assert found.null_value == int(given)
+
+
+@pytest.mark.parametrize("given", [2**63, str(-(2**63) - 1), 1.5, float("inf")])
+def test_null_values_that_are_no_int64_are_refused(given):
+    with pytest.raises(InvalidArgumentError, match="is no int64, which column 'a' needs"):
+        settle([survey({"a": Seen.INT})], ColumnChoice(null_value=given))
+
+
 def test_null_values_are_of_the_kind_of_the_column():
     columns = {"i": Seen.INT, "f": Seen.FLOAT, "b": Seen.TEXT}
     found = settle([survey(columns)], ColumnChoice(null_value="-1", null_values={"b": b"\xff"}))

@@ -74,7 +74,8 @@ def array_of(values: list[Any], kind: str) -> Any:
     pyarrow = require("pyarrow", "tfr build table")
     wanted = _arrow_kind(kind)
     if kind == "float":  # by way of numpy, which keeps all bits of those that are numpy's
-        values = [None if value is None else np.asarray(value, np.float32) for value in values]
+        with np.errstate(over="ignore"):  # beyond its range they are infinite
+            values = [None if value is None else np.asarray(value, np.float32) for value in values]
         if not any(value is not None and value.ndim for value in values):
             found = np.array([np.float32(0) if value is None else value for value in values], np.float32)
             return pyarrow.array(found, mask=np.array([value is None for value in values], bool))

@@ -289,9 +289,9 @@ def _null_value(name: str, kind: str, given: Any) -> Any:
         if kind == "float":
             return float(given)
         value = int(given)
-        if value != float(given) or not -(2**63) <= value < 2**63:
+        if (isinstance(given, float) and value != given) or not -(2**63) <= value < 2**63:
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgumentError(
             f"null_value (--null-value): {given!r} is no {kind}, which column {name!r} needs. "
             f"Give this column its own: --null-value {name}=VALUE."
