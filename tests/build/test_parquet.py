@@ -11,6 +11,10 @@ import pytest
 from pyarrow import parquet
 
 from tests.build.tables import build, one_by_one, rows
+from tfrkit.build.job import Watch
+from tfrkit.build.parquet import ParquetFormat
+from tfrkit.build.table_format import Column, InputFile
+from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError
 
 
@@ -243,3 +247,18 @@ def test_spec_knows_which_columns_have_no_nulls(tmp_path):
     text = (tmp_path / "out" / "manifest.json").read_text()
     assert text.count('"FixedLen"') == 1
     assert text.count('"VarLen"') == 2
+
+
+def test_row_group_of_any_size_is_read_in_parts(tmp_path):
+    noise = np.random.default_rng(1).bytes(24 << 20)
+    array = pa.array([noise[at : at + 4096] for at in range(0, len(noise), 4096)])
+    path = write(tmp_path / "a.parquet", {"a": array}, row_group_size=len(array), use_dictionary=False)
+    del array
+    file = InputFile(str(path), "a.parquet", {}, path.stat().st_size)
+    watch = Watch(Stop(), "skip", lambda *_: None)
+    [piece] = ParquetFormat().survey(file, watch).pieces
+    before = pa.total_allocated_bytes()
+    batches = ParquetFormat().read(piece, range(piece.rows), (Column("a", "a", "bytes"),), watch)
+    assert len(next(batches)["a"]) < piece.rows
+    assert pa.total_allocated_bytes() - before < len(noise) // 2
+    batches.close()

@@ -67,7 +67,8 @@ def _opened(file: InputFile) -> Iterator[Any]:
     pyarrow = require("pyarrow", "Reading Parquet")
     try:
         with pyarrow.OSFile(os.fsencode(file.path)) as source:
-            yield parquet.ParquetFile(source, buffer_size=_READ_BYTES)
+            # Some versions would read the whole row group ahead.
+            yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
