@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import tfrkit as tfr
 from tests.build.frame_files import RECORDS, contents, put_records
 from tests.records.made import CONTAINERS, SUFFIX, flip, frames
-from tfrkit.build.frame_input import FrameRun, frame_input
+from tfrkit.build.frame_input import FrameRun, Scratch, frame_input
 from tfrkit.build.frame_recipe import FrameRecipe
 from tfrkit.build.watch import Watch
 from tfrkit.engines.local import Stop
@@ -127,6 +129,14 @@ def test_one_compressed_stream_that_is_cut_often_is_unpacked_once(tmp_path):
         assert read(recipe) == RECORDS[290:]
         assert Path(recipe.paths[0]).exists()
     assert not Path(recipe.paths[0]).parent.exists()
+
+
+def test_threads_share_one_temporary_folder():
+    scratch = Scratch()
+    with closing(scratch), ThreadPoolExecutor(8) as pool:
+        folders = {os.path.dirname(path) for path in pool.map(scratch.path, map(str, range(64)))}
+        assert len(folders) == 1
+    assert not Path(folders.pop()).exists()
 
 
 def test_pipes_are_copied_first(tmp_path):

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -44,16 +45,18 @@ _PIECE_BYTES: Final = 8 << 20  # what is read at once where the order does not m
 
 
 class Scratch:
-    """A temporary folder that is made when it is first needed."""
+    """A temporary folder that is made when it is first needed. Thread-safe."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def path(self, name: str) -> str:
         """Give the path of a temporary file."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="tfrkit-")
-        return os.path.join(self._folder.name, name)
+        with self._lock:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="tfrkit-")
+            return os.path.join(self._folder.name, name)
 
     def close(self) -> None:
         """Remove everything."""
