@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import pickle
+import random
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from tests.build.image_samples import examples, labels, photos, picture, tarred, write_files
-from tfrkit.build.image_tar import TarStreamSource
+from tfrkit.build.image_items import Ledger
+from tfrkit.build.image_tar import TarStreamSource, list_tar, list_tar_stream
 from tfrkit.build.images import images
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import InvalidArgumentError, OpError
 
 GOOD = {"cat/1.jpg": picture(1), "dog/2.jpg": picture(2)}
 KINDS = {"tar": "w", "tar.gz": "w:gz"}
@@ -117,6 +120,36 @@ def test_gzip_of_something_else_is_an_error(tmp_path):
         InvalidArgumentError, match="expected a tar archive but it is damaged, cut, or something"
     ):
         images(tmp_path / "p.tar.gz", tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [-1, -(2**20), 2**40, 2**62, 2**70], ids=str)
+def test_absurd_sizes_are_errors_or_bad(tmp_path, kind, size):
+    source = tarred(tmp_path / "p.tar", GOOD)
+    content = bytearray(source.read_bytes())
+    content[124:136] = (size % 2**88 | (0xFF if size < 0 else 0x80) << 88).to_bytes(12, "big")
+    content[148:156] = b"%06o\0 " % (sum(content[:148]) + 8 * 32 + sum(content[156:512]))
+    path = tmp_path / f"absurd.{kind}"
+    path.write_bytes(gzip.compress(content) if kind == "tar.gz" else content)
+    with pytest.raises(InvalidArgumentError, match="expected a tar archive but it is damaged"):
+        images(path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_headers_give_errors_of_ours_alone(tmp_path, kind):
+    content = tarred(tmp_path / "p.tar", GOOD).read_bytes()
+    chance = random.Random(3)
+    path = tmp_path / f"damaged.{kind}"
+    for _ in range(60):
+        damaged = bytearray(content)
+        for _ in range(chance.randint(1, 4)):
+            damaged[chance.randrange(512)] = chance.choice([0, 0x80, 255, chance.randrange(256)])
+        damaged[148:156] = b"%06o\0 " % (sum(damaged[:148]) + 8 * 32 + sum(damaged[156:512]))
+        path.write_bytes(gzip.compress(damaged, 1) if kind == "tar.gz" else damaged)
+        with contextlib.suppress(OpError):
+            listed = list_tar_stream if kind == "tar.gz" else list_tar
+            limit = {"max_bytes": 1000} if kind == "tar.gz" else {}
+            listed(str(path), Ledger(), Ledger(), **limit)
 
 
 def test_larger_members_than_the_limit_are_bad(tmp_path):

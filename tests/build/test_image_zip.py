@@ -167,6 +167,16 @@ def test_member_that_says_it_is_huge_is_bad(tmp_path):
     assert reasons(images(source, tmp_path / "out")) == {"p.zip/cat/bomb.jpg": "larger than the limit"}
 
 
+def test_member_whose_wide_size_is_absurd_is_bad(tmp_path, monkeypatch):
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)
+    source = zipped(
+        tmp_path / "p.zip", {"cat/1.jpg": picture(1), "cat/2.jpg": picture(1) + b"2"}, zipfile.ZIP_DEFLATED
+    )
+    size = struct.pack("<Q", len(picture(1)) + 1)
+    patched(source, size, b"\xff" * 8)
+    assert reasons(images(source, tmp_path / "out")) == {"p.zip/cat/2.jpg": "larger than the limit"}
+
+
 def test_members_that_share_bytes_are_bad(tmp_path):
     content = picture(1)
     fixed = struct.pack("<HHHHIII", 0, 0, 0, 33, zlib.crc32(content), len(content), len(content))

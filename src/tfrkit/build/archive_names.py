@@ -20,6 +20,7 @@ __all__ = ["DAMAGED", "LINK", "MemberList", "split_name"]
 
 LINK: Final = "link in an archive"
 DAMAGED: Final = "damaged in the archive"
+_MAX_SIZE: Final = 1 << 62
 _TWICE: Final = "duplicate name"
 _DRIVE: Final = re.compile(rb"[A-Za-z]:")
 
@@ -74,7 +75,7 @@ class MemberList:
         folder = b"/".join(parts[:-1])
         self._folder_of.append(self._folders.setdefault(folder, len(self._folders)))
         self._names.append(parts[-1])
-        self._sizes.append(size)
+        self._sizes.append(min(size, _MAX_SIZE))  # what is said, however absurd; the limit refuses it later
         for column, value in zip(self._places.values(), places, strict=True):
             column.append(value)
 

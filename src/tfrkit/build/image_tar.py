@@ -6,6 +6,7 @@ the archive; a reader that has done its part waits for the one that wants to go 
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import tarfile
@@ -36,6 +37,7 @@ Key: TypeAlias = tuple[int, int]  # offset and size
 _SPECIAL: Final = "not a regular file"
 _PIECE: Final = 1 << 20
 _SAMPLE_BYTES: Final = 64
+_MAX_EMPTY: Final = 8
 _MAX_PARKED: Final = 64
 _DAMAGES: Final = (tarfile.TarError, EOFError, zlib.error, ValueError, OverflowError)
 
@@ -71,24 +73,51 @@ def _members(
     path: str, members: MemberList, *, stream: bool
 ) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo, list[bytes]]]:
     """Give the files of an archive that are part of the data."""
+    mode: Any = "r|" if stream else "r:"
     try:
         with (
             _gzip.open(path) if stream else open(path, "rb") as file,
-            tarfile.open(fileobj=file, mode="r|" if stream else "r:", bufsize=_PIECE) as tar,
+            tarfile.open(fileobj=_fileobj(file, stream), mode=mode, bufsize=_PIECE) as tar,
         ):
             while (info := tar.next()) is not None:
                 tar.members = []  # type: ignore[attr-defined]  # or it would keep all of them
+                if info.size < 0:  # the next member would be one before
+                    raise tarfile.ReadError("a size is negative")
                 parts = split_name(os.fsencode(info.name), path)
                 if not info.isdir() and members.takes(parts) and _is_good(info, parts, members.bad):
                     yield tar, info, parts
     except OSError as error:
-        if isinstance(error, gzip.BadGzipFile):
+        if isinstance(error, gzip.BadGzipFile) or error.errno == errno.EINVAL:  # no place of a file is so far
             raise _damaged(path, error) from error
         raise from_os_error(error, path) from error
     except InvalidArgumentError:
         raise
     except _DAMAGES as error:
         raise _damaged(path, error) from error
+
+
+def _fileobj(file: IO[bytes], stream: bool) -> Any:
+    return _Ending(file) if stream else file
+
+
+class _Ending:
+    """A stream that does not end quietly for ever: a member may say that it has more bytes than there are."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._empty = 0
+
+    def read(self, size: int) -> bytes:
+        """Read some bytes.
+
+        Raises:
+            EOFError: the end was met some times already.
+        """
+        data = self._file.read(size)
+        self._empty = 0 if data else self._empty + 1
+        if self._empty > _MAX_EMPTY:
+            raise EOFError("it ends too soon")
+        return data
 
 
 def _damaged(path: str, error: Exception) -> InvalidArgumentError:
