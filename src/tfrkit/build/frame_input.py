@@ -34,7 +34,7 @@ from tfrkit.records.writer import TFRecordWriter
 from tfrkit.storage.paths import Paths, expand_paths
 from tfrkit.storage.source import open_source
 
-__all__ = ["FrameInput", "FrameRun", "frame_input"]
+__all__ = ["FrameInput", "FrameRun", "Scratch", "frame_input"]
 
 _MARK_BYTES: Final = 1 << 20
 _MARKS_A_PART: Final = 16  # so that parts of equal bytes are equal but for a sixteenth

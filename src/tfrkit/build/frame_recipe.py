@@ -24,9 +24,8 @@ from tfrkit.storage.source import open_source
 
 __all__ = ["Change", "Choice", "FrameRecipe"]
 
-# What is only checked and written stays in the cache of a core: 0.61 s of CPU for 1 GB, 0.75 s in blocks of 2 MB
-# (benchmarks/reshard.py).
-_COPY_BYTES: Final = 1 << 19
+# Of what is only checked and written: 0.95 s of CPU for 1 GB, 1.3 s in blocks of 2 MB (benchmarks/reshard.py).
+_COPY_BYTES: Final = 1 << 20
 _GUESSED_RATIO: Final = 4  # of compressed files, for the progress bar
 
 
