@@ -159,6 +159,15 @@ def test_fingerprint_knows_names_and_contents_but_not_folders(tmp_path):
     assert len(set(prints)) == 3
 
 
+def test_fingerprint_sees_other_records_of_the_same_sizes(tmp_path):
+    prints = []
+    for letter in (b"x", b"y"):
+        records = [letter * 100_000, b"z" * 100_000]
+        with frame_input(put_records(tmp_path / "a", records)) as given:
+            prints.append(given.fingerprint()["digest"])
+    assert prints[0] != prints[1]
+
+
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(NotFoundError, match="nowhere"), frame_input(tmp_path / "nowhere"):
         pass
