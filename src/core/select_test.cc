@@ -33,6 +33,7 @@ std::string entry(const std::string& key, const std::string& value) {
 std::string select(const std::string& record, const std::vector<Rule>& given, bool keep_others) {
   std::vector<SelectRule> rules;
   std::vector<std::string> names;
+  names.reserve(given.size());
   for (const Rule& rule : given) names.push_back(rule.second.value_or(""));
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto slot =
