@@ -321,3 +321,14 @@ def test_error_of_a_survey_ends_the_others(tmp_path):
     (tmp_path / "in" / "b.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match=r"b\.parquet: this is no whole Parquet file"):
         build(tmp_path / "in", tmp_path / "out", workers=2)
+
+
+def test_text_that_changed_far_from_its_end_is_another_source(tmp_path):
+    source = tmp_path / "a.tsv"
+    source.write_text("n\tx\n" + "1\tsome text\n" * 20_000)  # the tail alone, 64 kB, would say the same
+    tfrkit.build.table(source, tmp_path / "out")
+    data = bytearray(source.read_bytes())
+    data[4:5] = b"2"
+    source.write_bytes(data)
+    with pytest.raises(AlreadyExistsError, match="Its source was another"):
+        tfrkit.build.table(source, tmp_path / "out")

@@ -133,7 +133,7 @@ def test_shuffle_depends_on_the_seed(command, folder):
         (["a.jsonl"], 2, "expected at least one INPUT, and OUT"),
         (["no.jsonl", "out"], 2, "no.jsonl; No such file"),
         (["a.jsonl", "out", "--columns", "m"], 1, "no input has a column 'm'"),
-        (["a.jsonl", "out", "--column", "n"], 1, "Expected NAME:KIND"),
+        (["a.jsonl", "out", "--column", "n"], 2, "Expected NAME:KIND"),
         (["a.jsonl", "out", "--shards", "many"], 2, "expected a number or per-input but got 'many'"),
         (["a.jsonl", "out", "--shards", "0"], 2, "expected a number or per-input"),
         (["a.jsonl", "out", "--name", "n"], 2, "expected OLD=NEW"),
@@ -177,3 +177,16 @@ def test_command_reads_and_writes_like_the_function(lines):
     assert "data-*-of-00001.tfrecord.gz" in process.stdout
     assert "\x1b" not in process.stdout + process.stderr
     assert len(rows(lines / "out")) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--column", "a"), ("--encoding", "foo"), ("--delimiter", "ab"), ("--shards", "many"), ("--name", "a")],
+)
+def test_wrong_values_of_options_are_bad_usage(command, tmp_path, option, value):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    code, out, err = command("build", "table", str(tmp_path / "a.csv"), str(tmp_path / "out"), option, value)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert "\n\nhint: " in err
+    assert not (tmp_path / "out").exists()

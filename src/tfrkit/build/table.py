@@ -10,27 +10,28 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from tfrkit.build.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.job import BuildReport, Group, Job, OnBad, Progress, Watch, plan_shards, run_job
 from tfrkit.build.table_format import Column, InputFile, Survey, TableFormat
 from tfrkit.build.table_inputs import FORMATS, SUFFIXES, FormatName, find_inputs, guess_format
 from tfrkit.build.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
-from tfrkit.build.table_schema import choose_columns, feature_spec, settle
+from tfrkit.build.table_schema import ColumnChoice, choose_columns, feature_spec, settle
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
-from tfrkit.records.fingerprint import file_fingerprint
+from tfrkit.records.fingerprint import content_fingerprint, file_fingerprint
 from tfrkit.records.pool import default_threads
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.output import SIDECAR_FOLDER
 from tfrkit.storage.paths import PathLike, path_text
 
-__all__ = ["TableOptions", "plan_table", "table"]
+__all__ = ["TableOptions", "check_options", "plan_table", "table"]
 
 MAX_FIELD: Final = 64 << 20
 PER_INPUT: Final = "per-input"
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,15 +175,13 @@ def table(
 def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: int | None = None) -> Job:
     """Look at all inputs and plan the job; writes nothing but a stream that can be read only once."""
     folder = path_text(out)
-    choice = choose_columns(
-        options.column, options.columns, options.drop, options.rename or {}, options.null_value
-    )
-    _check(options)
+    choice = check_options(options)
     if is_stream(inputs):
         reader, files, source = _open_stream(inputs, folder, options)
     else:
         files = find_inputs(_paths(inputs), partitions=options.partitions, out=folder)
-        reader, source = _make_format(files, options), _file_source(files)
+        kind = options.format or guess_format(files)
+        reader, source = _make_format(kind, options), _file_source(files, kind, workers)
     surveys = _survey_all(reader, files, workers)
     if not any(survey.pieces for survey in surveys):
         raise InvalidArgumentError(
@@ -203,6 +202,20 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------
+
+
+def check_options(options: TableOptions) -> ColumnChoice:
+    """Refuse options that no input fits; give those about columns, read. Pure: no I/O.
+
+    Raises:
+        InvalidArgumentError: there are such.
+    """
+    _check(options)
+    if options.format in (None, "csv", "tsv", "hive"):
+        _make_format(options.format or "csv", options)
+    return choose_columns(
+        options.column, options.columns, options.drop, options.rename or {}, options.null_value
+    )
 
 
 def _check(options: TableOptions) -> None:
@@ -252,9 +265,8 @@ def _open_stream(
     return reader, [reader.file()], {"rows": sum(reader.rows), "fingerprint": reader.fingerprint}
 
 
-def _make_format(files: Sequence[InputFile], options: TableOptions) -> TableFormat:
+def _make_format(kind: FormatName, options: TableOptions) -> TableFormat:
     """The reader of all files."""
-    kind = options.format or guess_format(files)
     given = options.of_text()
     if kind in ("csv", "tsv", "hive"):
         from tfrkit.build.delimited import DelimitedFormat
@@ -279,12 +291,23 @@ def _make_format(files: Sequence[InputFile], options: TableOptions) -> TableForm
 
 def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | None) -> list[Survey]:
     stop = Stop()
+    return _of_each(
+        files, lambda file: reader.survey(file, Watch(stop, "skip", lambda *_: None)), workers, stop
+    )
 
-    def work(number: int) -> Survey:
-        return reader.survey(files[number], Watch(stop, "skip", lambda *_: None))
+
+def _of_each(
+    files: Sequence[InputFile], work: Callable[[InputFile], _Made], workers: int | None, stop: Stop
+) -> list[_Made]:
+    """Do something with each file, several at once; the results are in their order."""
+
+    def by_number(number: int) -> _Made:
+        return work(files[number])
 
     found = dict(
-        run_tasks(range(len(files)), work, workers=min(workers or default_threads(), len(files)), stop=stop)
+        run_tasks(
+            range(len(files)), by_number, workers=min(workers or default_threads(), len(files)), stop=stop
+        )
     )
     return [found[number] for number in range(len(files))]
 
@@ -375,10 +398,15 @@ def _column_entry(column: Column) -> dict[str, Any]:
     return entry
 
 
-def _file_source(files: Sequence[InputFile]) -> dict[str, Any]:
+def _file_source(files: Sequence[InputFile], kind: FormatName, workers: int | None) -> dict[str, Any]:
+    """What tells these inputs from others. Of binary formats the end does, which says where everything is."""
+
+    def known_by(file: InputFile) -> tuple[int, int] | None:
+        return file_fingerprint(file.path) if kind in ("parquet", "arrow") else content_fingerprint(file.path)
+
     digest = hashlib.blake2b(digest_size=16)
-    for file in files:
-        digest.update(os.fsencode(file.name) + b"\0" + repr(file_fingerprint(file.path)).encode() + b"\n")
+    for file, known in zip(files, _of_each(files, known_by, workers, Stop()), strict=True):
+        digest.update(os.fsencode(file.name) + b"\0" + repr(known).encode() + b"\n")
     return {"files": len(files), "bytes": sum(file.size for file in files), "fingerprint": digest.hexdigest()}
 
 

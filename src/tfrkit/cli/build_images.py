@@ -17,7 +17,7 @@ from tfrkit.cli.arguments import (
     Workers,
     size_bytes,
 )
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
 
 if TYPE_CHECKING:
     from tfrkit.build.image_options import ImageOptions
@@ -173,15 +173,10 @@ def _checked(source: str, out: str, **given: Any) -> ImageOptions:
     """Check the arguments: what is wrong with them is bad usage, and not bad data."""
     from tfrkit.build.image_options import ImageOptions
     from tfrkit.build.image_plan import check_apart
-    from tfrkit.errors import InvalidArgumentError
 
-    try:
+    with bad_usage("build images"):
         check_apart(source, out)
         return ImageOptions.make(**given)
-    except InvalidArgumentError as error:
-        raise CommandError(
-            error.message, "`tfr build images --help` explains it.", exit_code=BAD_USAGE
-        ) from error
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:

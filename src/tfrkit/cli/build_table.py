@@ -19,7 +19,7 @@ from tfrkit.cli.arguments import (
     Workers,
     size_bytes,
 )
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -154,7 +154,7 @@ def table(
     """
     from tfrkit.build.job import dry_run as look_only
     from tfrkit.build.job import run_job
-    from tfrkit.build.table import MAX_FIELD, TableOptions, plan_table
+    from tfrkit.build.table import MAX_FIELD, TableOptions, check_options, plan_table
     from tfrkit.cli.build_report import show_plan, show_report
     from tfrkit.cli.progress import job_progress
 
@@ -189,6 +189,8 @@ def table(
         compression=compression,
         level=level,
     )
+    with bad_usage("build table"):
+        check_options(options)
     job = plan_table(given, out, options, workers=workers)
     if dry_run:
         show_plan(look_only(job, overwrite=overwrite), as_json=as_json)

@@ -6,21 +6,23 @@ Without a terminal there is no colour and no bar, and tables are plain columns. 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, Final
 
-from tfrkit.errors import AlreadyExistsError, DataLossError, NotFoundError, OpError
+from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, NotFoundError, OpError
 
 __all__ = [
     "BAD_DATA",
     "BAD_USAGE",
     "INTERRUPTED",
     "CommandError",
+    "bad_usage",
     "exit_code",
     "explain",
     "fancy",
@@ -70,6 +72,17 @@ class CommandError(Exception):
         super().__init__(message)
         self.hint = hint
         self.exit_code = exit_code
+
+
+@contextlib.contextmanager
+def bad_usage(command: str) -> Iterator[None]:
+    """Take what is wrong with arguments for bad usage, and not for bad data."""
+    try:
+        yield
+    except InvalidArgumentError as error:
+        raise CommandError(
+            error.message, f"`tfr {command} --help` explains it.", exit_code=BAD_USAGE
+        ) from error
 
 
 def explain(error: BaseException) -> str:
