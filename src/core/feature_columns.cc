@@ -152,18 +152,38 @@ void FeatureColumns::flush() {
     if (column.first_kind == Kind::kUnset) column.first_kind = step.kind;
     KindColumn& values = column.of(step.kind);
     values.records += rows_;
-    const std::uint64_t* word = words_.data() + step.word;
-    for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
-      if (step.kind == Kind::kBytes) {
-        values.strings.emplace_back(
-            std::bit_cast<const std::byte*>(static_cast<std::uintptr_t>(word[1])),
-            static_cast<std::size_t>(word[0]));
-      } else {
-        add_number(values, step.kind, word[0]);
-      }
+    if (step.kind == Kind::kBytes) {
+      add_strings(step, values);
+    } else {
+      add_numbers(step, values);
     }
   }
   rows_ = 0;
+}
+
+void FeatureColumns::add_strings(const Step& step, KindColumn& values) const {
+  const std::uint64_t* word = words_.data() + step.word;
+  for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
+    const auto address = static_cast<std::uintptr_t>(word[1]);
+    values.strings.emplace_back(std::bit_cast<const std::byte*>(address),
+                                static_cast<std::size_t>(word[0]));
+  }
+}
+
+// Makes room for all rows once, and gives back what the special ones did not take.
+void FeatureColumns::add_numbers(const Step& step, KindColumn& values) const {
+  const std::size_t before = values.keys.size();
+  values.keys.resize(before + rows_);
+  std::uint64_t* key = values.keys.data() + before;
+  const std::uint64_t* word = words_.data() + step.word;
+  for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
+    if (step.kind == Kind::kInt64) {
+      *key++ = int64_key(*word);
+    } else if (const auto bits = static_cast<std::uint32_t>(*word); !values.special.take(bits)) {
+      *key++ = float_key(bits);
+    }
+  }
+  values.keys.resize(static_cast<std::size_t>(key - values.keys.data()));
 }
 
 // Expects the next records to be like the last one, if it has nothing but single values.

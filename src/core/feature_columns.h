@@ -129,6 +129,8 @@ class FeatureColumns {
   void flush();
   static void add_number(KindColumn& values, Kind kind, std::uint64_t bits);
   void learn();
+  void add_strings(const Step& step, KindColumn& values) const;
+  void add_numbers(const Step& step, KindColumn& values) const;
   void commit_feature(const FoundFeature& found);
   void commit_list(const FoundList& found);
 

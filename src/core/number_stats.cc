@@ -9,24 +9,32 @@ void NumberStats::add(std::span<const std::uint64_t> keys) {
   // The places of some keys are asked for before the first is looked at: a table of 100,000 is not
   // in the nearest cache.
   constexpr std::size_t kAtOnce = 32;
+  std::array<NumberKey, kAtOnce> some;
   std::array<std::uint64_t, kAtOnce> hashes;
   while (!keys.empty()) {
-    const auto some = keys.first(std::min(kAtOnce, keys.size()));
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      hashes[i] = NumberKey{some[i]}.hash();
-      if (!sketches_) counts_.fetch(hashes[i]);
+    const std::size_t count = std::min(kAtOnce, keys.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      some[i] = {keys[i]};
+      hashes[i] = some[i].hash();
     }
-    for (std::size_t i = 0; i < some.size(); ++i) {
+    if (!sketches_) {
+      for (std::size_t i = 0; i < count; ++i) counts_.fetch(hashes[i]);
+    }
+    for (std::size_t done = 0; done < count; ++done) {
       if (sketches_) {
-        sketch(some[i], hashes[i], 1);
+        sketch(keys[done], hashes[done], 1);
         continue;
       }
-      counts_.add({some[i]}, hashes[i], 1);
-      if (counts_.size() > limits_.exact) [[unlikely]]
-        begin_sketches();
+      done += counts_.add_known(std::span(some).subspan(done, count - done), hashes.data() + done);
+      if (done < count) add_new(some[done], hashes[done], 1);
     }
-    keys = keys.subspan(some.size());
+    keys = keys.subspan(count);
   }
+}
+
+void NumberStats::add_new(const NumberKey& key, std::uint64_t hash, std::uint64_t times) {
+  counts_.add(key, hash, times);
+  if (counts_.size() > limits_.exact) begin_sketches();
 }
 
 void NumberStats::add(std::uint64_t key, std::uint64_t times) {
@@ -36,8 +44,7 @@ void NumberStats::add(std::uint64_t key, std::uint64_t times) {
     sketch(key, hash, times);
     return;
   }
-  counts_.add({key}, hash, times);
-  if (counts_.size() > limits_.exact) begin_sketches();
+  add_new({key}, hash, times);
 }
 
 void NumberStats::sketch(std::uint64_t key, std::uint64_t hash, std::uint64_t times) {

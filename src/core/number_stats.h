@@ -81,6 +81,7 @@ class NumberStats {
   [[nodiscard]] NumberKind kind() const noexcept { return kind_; }
 
  private:
+  void add_new(const NumberKey& key, std::uint64_t hash, std::uint64_t times);
   void sketch(std::uint64_t key, std::uint64_t hash, std::uint64_t times);
   void begin_sketches();
 
