@@ -250,7 +250,7 @@ def save_lengths(
     count = sum(len(part) for part in lengths)
     kind = _KINDS.index("" if members is None else "GZIP")
     path = index_path(shard)
-    output = AtomicOutput(path)
+    output = AtomicOutput(path, durable=False)  # its checksum tells whether it is whole
     crc = 0
 
     def put(data: bytes) -> None:

@@ -138,10 +138,17 @@ class FileOutput:
 
 
 class AtomicOutput:
-    """A file that appears under its name whole or not at all: written in the sidecar folder, synced, renamed."""
+    """A file that appears under its name whole or not at all: written in the sidecar folder, synced, renamed.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        name: its path.
+        durable: wait for the disk. Without, a power failure may leave a file that is not whole: only for what says so
+            itself and can be made again.
+    """
+
+    def __init__(self, name: str, *, durable: bool = True) -> None:
         self.name = name
+        self._durable = durable
         folder = sidecar_folder(name)
         self.temporary = os.path.join(
             folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
@@ -167,7 +174,7 @@ class AtomicOutput:
 
     def _sync_behind(self) -> None:
         """Let what was written go to the disk on another thread, so that little is left to wait for at the end."""
-        if self._file.position - self._sync_from < _SYNC_BYTES:
+        if not self._durable or self._file.position - self._sync_from < _SYNC_BYTES:
             return
         if self._syncing is not None and self._syncing.is_alive():
             return
@@ -197,7 +204,8 @@ class AtomicOutput:
         self._end_syncing()
         if self._sync_error is not None:
             raise self._sync_error
-        self._file.sync()
+        if self._durable:
+            self._file.sync()
         self._file.close()
 
     def publish(self, name: str | None = None) -> None:
@@ -206,7 +214,8 @@ class AtomicOutput:
             os.replace(self.temporary, name or self.name)
             self._done = True
             _remove_if_empty(os.path.dirname(self.temporary))
-            sync_folder(os.path.dirname(name or self.name))
+            if self._durable:
+                sync_folder(os.path.dirname(name or self.name))
         except OSError as error:
             self.discard()
             raise from_os_error(error, name or self.name) from error
