@@ -227,7 +227,8 @@ def style(text: str, **how: Any) -> str:
 
 
 def say(text: str = "") -> None:
-    """Tell the user something that is not data."""
+    """Tell the user something that is not data; behind the data, where both go to the same place."""
+    sys.stdout.flush()
     sys.stderr.write(text + "\n")
 
 

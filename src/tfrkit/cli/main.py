@@ -5,6 +5,7 @@ What a command prints goes through `console.py`, what it takes is declared in `a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -98,20 +99,20 @@ def run(arguments: Sequence[str]) -> int:
         silence_output()
         return 0
     except (KeyboardInterrupt, typer.Abort) as error:
-        sys.stderr.write("\ninterrupted" + (f": {error}" if str(error) else "") + "\n")
+        _complain("\ninterrupted" + (f": {error}" if str(error) else "") + "\n")
         return _end(INTERRUPTED)
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a lone `tfr` or `tfr build`
             sys.stdout.write(str(error) + "\n")
             return _end(0)
-        sys.stderr.write(explain(usage_error(error)))
+        _complain(explain(usage_error(error)))
         return _end(BAD_USAGE)
     except (CommandError, OSError, ValueError, TypeError, RuntimeError, ImportError, IndexError) as error:
         if verbose[0]:
             import traceback
 
             traceback.print_exc()
-        sys.stderr.write(explain(error))
+        _complain(explain(error))
         return _end(exit_code(error))
     return code
 
@@ -126,6 +127,13 @@ def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:
     except typer.Exit as done:
         return done.exit_code
     return 0
+
+
+def _complain(text: str) -> None:
+    """Write to standard error, behind the data, where both go to the same place."""
+    with contextlib.suppress(OSError):  # what cannot be written is told at the end
+        sys.stdout.flush()
+    sys.stderr.write(text)
 
 
 def _end(code: int) -> int:
