@@ -81,6 +81,8 @@ def main() -> None:
     """Run the command line and exit: 0 done, 1 bad data or a failure, 2 bad usage, 130 interrupted."""
     if "_TFR_COMPLETE" in os.environ:  # the shell asks what could come next
         app(prog_name="tfr")
+    # numpy's algebra starts a thread for each core, which spins for 70 ms of CPU; no command has work for them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(run(sys.argv[1:]))
 
 
