@@ -64,6 +64,9 @@ void run(std::span<const std::uint8_t> input) {
   TextPlace place{false, false, -1, false};
   const RowsFound first = scanner.check(text.first(cut), place, checks);
   check_rows(first, cut);
+  // With quotes, rows that are over the limit or not closed may be cut elsewhere in parts than in
+  // the whole.
+  if (format.quote != kNoCharacter) return;
   place = {true, first.in_long_row, -1, false};
   const RowsFound second = scanner.check(text.subspan(first.consumed), place, checks);
   REQUIRE(first.rows + second.rows == whole.rows);
