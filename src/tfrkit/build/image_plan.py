@@ -24,6 +24,7 @@ from tfrkit.build.plan import Group, Job, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
+from tfrkit.storage.scheme import check_local
 
 __all__ = ["check_apart", "plan_images"]
 
@@ -109,8 +110,9 @@ def check_apart(source: str, out: str) -> None:
 
     Raises:
         InvalidArgumentError: it is inside.
+        UnimplementedError: one of them is a URL.
     """
-    inner, outer = os.path.realpath(out), os.path.realpath(source)
+    inner, outer = os.path.realpath(check_local(out)), os.path.realpath(check_local(source))
     if inner == outer or (os.path.isdir(source) and inner.startswith(os.path.join(outer, ""))):
         raise InvalidArgumentError(
             f"{out}: expected a folder for the output outside of the source {source!r}. Choose another one."

@@ -100,6 +100,9 @@ def _expand(path: str, stdin: bool) -> list[str]:
                 exit_code=BAD_USAGE,
             )
         return [path]
+    from tfrkit.storage.scheme import check_local
+
+    check_local(path)
     if os.path.isdir(path):
         return _folder(path)
     if os.path.lexists(path):

@@ -15,7 +15,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, Final
 
-from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, NotFoundError, OpError
+from tfrkit.errors import (
+    AlreadyExistsError,
+    DataLossError,
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+    UnimplementedError,
+)
 
 __all__ = [
     "BAD_DATA",
@@ -119,8 +126,8 @@ def with_options(text: str) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Give the exit code for an error: what the user has named and is not there, or is in the way, is bad usage."""
-    usage = isinstance(error, (NotFoundError, AlreadyExistsError))
+    """Give the exit code for an error: what was named and is not there, in the way or a URL is bad usage."""
+    usage = isinstance(error, (NotFoundError, AlreadyExistsError, UnimplementedError))
     return int(getattr(error, "exit_code", BAD_USAGE if usage else BAD_DATA))
 
 

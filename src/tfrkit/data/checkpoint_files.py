@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from tfrkit.errors import DataLossError, NotFoundError
 from tfrkit.storage.output import write_atomically
+from tfrkit.storage.scheme import check_local
 
 __all__ = [
     "Checkpoints",
@@ -40,7 +41,7 @@ def write_states(path: str, states: dict[str, Any], counter: int | None) -> None
         states: of iterators, by the names of objects.
         counter: how many checkpoints were saved with this one; None if that is not counted.
     """
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    os.makedirs(os.path.dirname(check_local(path)) or ".", exist_ok=True)
     content = {"tfrkit_checkpoint": _VERSION, "save_counter": counter, "iterators": states}
     write_atomically(_file_of(path), json.dumps(content).encode())
 
@@ -108,7 +109,7 @@ class Checkpoints:
         lines += [f"all_model_checkpoint_timestamps: {time}" for time in self.times]
         if self.last_preserved is not None:
             lines.append(f"last_preserved_timestamp: {self.last_preserved}")
-        os.makedirs(folder or ".", exist_ok=True)
+        os.makedirs(check_local(folder) or ".", exist_ok=True)
         write_atomically(os.path.join(folder, name or _LIST), ("\n".join(lines) + "\n").encode())
 
     @classmethod

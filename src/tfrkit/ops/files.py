@@ -9,6 +9,7 @@ from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.ops.string_values import flat_strings, scalar_string, shape_text, strings_of
 from tfrkit.storage.glob_files import glob_files
+from tfrkit.storage.scheme import check_local
 
 __all__ = ["matching_files", "read_file", "write_file"]
 
@@ -69,4 +70,4 @@ def _path(filename: Any, op: str) -> str:
         "Input filename tensor must be scalar, but had shape: ",
         op,
     )
-    return os.fsdecode(text)
+    return check_local(os.fsdecode(text))

@@ -14,11 +14,13 @@ from typing import Any
 
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError, OpError, from_os_error
 from tfrkit.storage.glob_files import match_files
+from tfrkit.storage.scheme import check_local, is_url
 
 __all__ = [
-    "FileStatistics", "copy", "copy_v1", "delete_recursively", "exists", "exists_v1", "get_registered_schemes", "glob",
-    "glob_v1", "isdir", "isdir_v1", "join", "listdir", "listdir_v1", "makedirs", "makedirs_v1", "mkdir", "mkdir_v1",
-    "path_text", "remove", "remove_v1", "rename", "rename_v1", "rmtree", "stat", "stat_v1", "walk", "walk_v1",
+    "FileStatistics", "any_path_text", "copy", "copy_v1", "delete_recursively", "exists", "exists_v1",
+    "get_registered_schemes", "glob", "glob_v1", "isdir", "isdir_v1", "join", "listdir", "listdir_v1", "makedirs",
+    "makedirs_v1", "mkdir", "mkdir_v1", "path_text", "remove", "remove_v1", "rename", "rename_v1", "rmtree", "stat",
+    "stat_v1", "walk", "walk_v1",
 ]  # fmt: skip
 
 
@@ -38,13 +40,23 @@ class FileStatistics:
 
 
 def path_text(path: Any) -> str:
-    """Give a path as text.
+    """Give the path of a local file as text.
 
     Raises:
         TypeError: it is none.
+        UnimplementedError: it is a URL.
 
     >>> path_text(b"/a/b")
     '/a/b'
+    """
+    return check_local(any_path_text(path))
+
+
+def any_path_text(path: Any) -> str:
+    """Give a path or URL as text.
+
+    Raises:
+        TypeError: it is none.
     """
     if isinstance(path, os.PathLike):
         path = os.fspath(path)
@@ -59,8 +71,8 @@ def exists(path: Any) -> bool:
 
 
 def isdir(path: Any) -> bool:
-    """Whether there is a folder of that name."""
-    return os.path.isdir(path_text(path))
+    """Whether there is a folder of that name; there is none behind a URL, as in TensorFlow."""
+    return os.path.isdir(any_path_text(path)) and not is_url(any_path_text(path))
 
 
 def listdir(path: Any) -> list[str]:
@@ -69,8 +81,8 @@ def listdir(path: Any) -> list[str]:
     Raises:
         NotFoundError: there is no such folder.
     """
-    folder = path_text(path)
-    if not os.path.isdir(folder):
+    folder = any_path_text(path)
+    if not isdir(folder):
         raise NotFoundError(f"Could not find directory {folder}", path=folder)
     with _told(folder):
         return os.listdir(folder)
@@ -193,7 +205,7 @@ def walk(
     Yields:
         Path of a folder, names of folders in it, names of files in it.
     """
-    folder = path_text(top)
+    folder = any_path_text(top)
     try:
         names = listdir(folder)
     except OpError as error:
@@ -216,7 +228,7 @@ def join(path: Any, *paths: Any) -> str:
     >>> join("a", "b", "c"), join("a", "/b")
     ('a/b/c', '/b')
     """
-    return os.path.join(path_text(path), *map(path_text, paths))
+    return os.path.join(any_path_text(path), *map(any_path_text, paths))
 
 
 def get_registered_schemes() -> list[str]:

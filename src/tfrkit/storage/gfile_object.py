@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Final, Self
 
 from tfrkit.errors import InvalidArgumentError, OpError, OutOfRangeError, PermissionDeniedError, from_os_error
-from tfrkit.storage.gfile import path_text, stat
+from tfrkit.storage.gfile import any_path_text, stat
+from tfrkit.storage.scheme import check_local
 
 __all__ = ["FastGFile", "GFile"]
 
@@ -35,7 +36,7 @@ class GFile:
             InvalidArgumentError: it is another mode.
         """
         self._name = name
-        self._path = path_text(name)
+        self._path = any_path_text(name)
         self._mode = mode
         self._binary = "b" in mode
         plain = mode.replace("b", "")
@@ -180,7 +181,7 @@ class GFile:
         if self._input is None:
             if not self._reads:
                 raise PermissionDeniedError("File isn't open for reading")
-            self._input = self._told(partial(open, self._path, "rb"))
+            self._input = self._told(partial(open, check_local(self._path), "rb"))
         return self._input
 
     def _to_write(self) -> io.BufferedWriter:
@@ -188,7 +189,7 @@ class GFile:
             if not self._writes:
                 raise PermissionDeniedError("File isn't open for writing")
             append = "a" in self._mode
-            self._output = self._told(partial(open, self._path, "ab" if append else "wb"))
+            self._output = self._told(partial(open, check_local(self._path), "ab" if append else "wb"))
             if append:
                 self._output.seek(0, os.SEEK_END)
         return self._output

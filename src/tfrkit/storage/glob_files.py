@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from tfrkit.storage.scheme import check_local
+
 __all__ = ["glob_files", "match_files"]
 
 _MAGIC: Final = re.compile(r"[*?\[\\]")
@@ -36,7 +38,7 @@ def glob_files(patterns: Iterable[str]) -> list[str]:
 
 def match_files(pattern: str) -> list[str]:
     """Give the files that match one pattern, in the order in which the operating system lists them."""
-    magic = _MAGIC.search(pattern)
+    magic = _MAGIC.search(check_local(pattern))
     if magic is None:
         return [pattern] if pattern and os.path.lexists(pattern) else []
     fixed = pattern[: magic.start()]

@@ -14,6 +14,7 @@ import threading
 from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import OpError, from_os_error
+from tfrkit.storage.scheme import check_local
 
 __all__ = [
     "SIDECAR_FOLDER",
@@ -76,7 +77,7 @@ class FileOutput:
 
     def __init__(self, name: str, *, append_at: int | None = None) -> None:
         """Create or empty the file; with `append_at`, cut it there and go on instead."""
-        self.name = name
+        self.name = check_local(name)
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if append_at is None else 0)
         try:
             self._fd = os.open(name, flags, 0o666)
@@ -147,7 +148,7 @@ class AtomicOutput:
     """
 
     def __init__(self, name: str, *, durable: bool = True) -> None:
-        self.name = name
+        self.name = check_local(name)
         self._durable = durable
         folder = sidecar_folder(name)
         self.temporary = os.path.join(

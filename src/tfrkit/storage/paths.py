@@ -14,6 +14,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from tfrkit.errors import NotFoundError
 from tfrkit.storage.output import SIDECAR_FOLDER
+from tfrkit.storage.scheme import check_local
 
 __all__ = ["PathLike", "Paths", "expand_paths", "path_text"]
 
@@ -25,8 +26,12 @@ _MAGIC = frozenset("*?[")
 
 
 def path_text(path: PathLike) -> str:
-    """Give a path as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python."""
-    return os.fsdecode(path)
+    """Give a path as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python.
+
+    Raises:
+        UnimplementedError: it is a URL.
+    """
+    return check_local(os.fsdecode(path))
 
 
 def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
@@ -38,6 +43,7 @@ def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
 
     Raises:
         NotFoundError: a pattern matches nothing.
+        UnimplementedError: an item is a URL.
         TypeError: an item is none of the above.
     """
     if isinstance(paths, (str, bytes, os.PathLike)):

@@ -11,6 +11,7 @@ import stat
 from typing import IO, Any
 
 from tfrkit.errors import FailedPreconditionError, from_os_error
+from tfrkit.storage.scheme import check_local
 
 __all__ = ["ByteSource", "is_stream", "open_source"]
 
@@ -123,10 +124,12 @@ def open_source(target: str | IO[bytes] | Any, *, folders: bool = False) -> Byte
 
     Raises:
         NotFoundError, FailedPreconditionError, PermissionDeniedError: as the operating system says.
+        UnimplementedError: it is a URL.
     """
     if not isinstance(target, str):
         name = getattr(target, "name", None)
         return ByteSource(name if isinstance(name, str) else repr(target), None, target, owned=False)
+    check_local(target)
     try:
         fd = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
