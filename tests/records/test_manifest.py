@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 from pathlib import Path
@@ -7,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from tfrkit.errors import DataLossError
-from tfrkit.records.manifest import ShardEntry, change_manifest, read_manifest, update_manifest
+from tfrkit.records.manifest import (
+    ShardEntry,
+    change_manifest,
+    manifest_entries,
+    read_manifest,
+    update_manifest,
+)
 
 
 def entry(name: str, records: int = 3) -> ShardEntry:
@@ -120,3 +127,97 @@ def test_remains_of_a_killed_update_are_removed(tmp_path):
     left.write_bytes(b"half")
     update_manifest(str(tmp_path), [entry("a")], [], {})
     assert not left.exists()
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+ODD = [
+    "null",
+    "7",
+    "-1",
+    "1.5",
+    "true",
+    '"x"',
+    "[]",
+    "{}",
+    "[1]",
+    '{"a": 1}',
+    '[{"a": []}]',
+    "1" * 30,
+    "NaN",
+    "1e999",
+    nested(90),
+]
+HEAD = '{"format": "tfrkit-manifest", "version": 1, '
+ENTRY = {"name": "a.tfrecord", "records": 3, "bytes": 53, "compression": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            HEAD + '"shards": ' + nested(100_000) + "}",
+            "expected JSON but got: more than 100 lists and objects",
+        ),
+        (
+            HEAD + '"shards": [], "x": ' + nested(150) + "}",
+            "expected JSON but got: more than 100 lists and objects",
+        ),
+        (HEAD + '"shards": [], "shards": []}', "expected JSON but got: the key 'shards' is there twice"),
+        (HEAD + '"shards": NaN}', "expected a list of shards but got nan"),
+        (HEAD + '"shards": [], "x": ' + "9" * 5000 + "}", "expected JSON but got: Exceeds the limit"),
+        (HEAD + '"x": 1}', "expected a list of shards but got None"),
+        ('{"format": "tfrkit-manifest", "version": true}', "expected version 1 but got True"),
+        (HEAD + '"shards": [], "made_by": []}', "made_by: expected an object of objects but got []"),
+        (
+            HEAD + '"shards": [], "made_by": {"a": 1}}',
+            "made_by: expected an object of objects but got {'a': 1}",
+        ),
+        (HEAD + '"shards": [], "jobs": {"../x": {}}}', "jobs: expected hex digits but got '../x'"),
+        (
+            HEAD + '"shards": [], "jobs": {"aa": {"files": ["../x"]}}}',
+            "jobs: files of aa: expected plain names of files but got ['../x']",
+        ),
+    ],
+)
+def test_what_cannot_be_believed_is_one_error(text, message, tmp_path):
+    path = tmp_path / "manifest.json"
+    path.write_text(text)
+    with pytest.raises(DataLossError) as caught:
+        read_manifest(str(tmp_path))
+    assert str(caught.value).startswith(f"{path}; {message}")
+    assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig", "latin-1"])
+def test_other_encodings_are_refused(encoding, tmp_path):
+    (tmp_path / "manifest.json").write_text(HEAD + '"shards": [], "x": "ä"}', encoding)
+    with pytest.raises(DataLossError, match="expected JSON but got: "):
+        read_manifest(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "name", ["../a", "/a", "a/b", "..", ".", "", "a\0", "\ud800", ".tfrkit", "manifest.json", "x" * 300]
+)
+def test_names_that_lead_out_of_the_folder_are_refused(name, tmp_path):
+    content = {"format": "tfrkit-manifest", "version": 1, "shards": [{**ENTRY, "name": name}]}
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    with pytest.raises(DataLossError, match=r"shards\[0\]: name: expected the plain name of a file but got "):
+        read_manifest(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "field", ["format", "version", "shards", "made_by", "jobs", "name", "records", "bytes", "compression"]
+)
+def test_odd_types_in_any_field_are_read_or_refused(field, tmp_path):
+    for odd in ODD:
+        shard = dict(ENTRY)
+        content = {"format": "tfrkit-manifest", "version": 1, "shards": [shard], "made_by": {}, "jobs": {}}
+        (shard if field in shard else content)[field] = json.loads(odd)
+        (tmp_path / "manifest.json").write_text(json.dumps(content))
+        with contextlib.suppress(DataLossError):
+            manifest_entries(read_manifest(str(tmp_path)))
+        with contextlib.suppress(DataLossError):
+            update_manifest(str(tmp_path), [entry("b")], ["a.tfrecord"], {"b": {"n": 1}})

@@ -21,7 +21,13 @@ from tfrkit.build.report import BuildReport, is_part, read_report
 from tfrkit.build.watch import BadInput
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error
 from tfrkit.records.index import index_path
-from tfrkit.records.manifest import ShardEntry, change_manifest, folder_lock, manifest_path, read_manifest
+from tfrkit.records.manifest import (
+    change_manifest,
+    folder_lock,
+    manifest_entries,
+    manifest_path,
+    read_manifest,
+)
 from tfrkit.storage.json_file import json_line
 from tfrkit.storage.output import SIDECAR_FOLDER, temporary_of
 
@@ -111,7 +117,11 @@ def _lock_journals(folder: str, header: Header) -> list[Journal]:
     """Give the journals of unfinished jobs with the same prefixes, read and locked."""
     found: list[Journal] = []
     for journal in found_journals(folder):
-        if journal.header is not None and journal.header.prefixes.keys().isdisjoint(header.prefixes):
+        if (
+            journal.header is not None
+            and journal.header.digest != header.digest
+            and journal.header.prefixes.keys().isdisjoint(header.prefixes)
+        ):
             journal.close()
         elif not journal.lock():
             for other in (journal, *found):
@@ -198,7 +208,7 @@ def _some(prefixes: Iterable[str]) -> str:
 
 def _completed(job: Job, header: Header, manifest: Mapping[str, Any]) -> BuildReport | None:
     """Give the report of a complete job, if everything that it wrote is still there."""
-    entries = {entry["name"]: ShardEntry(**entry) for entry in manifest["shards"]}
+    entries = manifest_entries(manifest)
     names = [name for group in job.groups for name in shard_names(job, group)]
     report = read_report(job.folder).get(header.digest)
     if report is None or set(report["prefixes"]) != header.prefixes.keys():
@@ -336,7 +346,7 @@ def _forget(folder: str, stale: set[str], prefixes: Mapping[str, bool]) -> set[s
         gone = {other.get("job") for other in made.values() if other} - set(left)
         for digest, job in content.get("jobs", {}).items():
             if digest in gone:
-                files.update(job["files"])
+                files.update(job.get("files", ()))
         for digest in left:
             files.difference_update(content.get("jobs", {}).get(digest, {}).get("files", ()))
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import glob
-import json
 import os
 import threading
 import time
@@ -20,7 +19,7 @@ from typing import Any, Final, Self
 
 from tfrkit.build.report import Finished
 from tfrkit.errors import NotFoundError, from_os_error
-from tfrkit.storage.json_file import json_line
+from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_line, parse_json
 from tfrkit.storage.output import SIDECAR_FOLDER
 
 __all__ = ["Header", "Journal", "found_journals"]
@@ -116,13 +115,13 @@ class Journal:
             whole = 0
             for number, line in enumerate(file):
                 try:
-                    content: Any = json.loads(line) if line.endswith(b"\n") else None
+                    content: Any = parse_json(line) if line.endswith(b"\n") else None
                     if number == 0:
-                        self.header = _read_header(content)
+                        self.header = _read_header(content, os.path.basename(self.path))
                     else:
                         done = Finished.from_json(content)
                         self.finished[done.name] = done
-                except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                except ValueError:
                     break
                 whole += len(line)
         self._whole = whole
@@ -164,11 +163,28 @@ class Journal:
             raise from_os_error(error, self.path) from error
 
 
-def _read_header(content: Any) -> Header:
-    if content["format"] != _FORMAT or content["version"] != _VERSION:  # of no use to this version
+def _read_header(content: object, name: str) -> Header:
+    """Read the first line. Pure: no I/O.
+
+    Raises:
+        ValueError: it is no journal of this version, or not one to be believed.
+    """
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ValueError("no journal")
+    if not is_count(content.get("version")) or content["version"] != _VERSION:
         raise ValueError("no journal of this version")
-    prefixes = {str(prefix): bool(alone) for prefix, alone in content["prefixes"].items()}
-    return Header(content["digest"], prefixes, dict(content["made_by"]), dict(content["transient"]))
+    digest, prefixes = content.get("digest"), content.get("prefixes")
+    made_by, transient = content.get("made_by"), content.get("transient")
+    if (
+        not is_digest(digest)
+        or name != f"job-{digest}.jsonl"
+        or not isinstance(prefixes, dict)
+        or not all(is_file_name(prefix) and isinstance(alone, bool) for prefix, alone in prefixes.items())
+        or not isinstance(made_by, dict)
+        or not isinstance(transient, dict)
+    ):
+        raise ValueError("a journal with odd fields")
+    return Header(digest, prefixes, made_by, transient)
 
 
 def found_journals(folder: str) -> list[Journal]:

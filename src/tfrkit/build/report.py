@@ -5,8 +5,8 @@ The file has an entry for each job whose shards are in the folder, and nothing t
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,12 +16,13 @@ from tfrkit.build.plan import Job
 from tfrkit.build.watch import BadInput
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.records.manifest import ShardEntry, folder_lock
-from tfrkit.storage.json_file import json_bytes
+from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
 from tfrkit.storage.output import remove_temporary, write_atomically
 
 __all__ = ["BuildReport", "Finished", "is_part", "make_report", "read_report", "report_path", "save_report"]
 
 MAX_LISTED: Final = 10_000  # bad inputs of a whole job
+_PART: Final = re.compile(r"mix/[0-9]+/(part|split)-[0-9]+([-.][0-9]+)*")
 _FORMAT: Final = "tfrkit-report"
 _VERSION: Final = 1
 
@@ -129,11 +130,40 @@ class Finished:
         return {**line, "buckets": self.buckets, "chunks": self.chunks} if is_part(self.name) else line
 
     @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Finished:
-        """Read a line of the journal."""
-        listed = tuple(BadInput(**bad) for bad in line["listed"])
-        buckets = tuple((records, size) for records, size in line.get("buckets", ()))
-        return cls(**{**line, "listed": listed, "buckets": buckets, "chunks": tuple(line.get("chunks", ()))})
+    def from_json(cls, line: object) -> Finished:
+        """Read a line of the journal.
+
+        Raises:
+            ValueError: it is none, or names what no task writes.
+        """
+        if not isinstance(line, dict) or not _is_finished(line):
+            raise ValueError(f"expected a finished task but got {shorten(line)}")
+        return cls(
+            line["name"],
+            line["records"],
+            line["bytes"],
+            line["input_bytes"],
+            line["bad"],
+            tuple(BadInput(**bad) for bad in line["listed"]),
+            tuple((records, size) for records, size in line.get("buckets", ())),
+            tuple(line.get("chunks", ())),
+        )
+
+
+def _is_finished(line: Mapping[str, Any]) -> bool:
+    """Tell whether something read from a journal is a line of it. Pure: no I/O."""
+    name, buckets, chunks = line.get("name"), line.get("buckets", []), line.get("chunks", [])
+    return (
+        isinstance(name, str)
+        and (is_file_name(name) or _PART.fullmatch(name) is not None)
+        and all(is_count(line.get(field)) for field in ("records", "bytes", "input_bytes"))
+        and _is_counts(line.get("bad"))
+        and _is_listed(line.get("listed"))
+        and isinstance(buckets, list)
+        and all(isinstance(pair, list) and len(pair) == 2 and all(map(is_count, pair)) for pair in buckets)
+        and isinstance(chunks, list)
+        and all(map(is_count, chunks))
+    )
 
 
 def is_part(name: str) -> bool:
@@ -193,11 +223,13 @@ def read_report(folder: str) -> dict[str, Any]:
     path = report_path(folder)
     try:
         with open(path, "rb") as file:
-            content = json.load(file)
+            data = file.read()
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise from_os_error(error, path) from error
+    try:
+        content = parse_json(data)
     except ValueError as error:
         raise DataLossError(f"{path}; expected JSON but got: {error}. Delete it.", path=path) from error
     if (
@@ -208,13 +240,50 @@ def read_report(folder: str) -> dict[str, Any]:
         raise DataLossError(
             f"{path}; expected a report of tfrkit's but got something else. Move it away.", path=path
         )
-    if content.get("version") != _VERSION:
+    if not is_count(content.get("version")) or content["version"] != _VERSION:
         raise DataLossError(
-            f"{path}; expected version {_VERSION} but got {content.get('version')}. Use a newer tfrkit.",
+            f"{path}; expected version {_VERSION} but got {shorten(content.get('version'))}. Use a newer tfrkit.",
             path=path,
         )
     jobs: dict[str, Any] = content["jobs"]
+    for digest, entry in jobs.items():
+        if not is_digest(digest) or not _is_entry(entry):
+            raise DataLossError(
+                f"{path}; expected what a job did but got {shorten({digest: entry})}. Delete it.", path=path
+            )
     return jobs
+
+
+def _is_entry(entry: object) -> bool:
+    """Tell whether something read from a report is an entry of it. Pure: no I/O."""
+    if not isinstance(entry, dict):
+        return False
+    prefixes = entry.get("prefixes")
+    return (
+        isinstance(prefixes, list)
+        and all(isinstance(prefix, str) for prefix in prefixes)
+        and all(
+            is_count(entry.get(name)) for name in ("shards", "records", "bytes", "input_bytes", "not_listed")
+        )
+        and all(_is_counts(entry.get(name)) for name in ("bad", "noted"))
+        and all(_is_listed(entry.get(name)) for name in ("listed", "noted_listed"))
+    )
+
+
+def _is_counts(value: object) -> bool:
+    return isinstance(value, dict) and all(map(is_count, value.values()))
+
+
+def _is_listed(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(bad, dict)
+        and bad.keys() <= {"source", "line", "reason", "detail"}
+        and all(isinstance(bad.get(name), str) for name in ("source", "reason"))
+        and isinstance(bad.get("detail", ""), str)
+        and (bad.get("line") is None or is_count(bad["line"]))
+        and "line" in bad
+        for bad in value
+    )
 
 
 def save_report(folder: str, digest: str, entry: Mapping[str, Any]) -> None:

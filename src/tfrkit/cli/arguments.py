@@ -143,9 +143,8 @@ def _folder(folder: str) -> list[str]:
     from tfrkit.records.manifest import read_manifest
 
     try:
-        names = [str(entry["name"]) for entry in read_manifest(folder)["shards"]]
-        names = [name for name in names if os.path.basename(name) == name]  # never out of the folder
-    except (DataLossError, KeyError, TypeError):
+        names = [entry["name"] for entry in read_manifest(folder)["shards"]]
+    except DataLossError:
         names = []  # the manifest of another program
     if names:
         missing = [name for name in names if not os.path.exists(os.path.join(folder, name))]

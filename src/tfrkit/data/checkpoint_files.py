@@ -56,14 +56,16 @@ def read_states(path: str) -> tuple[dict[str, Any], int | None]:
     try:
         with open(_file_of(path), "rb") as file:
             content = json.loads(file.read())
-        if content["tfrkit_checkpoint"] == _VERSION:
-            return content["iterators"], content["save_counter"]
+        if isinstance(content, dict) and content.get("tfrkit_checkpoint") == _VERSION:
+            states, counter = content.get("iterators"), content.get("save_counter")
+            if isinstance(states, dict) and (counter is None or isinstance(counter, int)):
+                return states, counter
     except FileNotFoundError:
         raise NotFoundError(
             f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {path}",
             path=path,
         ) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, RecursionError):
         pass
     raise DataLossError(
         f"Unable to open table file {_file_of(path)}: expected a checkpoint of tfrkit, version {_VERSION}",
@@ -114,22 +116,22 @@ class Checkpoints:
 
     @classmethod
     def read(cls, folder: str, name: str | None = None) -> Checkpoints | None:
-        """Read the list, None if there is none."""
+        """Read the list, None if there is none that can be read, as in TensorFlow."""
         try:
             with open(os.path.join(folder, name or _LIST), encoding="utf-8") as file:
                 found = [match.groups() for match in map(_LINE.match, file) if match]
-        except OSError:
+            made = cls()
+            for key, value in found:
+                if key == "model_checkpoint_path":
+                    made.latest = os.path.join(folder, json.loads(value))
+                elif key == "all_model_checkpoint_paths":
+                    made.paths.append(os.path.join(folder, json.loads(value)))
+                elif key == "all_model_checkpoint_timestamps":
+                    made.times.append(float(value))
+                elif key == "last_preserved_timestamp":
+                    made.last_preserved = float(value)
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
-        made = cls()
-        for key, value in found:
-            if key == "model_checkpoint_path":
-                made.latest = os.path.join(folder, json.loads(value))
-            elif key == "all_model_checkpoint_paths":
-                made.paths.append(os.path.join(folder, json.loads(value)))
-            elif key == "all_model_checkpoint_timestamps":
-                made.times.append(float(value))
-            elif key == "last_preserved_timestamp":
-                made.last_preserved = float(value)
         return made
 
 

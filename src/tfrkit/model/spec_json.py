@@ -86,7 +86,12 @@ def spec_from_json(text: str | bytes) -> dict[str, FeatureSpec]:
     >>> spec_from_json('{"a": {"feature": "FixedLen", "shape": [2], "dtype": "float32"}}')
     {'a': FixedLenFeature(shape=[2], dtype='float32', default_value=None)}
     """
-    return spec_from_data(json.loads(text))
+    try:
+        return spec_from_data(json.loads(text))
+    except RecursionError:
+        raise ValueError(
+            "expected the JSON form of a spec but got lists inside each other without end"
+        ) from None
 
 
 def spec_to_data(spec: Spec) -> dict[str, dict[str, Any]]:

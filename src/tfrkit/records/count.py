@@ -9,11 +9,11 @@ import os
 from functools import lru_cache
 from typing import IO, Final
 
-from tfrkit.errors import DataLossError, OpError
+from tfrkit.errors import OpError
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.index import indexed_count, walk_frames
-from tfrkit.records.manifest import manifest_path, read_manifest
+from tfrkit.records.manifest import manifest_entries, manifest_path, read_manifest
 from tfrkit.records.reader import BlockReader
 from tfrkit.storage.source import ByteSource, open_source
 
@@ -74,7 +74,7 @@ def _in_manifest(path: str, source: ByteSource) -> int | None:
 def _manifest(folder: str, _changed: int) -> dict[str, tuple[int, int]]:
     """Records and bytes of the shards of a folder; nothing if its manifest is somebody else's."""
     try:
-        shards = read_manifest(folder)["shards"]
-        return {str(entry["name"]): (int(entry["records"]), int(entry["bytes"])) for entry in shards}
-    except (DataLossError, OpError, KeyError, TypeError, ValueError):
+        entries = manifest_entries(read_manifest(folder))
+    except OpError:
         return {}
+    return {name: (entry.records, entry.bytes) for name, entry in entries.items()}

@@ -7,7 +7,6 @@ manifest. FORMAT.md defines it.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,13 +14,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tfrkit.errors import DataLossError, from_os_error
-from tfrkit.storage.json_file import json_bytes
+from tfrkit.storage.compression import COMPRESSIONS
+from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
 from tfrkit.storage.output import SIDECAR_FOLDER, remove_temporary, write_atomically
 
 __all__ = [
     "ShardEntry",
     "change_manifest",
     "folder_lock",
+    "manifest_entries",
     "manifest_path",
     "read_manifest",
     "update_manifest",
@@ -49,17 +50,22 @@ def manifest_path(folder: str) -> str:
 def read_manifest(folder: str) -> dict[str, Any]:
     """Give a folder's manifest; an empty one if there is none.
 
+    Everything that FORMAT.md says of its fields holds for the result, whoever wrote the file: names are plain names of
+    files in the folder, counts are counts. Other fields are as they are.
+
     Raises:
-        DataLossError: the file is no manifest.
+        DataLossError: the file is no manifest, or one that cannot be believed.
     """
     path = manifest_path(folder)
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
+        with open(path, "rb") as file:
+            data = file.read()
     except FileNotFoundError:
         return {"format": _FORMAT, "version": _VERSION, "shards": [], "made_by": {}}
     except OSError as error:
         raise from_os_error(error, path) from error
+    try:
+        content = parse_json(data)
     except ValueError as error:
         raise DataLossError(
             f"{path}; expected JSON but got: {error}. Delete or restore it.", path=path
@@ -68,12 +74,68 @@ def read_manifest(folder: str) -> dict[str, Any]:
         raise DataLossError(
             f"{path}; expected a tfrkit manifest but got something else. Move it away.", path=path
         )
-    if content.get("version") != _VERSION:
+    if not is_count(content.get("version")) or content["version"] != _VERSION:
         raise DataLossError(
-            f"{path}; expected version {_VERSION} but got {content.get('version')}. Use a newer tfrkit.",
+            f"{path}; expected version {_VERSION} but got {shorten(content.get('version'))}. Use a newer tfrkit.",
             path=path,
         )
+    if fault := _fault(content):
+        raise DataLossError(f"{path}; {fault}. Delete or restore it.", path=path)
     return content
+
+
+def manifest_entries(content: Mapping[str, Any]) -> dict[str, ShardEntry]:
+    """Give the shards of a manifest by name, in order. Pure: no I/O."""
+    return {
+        entry["name"]: ShardEntry(entry["name"], entry["records"], entry["bytes"], entry["compression"])
+        for entry in content["shards"]
+    }
+
+
+def _fault(content: Mapping[str, Any]) -> str:
+    """Say what cannot be believed of a manifest; nothing if all can. Pure: no I/O."""
+    shards, made_by, jobs = content.get("shards"), content.get("made_by", {}), content.get("jobs", {})
+    if not isinstance(shards, list):
+        return f"expected a list of shards but got {shorten(shards)}"
+    seen: set[str] = set()
+    for number, entry in enumerate(shards):
+        if fault := _shard_fault(entry):
+            return f"shards[{number}]: {fault}"
+        if entry["name"] in seen:
+            return f"shards[{number}]: {entry['name']!r} is there twice"
+        seen.add(entry["name"])
+    for where, value in (("made_by", made_by), ("jobs", jobs)):
+        if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+            return f"{where}: expected an object of objects but got {shorten(value)}"
+    for prefix, made in made_by.items():
+        if not is_digest(made.get("job", "0")):
+            return f"made_by: job of {shorten(prefix)}: expected hex digits but got {shorten(made['job'])}"
+    return next((fault for digest, job in jobs.items() if (fault := _job_fault(digest, job))), "")
+
+
+def _job_fault(digest: str, job: Mapping[str, Any]) -> str:
+    files = job.get("files", [])
+    if not is_digest(digest):
+        return f"jobs: expected hex digits but got {shorten(digest)}"
+    if not isinstance(files, list) or not all(map(is_file_name, files)):
+        return f"jobs: files of {digest}: expected plain names of files but got {shorten(files)}"
+    if not isinstance(job.get("made_by", {}), dict):
+        return f"jobs: made_by of {digest}: expected an object but got {shorten(job['made_by'])}"
+    return ""
+
+
+def _shard_fault(entry: object) -> str:
+    if not isinstance(entry, dict):
+        return f"expected an object but got {shorten(entry)}"
+    if not is_file_name(entry.get("name")):
+        return f"name: expected the plain name of a file but got {shorten(entry.get('name'))}"
+    for field in ("records", "bytes"):
+        if not is_count(entry.get(field)):
+            return f"{field}: expected a count but got {shorten(entry.get(field))}"
+    compression = entry.get("compression")
+    if not isinstance(compression, str) or compression not in COMPRESSIONS:
+        return f"compression: expected one of {list(COMPRESSIONS)} but got {shorten(compression)}"
+    return ""
 
 
 def update_manifest(

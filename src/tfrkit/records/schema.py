@@ -266,16 +266,21 @@ class Schema:
         Raises:
             ValueError: the text is something else.
         """
-        data = json.loads(text)
-        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-            raise ValueError(f"expected JSON with the format {FORMAT!r}. Was it written by Schema.to_json?")
-        data.pop("kind")
-        data["files"] = tuple(data["files"])
-        data["firsts"] = {kind: Place(**place) for kind, place in data["firsts"].items()}
-        for name in ("features", "feature_lists"):
-            data[name] = {key: _feature(feature) for key, feature in data[name].items()}
-        data["others"] = tuple(_other(other) for other in data["others"])
-        return cls(**data)
+        try:
+            data = json.loads(text)
+            if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+                raise ValueError("another format")
+            data.pop("kind")
+            data["files"] = tuple(data["files"])
+            data["firsts"] = {kind: Place(**place) for kind, place in data["firsts"].items()}
+            for name in ("features", "feature_lists"):
+                data[name] = {key: _feature(feature) for key, feature in data[name].items()}
+            data["others"] = tuple(_other(other) for other in data["others"])
+            return cls(**data)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"expected JSON with the format {FORMAT!r} but got: {error}. Was it written by Schema.to_json?"
+            ) from error
 
     def __str__(self) -> str:
         return schema_text.table(self)
