@@ -220,7 +220,6 @@ class RecordFile:
         self, buffer: Any, numbers: IntArray, starts: IntArray, lengths: IntArray, outs: IntArray
     ) -> None:
         source, frame_map = self._open_source(), self._map
-        fd = _fd(source)
         worth = len(numbers) // _SPLIT_RECORDS if frame_map is None else len(buffer) // _SPLIT_BYTES
         parts = max(1, min(default_threads(), worth))
         cuts = [len(numbers) * part // parts for part in range(parts + 1)]
@@ -229,7 +228,10 @@ class RecordFile:
             span = slice(cuts[part], cuts[part + 1])
             if frame_map is not None and frame_map.take(numbers[span], buffer, outs[span])[0] < 0:
                 return -1
-            bad, _ = _core.read_frames(fd, starts[span], lengths[span], buffer, outs[span], self._crc)
+            # It holds the source, not just its number: after an interruption nobody waits for the other threads.
+            bad, _ = _core.read_frames(
+                _fd(source), starts[span], lengths[span], buffer, outs[span], self._crc
+            )
             return bad if bad < 0 else bad + cuts[part]
 
         others = [thread_pool().submit(read, part) for part in range(1, parts)]

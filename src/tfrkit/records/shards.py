@@ -9,9 +9,16 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, from_os_error
+from tfrkit.errors import (
+    AbortedError,
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    from_os_error,
+)
 from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
+from tfrkit.records.behind import Unbroken
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, update_manifest
 from tfrkit.records.pool import default_threads
@@ -103,6 +110,7 @@ class ShardWriter:
                 path=self._old[0],
             )
         self._shards: list[_Shard] = []
+        self._step = Unbroken()  # round what must reach every shard or none
         self._closed = False
         for _ in range(shards or 1):
             self._begin_shard()
@@ -126,10 +134,11 @@ class ShardWriter:
                 self.write(record)
             return
         count = len(self._shards)
-        for number, shard in enumerate(self._shards):
-            shard.writer.write_many(records[(number - self._next) % count :: count])
-        self._next = (self._next + len(records)) % count
-        self.records += len(records)
+        with self._step:
+            for number, shard in enumerate(self._shards):
+                shard.writer.write_many(records[(number - self._next) % count :: count])
+            self._next = (self._next + len(records)) % count
+            self.records += len(records)
 
     def write_example(self, features: Any, key: bytes | str | None = None) -> None:
         """Write one Example from a dict or a message, as TFRecordWriter.write_example does.
@@ -162,6 +171,7 @@ class ShardWriter:
         if self._closed:
             return
         try:
+            self._check_open()
             for shard in self._shards:
                 shard.finish()
             self._publish()
@@ -172,9 +182,9 @@ class ShardWriter:
 
     def discard(self) -> None:
         """End without publishing anything more."""
-        self._closed = True
         for shard in self._shards:
             shard.discard()
+        self._closed = True
 
     def __enter__(self) -> Self:
         return self
@@ -196,6 +206,11 @@ class ShardWriter:
     def _check_open(self) -> None:
         if self._closed:
             raise FailedPreconditionError("Writer is closed.", path=self._prefix)
+        if self._step.inside:
+            raise AbortedError(
+                f"{self._prefix}; writing was interrupted: some shards lack records. Write all of them again.",
+                path=self._prefix,
+            )
 
     def _existing(self) -> list[str]:
         pattern = (
@@ -267,6 +282,7 @@ class _Shard:
     def finish(self) -> None:
         """Write everything and make it durable, still under the temporary name."""
         if not self._finished:
+            self.writer.write_many(())  # raises again what has made the file incomplete
             self.writer.close()
             self.output.finish()
             self._finished = True

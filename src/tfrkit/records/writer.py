@@ -22,7 +22,7 @@ from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.append import plan_append
-from tfrkit.records.behind import Behind
+from tfrkit.records.behind import Behind, Unbroken
 from tfrkit.records.frame_runs import FrameRun, FrameRuns, frames_of
 from tfrkit.records.index import build_index, save_index, save_lengths
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
@@ -98,6 +98,7 @@ class TFRecordWriter:
         self._strict = policy.exact_options
         self._lengths: list[npt.NDArray[np.integer[Any]]] | None = [] if index else None
         self._runs = FrameRuns()
+        self._step = Unbroken()  # round all that takes records from one place to the next
         self._run_bytes = RUN_BYTES
         self.records = 0
         self._before = 0  # records that were there before appending
@@ -166,7 +167,8 @@ class TFRecordWriter:
         self._check_open()
         self._drain()
         if isinstance(records, (list, tuple)):
-            self._write_list(records)
+            with self._step:
+                self._write_list(records)
         else:
             for record in records:
                 self.write(record)
@@ -241,15 +243,18 @@ class TFRecordWriter:
             if isinstance(self._sink, ZlibSink) and not isinstance(self._error, DataLossError):
                 raise self._error  # the container's end could not be written either
             return
+        if self._step.inside:
+            error = self._interrupted()
+            self._end_early()
+            raise error
         try:
             self._drain()
             self._guard(self._sink.finish)
+            self._output.close()
         except BaseException:
-            self._closed = True
-            self._output.discard()
+            self.discard()
             raise
         self._closed = True
-        self._output.close()
         if self._lengths is not None and self._name is not None:
             if self._extends:
                 save_index(self._name, build_index(open_source(self._name)))
@@ -280,8 +285,8 @@ class TFRecordWriter:
     def discard(self) -> None:
         """End without the file: an atomic one never appears, any other keeps what has reached it."""
         if not self._closed:
+            self._output.discard()  # again, if it is interrupted
             self._closed = True
-            self._output.discard()
 
     def __enter__(self) -> Self:
         return self
@@ -291,6 +296,8 @@ class TFRecordWriter:
     ) -> None:
         if self._error is not None or (kind is not None and isinstance(self._output, AtomicOutput)):
             self.discard()  # an error has been raised already
+        elif self._step.inside and kind is not None:
+            self._end_early()
         else:
             self.close()
 
@@ -299,6 +306,8 @@ class TFRecordWriter:
             return
         if isinstance(self._output, AtomicOutput):
             self.discard()  # nobody said that it is whole
+        elif self._step.inside:
+            self._end_early()
         else:
             self.__exit__(None, None, None)
 
@@ -313,6 +322,17 @@ class TFRecordWriter:
             raise FailedPreconditionError("Writer is closed.", path=self._output.name)
         if self._error is not None:
             raise self._error
+        if self._step.inside:
+            raise self._interrupted()
+
+    def _interrupted(self) -> OpError:
+        return self._explain(KeyboardInterrupt())
+
+    def _end_early(self) -> None:
+        """End after an interruption that came between two steps: what is in the file is whole, but not all."""
+        if not isinstance(self._output, AtomicOutput):
+            self._guard(self._sink.finish)
+        self.discard()
 
     def _as_bytes(self, record: Any) -> bytes:
         if isinstance(record, str):
@@ -332,14 +352,16 @@ class TFRecordWriter:
         raise TypeError(f"expected a record as bytes or str but got {type(record).__name__}")
 
     def _drain(self) -> None:
-        self._put_rest()
-        if self._pending:
-            records, self._pending, self._pending_bytes = self._pending, [], 0
-            self._write_list(records)
+        self._check_open()
+        with self._step:
+            self._put_rest()
+            if self._pending:
+                records, self._pending, self._pending_bytes = self._pending, [], 0
+                self._write_list(records)
 
     def _write_list(self, records: list[Any] | tuple[Any, ...]) -> None:
         plain = isinstance(self._sink, PlainSink)
-        with Behind(overlap=plain) as behind:
+        with Behind(overlap=plain and self._output.background) as behind:
             first = 0
             while first < len(records):
                 size = _size(records[first])
@@ -368,10 +390,13 @@ class TFRecordWriter:
             return
         frames = frames_of(block, checked=checked)
         room = _LARGE_RUN_BYTES if isinstance(self._sink, PlainSink) else self._run_bytes
-        for run in self._runs.add(frames, block.lengths, room):
-            self._put_run(run)
-        if not isinstance(self._sink, MemberSink):  # where cuts do not show, nothing waits for the next block
-            self._put_rest()
+        with self._step:
+            for run in self._runs.add(frames, block.lengths, room):
+                self._put_run(run)
+            if not isinstance(
+                self._sink, MemberSink
+            ):  # where cuts do not show, nothing waits for the next block
+                self._put_rest()
 
     def _put_rest(self) -> None:
         rest = self._runs.rest()

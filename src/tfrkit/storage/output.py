@@ -10,10 +10,11 @@ import glob
 import os
 import re
 import secrets
+import stat
 import threading
 from typing import IO, Any, Final, Protocol
 
-from tfrkit.errors import OpError, from_os_error
+from tfrkit.errors import FailedPreconditionError, OpError, from_os_error
 from tfrkit.storage.scheme import check_local
 
 __all__ = [
@@ -48,6 +49,9 @@ class Output(Protocol):
     """Where a writer puts its bytes."""
 
     name: str
+    background: (
+        bool  # another thread may write to it: a regular file of our own, which never lets it wait for ever
+    )
 
     @property
     def position(self) -> int:
@@ -73,37 +77,50 @@ class Output(Protocol):
 
 
 class FileOutput:
-    """A file that is written in place, as TensorFlow does."""
+    """A file that is written in place, as TensorFlow does.
+
+    Other threads may write and sync. Whoever uses the descriptor holds a lock, and so does who closes it: its number
+    can belong to another file from then on.
+    """
 
     def __init__(self, name: str, *, append_at: int | None = None) -> None:
         """Create or empty the file; with `append_at`, cut it there and go on instead."""
         self.name = check_local(name)
+        self._fd = -1
+        self._writing, self._syncing = threading.Lock(), threading.Lock()
+        self.process = os.getpid()
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if append_at is None else 0)
         try:
             self._fd = os.open(name, flags, 0o666)
+            self.background = stat.S_ISREG(os.fstat(self._fd).st_mode)
         except OSError as error:
             raise from_os_error(error, name) from error
-        self._open = True
         self.position = 0
         if append_at is not None:
             self.rollback(append_at)
 
+    def __del__(self) -> None:
+        if getattr(self, "_fd", -1) >= 0:  # an interruption came before close()
+            self.close()
+
     def write(self, data: Any) -> None:
         view = memoryview(data)
         try:
-            while len(view):
-                done = os.write(self._fd, view)
-                self.position += done
-                view = view[done:]
+            with self._writing:
+                while len(view):
+                    done = os.write(self._number(), view)
+                    self.position += done
+                    view = view[done:]
         except OSError as error:
             raise from_os_error(error, self.name) from error
 
     def write_pieces(self, pieces: list[Any]) -> None:
         try:
-            done = os.writev(self._fd, pieces)
+            with self._writing:
+                done = os.writev(self._number(), pieces)
+                self.position += done
         except OSError as error:
             raise from_os_error(error, self.name) from error
-        self.position += done
         for piece in pieces:  # what a short write has left over
             if done < len(piece):
                 self.write(memoryview(piece)[done:])
@@ -114,25 +131,48 @@ class FileOutput:
 
     def rollback(self, position: int) -> None:
         # A pipe or /dev/full cannot be cut back.
-        with contextlib.suppress(OSError):
-            os.ftruncate(self._fd, position)
-            os.lseek(self._fd, position, os.SEEK_SET)
-            self.position = position
+        with contextlib.suppress(OSError), self._writing:
+            if self._fd >= 0:
+                os.ftruncate(self._fd, position)
+                os.lseek(self._fd, position, os.SEEK_SET)
+                self.position = position
 
     def sync(self, *, data_only: bool = False) -> None:
         """Wait until the bytes are on the disk."""
         try:
-            (_sync_data if data_only else os.fsync)(self._fd)
+            with self._syncing:
+                (_sync_data if data_only else os.fsync)(self._number())
         except OSError as error:
             raise from_os_error(error, self.name) from error
 
+    def _number(self) -> int:
+        if self._fd < 0:
+            raise FailedPreconditionError(f"{self.name}; the file is closed.", path=self.name)
+        return self._fd
+
     def close(self) -> None:
-        if self._open:
-            self._open = False
+        """Wait for the threads that write or sync, then close it; interruptions are raised afterwards."""
+        if self.process != os.getpid():  # forked: those threads are not here, but their locks may be held
+            self._close()
+        interruption: BaseException | None = None
+        while self._fd >= 0:
             try:
-                os.close(self._fd)
-            except OSError as error:
-                raise from_os_error(error, self.name) from error
+                with self._writing, self._syncing:
+                    self._close()
+            except OpError:
+                raise
+            except BaseException as error:  # noqa: BLE001  # raised below
+                interruption = error
+        if interruption is not None:
+            raise interruption
+
+    def _close(self) -> None:
+        fd, self._fd = self._fd, -1
+        try:
+            if fd >= 0:
+                os.close(fd)
+        except OSError as error:
+            raise from_os_error(error, self.name) from error
 
     def discard(self) -> None:
         self.close()
@@ -149,16 +189,18 @@ class AtomicOutput:
 
     def __init__(self, name: str, *, durable: bool = True) -> None:
         self.name = check_local(name)
+        self._done = True  # until there is a file
         self._durable = durable
         folder = sidecar_folder(name)
         self.temporary = os.path.join(
             folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
         )
-        self._file = _open_in_sidecar(self.temporary, name)
-        self._done = False
         self._syncing: threading.Thread | None = None
         self._sync_from = 0  # what comes behind has not been asked for
         self._sync_error: OpError | None = None
+        self._file = _open_in_sidecar(self.temporary, name)
+        self.background = self._file.background
+        self._done = False
 
     @property
     def position(self) -> int:
@@ -190,9 +232,9 @@ class AtomicOutput:
             self._sync_error = error
 
     def _end_syncing(self) -> None:
-        if self._syncing is not None:
+        if self._syncing is not None and self._syncing.is_alive():
             self._syncing.join()
-            self._syncing = None
+        self._syncing = None
 
     def flush(self) -> None:
         self._file.flush()
@@ -234,20 +276,26 @@ class AtomicOutput:
     def discard(self) -> None:
         if self._done:
             return
+        try:
+            self._file.close()  # which waits for the thread that syncs
+        finally:
+            if self._file.process == os.getpid():  # a forked process does not remove the file of its parent
+                with contextlib.suppress(OSError):
+                    os.unlink(self.temporary)
+                _remove_if_empty(os.path.dirname(self.temporary))
         self._done = True
-        self._end_syncing()
-        self._file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self.temporary)
-        _remove_if_empty(os.path.dirname(self.temporary))
 
 
 class ObjectOutput:
-    """A user's open binary file; it is flushed, but never closed."""
+    """A user's open binary file; it is flushed, but never closed, and used in the user's thread only.
 
-    def __init__(self, file: IO[bytes]) -> None:
+    Or an atomic output that is not the writer's to close.
+    """
+
+    def __init__(self, file: IO[bytes] | AtomicOutput) -> None:
         name = getattr(file, "name", None)
         self.name = name if isinstance(name, str) else repr(file)
+        self.background = isinstance(file, AtomicOutput) and file.background
         self.position = 0
         self._file = file
 
