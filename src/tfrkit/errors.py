@@ -31,6 +31,8 @@ from __future__ import annotations
 
 import errno
 import os
+import traceback
+from typing import Any, overload
 
 __all__ = [
     "AbortedError",
@@ -59,45 +61,94 @@ __all__ = [
 class OpError(Exception):
     """Base of all errors about data and files.
 
+    Made with a text and, by keyword, the place; or as in TensorFlow, with `node_def`, `op` and `message`, behind which
+    OpError itself takes its number too.
+
     Attributes:
         message: the whole text; it begins with TensorFlow's text for the same case.
         path: file the error is about, or None.
         record: number of the record in that file, counted from 0, or None.
         offset: byte offset in the uncompressed stream of that file, or None.
-        node_def: always None; TensorFlow has it.
-        op: always None; TensorFlow has it.
+        node_def: what was given as such, None in all errors that tfrkit raises.
+        op: the same.
         error_code: TensorFlow's number of the class.
+        experimental_payloads: details that were given behind TensorFlow's arguments, else empty.
+
+    >>> str(OutOfRangeError(None, None, "End of sequence"))
+    'End of sequence'
     """
 
     error_code: int = 2
 
+    @overload
     def __init__(
         self,
         message: str,
+        /,
         *,
         path: str | None = None,
         record: int | None = None,
         offset: int | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(self, node_def: Any, op: Any, message: str, /, *details: Any) -> None: ...
+
+    @overload
+    def __init__(self, *, node_def: Any, op: Any, message: str, error_code: int = ...) -> None: ...
+
+    def __init__(
+        self,
+        *given: Any,
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        **named: Any,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        numbered = _is_numbered(type(self))
+        if len(given) == 1 and not named:
+            given = (None, None, *given) if numbered else (None, None, *given, self.error_code)
+        if numbered:
+            self.node_def, self.op, self.message, details = _given(*given, **named)
+        else:
+            self.node_def, self.op, self.message, self.error_code, details = _given_all(*given, **named)
+        super().__init__(self.message)
         self.path = path
         self.record = record
         self.offset = offset
-        self.node_def = None
-        self.op = None
+        self.experimental_payloads = details[0] if details else {}
 
     def __str__(self) -> str:
-        return self.message
+        if self.op is None:
+            return self.message
+        lines = traceback.format_list(self.op.traceback or [])
+        return f"{self.message}\n\nOriginal stack trace for {self.op.name!r}:\n" + "".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.message, self.path, self.record, self.offset)
+        # What a subclass takes is not known, so it is made without being called.
+        names = ("errno", "strerror", "filename", "filename2") if isinstance(self, OSError) else ()
+        return _rebuild, (type(self), self.args), vars(self) | {name: getattr(self, name) for name in names}
 
 
-def _rebuild(
-    cls: type[OpError], message: str, path: str | None, record: int | None, offset: int | None
-) -> OpError:
-    return cls(message, path=path, record=record, offset=offset)
+def _is_numbered(cls: type[OpError]) -> bool:
+    """Whether the class has a number of its own, so that none is among the arguments."""
+    return any("error_code" in vars(base) for base in cls.__mro__[: cls.__mro__.index(OpError)])
+
+
+def _given(node_def: Any, op: Any, message: str, *details: Any) -> tuple[Any, Any, str, tuple[Any, ...]]:
+    return node_def, op, message, details
+
+
+def _given_all(
+    node_def: Any, op: Any, message: str, error_code: int, *details: Any
+) -> tuple[Any, Any, str, int, tuple[Any, ...]]:
+    return node_def, op, message, error_code, details
+
+
+def _rebuild(cls: type[OpError], args: tuple[object, ...]) -> OpError:
+    made = cls.__new__(cls)
+    made.args = args
+    return made
 
 
 class CancelledError(OpError):

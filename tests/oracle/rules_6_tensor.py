@@ -30,4 +30,5 @@ SECTION_6_TENSOR = {
     "6 matrices": "inv, det, cross, set_diag, tensor_diag and normalize agree to 1e-5.",
     "6 compat": "tf.compat's as_bytes and as_text; names of TensorFlow 1 such as div (integers round down), to_int64 and diag.",
     "6 functions": "Functions of numbers by type: sums, products, quotients, roots, roundings and comparisons to the bit, exponentials and angles within 1e-6 (float32); types that a function does not take are refused with the list of those it takes.",
+    "6 making errors": "Errors are made with node_def, op and message, OpError with its number too, and a dict of details behind them; they are pickled and copied.",
 }
