@@ -18,6 +18,7 @@ def test_tfrkit_is_safe_and_convenient():
         "tensorflow_containers": False,
         "missing_file_repeats": False,
         "wire": "protobuf",
+        "checks_left_out": True,
         "exact_options": False,
     }
 
@@ -32,6 +33,7 @@ def test_tensorflow_differs_in_these_fields_only():
         "tensorflow_containers",
         "missing_file_repeats",
         "wire",
+        "checks_left_out",
         "exact_options",
     }
 

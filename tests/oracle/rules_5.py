@@ -121,7 +121,7 @@ SECTION_5: dict[str, str] = {
     "5 take cardinality": "take(n) below -1 says n for its cardinality in TensorFlow; tfrkit says that of its input.",
     "5 skip": "skip(n) leaves out the first n; any negative number means all of them.",
     "5 skip error": "An error while skipping comes out, and then skipping starts over.",
-    "5 skip unchecked": "skip and shard right after TFRecordDataset, flat_map and interleave of it do not check the data of records that they leave out; tfrkit does, and reports damage there.",
+    "5 skip unchecked": "skip and shard right after TFRecordDataset, flat_map and interleave of it do not check the data of records that they leave out, and say `reached end of file` of one that is cut; `tfrkit.tf` does so too right after TFRecordDataset, while `tfrkit` checks everything.",
     "5 shard": "shard(n, i) gives the elements i, i + n, ...",
     "5 shard arguments": "An index outside of 0 ... n - 1, and fewer shards than one, are an InvalidArgumentError with the numbers, when it is built.",
     "5 shard error": "After an error counting starts over.",

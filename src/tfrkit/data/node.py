@@ -36,6 +36,7 @@ __all__ = [
 AUTOTUNE: Final = -1
 INFINITE_CARDINALITY: Final = -1
 UNKNOWN_CARDINALITY: Final = -2
+_AT_ONCE: Final = 4096  # elements that are pulled at once to be left out
 
 
 @dataclass(slots=True)
@@ -91,6 +92,25 @@ class NodeIterator(ABC):
 
         A run without an error has at least one element.
         """
+
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Leave out `first` elements, then give at most n, leaving out step - 1 between two of them.
+
+        Those that are left out need not be made, or looked at, if nobody can tell from TensorFlow.
+
+        Returns:
+            The run, None at the end, and how many elements are past, those that were left out among them. There may be
+            none in the run, and no error, if the first is further away.
+        """
+        if first >= _AT_ONCE:
+            run = self.pull(_AT_ONCE)
+            chunk = None if run is None else run.chunk.slice(0, 0)
+        else:
+            run = self.pull(first + 1 + (n - 1) * step)
+            chunk = None if run is None else _every(run.chunk, first, step)
+        if run is None or chunk is None:
+            return None, 0
+        return Run(chunk, run.error), len(run.chunk)
 
     @abstractmethod
     def save(self) -> Any:
@@ -188,6 +208,12 @@ class Node(ABC):
     def label(self) -> str:
         """The stage as the user wrote it, such as `batch(32)`."""
         return type(self).__name__.removesuffix("Node").lower()
+
+
+def _every(chunk: Chunk, first: int, step: int) -> Chunk:
+    if step == 1:
+        return chunk.slice(min(first, len(chunk)), len(chunk))
+    return chunk.take(np.arange(first, len(chunk), step))
 
 
 class UnaryIterator(NodeIterator):

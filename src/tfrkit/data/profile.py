@@ -215,20 +215,27 @@ class _Timed(NodeIterator):
 
     def pull(self, n: int) -> Run | None:
         """Measure a pull, less the pulls inside it."""
+        return self._measure(lambda: (self._iterator.pull(n), 0))[0]
+
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Measure it as a pull."""
+        return self._measure(lambda: self._iterator.pull_every(n, first, step))
+
+    def _measure(self, call: Callable[[], tuple[Run | None, int]]) -> tuple[Run | None, int]:
         local = self._local
         before = local.wall, local.busy, local.pauses
         local.wall = local.busy = local.pauses = 0
         pauses, start, busy = _pauses(), time.perf_counter(), time.thread_time()
         run: Run | None = None
         try:
-            run = self._iterator.pull(n)
+            run, past = call()
         finally:
             wall, used = time.perf_counter() - start, time.thread_time() - busy
             paused = _pauses() - pauses
             count = 0 if run is None else len(run.chunk)
             self._stage.add(wall - local.wall, used - local.busy, paused - local.pauses, count)
             local.wall, local.busy, local.pauses = before[0] + wall, before[1] + used, before[2] + paused
-        return run
+        return run, past
 
     def save(self) -> Any:
         """That of the iterator."""

@@ -20,6 +20,8 @@ from tfrkit.data.node import Context, NodeIterator, Run
 from tfrkit.errors import MissingExtraError, OpError
 from tfrkit.model.block import Block
 from tfrkit.records.chain import BLOCK_BYTES
+from tfrkit.records.cut import check_block
+from tfrkit.records.damage import Damage
 from tfrkit.records.fetch import fetch
 from tfrkit.records.position import BEGINNING, Places, Position
 from tfrkit.records.reader import BlockReader
@@ -76,6 +78,12 @@ class RecordsNode(FileSourceNode):
         return {path: number for number, path in enumerate(self.files)}
 
 
+def _rows(block: Block, start: int, end: int, step: int) -> Block:
+    if step > 1:
+        return block.take(np.arange(start, end, step))
+    return block if end - start == len(block) else block[start:end]
+
+
 class _RecordsIterator(NodeIterator):
     def __init__(self, node: RecordsNode, context: Context, position: Position) -> None:
         self._node = node
@@ -87,14 +95,28 @@ class _RecordsIterator(NodeIterator):
         self._block: Block | None = None  # at hand, also when all of it is given
         self._row = 0  # its first record that is not
         self._counted = 0  # damages that the context knows
+        self._late = False  # data is checked when it is given, since not all of it is
 
     def pull(self, n: int) -> Run | None:
         """Give records of as many blocks and files as it takes."""
+        return self._safely(n, 0, 1)[0]
+
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Give some records; if the policy says so the data of others is not checked."""
+        policy = self._node.policy
+        if policy.checks_left_out or policy.on_corrupt != "raise":
+            return super().pull_every(n, first, step)
+        if not self._late and (self._reader is None or self._node.pure):
+            self._begin_again()
+            self._late = True
+        return self._safely(n, first, step) if self._late else super().pull_every(n, first, step)
+
+    def _safely(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
         if self._closed:
-            return None
+            return None, 0
         before = self._file, self._block, self._row
         try:
-            return self._pull(n)
+            return self._pull(n, first, step)
         except Exception:
             raise
         except BaseException:  # KeyboardInterrupt: as if nothing had been asked for
@@ -109,32 +131,60 @@ class _RecordsIterator(NodeIterator):
             self._reader.close()
             self._reader, self._counted = None, 0
 
-    def _pull(self, n: int) -> Run | None:
+    def _pull(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
         blocks: list[Block] = []
         error: Exception | None = None
-        while n:
-            if self._block is None or self._row == len(self._block):
-                try:
-                    if not self._next_block():
-                        break
-                except (OpError, MissingExtraError) as found:
-                    error = found
-                    break
-            block, row = self._block, self._row
-            assert block is not None
-            end = min(len(block), row + n)
-            blocks.append(block if end - row == len(block) else block[row:end])
-            n -= end - row
-            self._row = end
+        past = 0
+        try:
+            while n and (self._at_hand() or self._next_block(first > 0)):
+                block, row = self._block, self._row
+                assert block is not None
+                if first >= len(block) - row:
+                    self._row = len(block)
+                    past, first = past + len(block) - row, first - (len(block) - row)
+                    continue
+                count = min(n, -(-(len(block) - row - first) // step))
+                end = row + first + (count - 1) * step + 1
+                part, damage = self._checked(_rows(block, row + first, end, step))
+                if len(part):
+                    blocks.append(part)
+                if damage is not None:
+                    past += first + len(part) * step
+                    self._refuse(damage)
+                past, first, n, self._row = past + end - row, step - 1, n - count, end
+        except (OpError, MissingExtraError) as found:
+            error = found
         if not blocks and error is None:
-            return None
-        return Run(Records(blocks) if blocks else Objects([]), error)
+            return None, past
+        return Run(Records(blocks) if blocks else Objects([]), error), past
 
-    def _next_block(self) -> bool:
+    def _at_hand(self) -> bool:
+        return self._block is not None and self._row < len(self._block)
+
+    def _checked(self, part: Block) -> tuple[Block, Damage | None]:
+        """The records up to the first whose data is damaged, and what is wrong with it, if nobody has looked yet."""
+        if not self._late or not self._node.policy.crc:
+            return part, None
+        *good, last = check_block(part)
+        if isinstance(last, Block):
+            return last, None
+        assert isinstance(last, Damage)
+        return (good[0] if good and isinstance(good[0], Block) else part[:0]), last
+
+    def _refuse(self, damage: Damage) -> None:
+        reader = self._reader
+        assert reader is not None
+        try:
+            reader.report(damage)
+        finally:
+            self._block, self._position = None, Position(reader.file)
+
+    def _next_block(self, leaving_out: bool) -> bool:
         """Get the next block; False at the end."""
         if self._reader is None:
             self._reader = self._open()
         reader = self._reader
+        reader.leaving_out = leaving_out
         try:
             block = next(reader, None)
         except (OpError, MissingExtraError):
@@ -155,7 +205,12 @@ class _RecordsIterator(NodeIterator):
             sys.stdin.buffer if path == "-" and node.policy.globs else path for path in node.files
         ]
         return BlockReader(
-            files, node.policy, node.threads or self._context.threads, node.block_bytes, self._position
+            files,
+            node.policy,
+            node.threads or self._context.threads,
+            node.block_bytes,
+            self._position,
+            checked=not self._late,
         )
 
     def _count(self, reader: BlockReader) -> None:

@@ -89,6 +89,13 @@ class _RepeatIterator(NodeIterator):
                 self._node.input.begin(self._context).close()
         return None
 
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Of repeat(1), which TensorFlow takes out: that of the input."""
+        if self._node.count != 1 or self._input is None:
+            return super().pull_every(n, first, step)
+        run, past = self._input.pull_every(n, first, step)
+        return self.pull(1) if run is None else run, past
+
     def save(self) -> Any:
         """How many times are done, where the input stands, and how it will be shuffled the next time."""
         at = None if self._input is None else [self._input.save()]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tfrkit.data.node import Context, Node, NodeIterator, Run, UnaryIterator
 
 __all__ = ["ShardNode"]
@@ -56,20 +54,21 @@ class _ShardIterator(UnaryIterator):
         shards, index = self._node.shards, self._node.index
         while True:
             first = (index - self._seen) % shards
-            run = self.input.pull(first + 1 + (n - 1) * shards)
+            run, count = self.input.pull_every(n, first, shards)
             if run is None:
                 return None
-            count = len(run.chunk)
             self._seen = (self._seen + count) % shards
             self._between = self._between + count if count <= first else (count - 1 - first) % shards
             if run.error is not None and self._seen != index:
                 self._seen = (self._seen - self._between) % shards
                 self._between = 0
-            if count > first:
-                chunk = run.chunk if shards == 1 else run.chunk.take(np.arange(first, count, shards))
-                return Run(chunk, run.error)
-            if run.error is not None:
-                return Run(run.chunk.slice(0, 0), run.error)
+            if len(run.chunk) or run.error is not None:
+                return run
+
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Of shard(1, 0), which TensorFlow takes out: that of the input."""
+        alone = self._node.shards == 1
+        return self.input.pull_every(n, first, step) if alone else super().pull_every(n, first, step)
 
     def save(self) -> Any:
         """Where the input stands, and how many of its elements are past."""

@@ -72,6 +72,12 @@ class _TakeIterator(UnaryIterator):
                 return Run(run.chunk)  # an error after the last of them is never reached
         return run
 
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Of take(-1), which TensorFlow takes out: that of the input."""
+        return (
+            super().pull_every(n, first, step) if self._left >= 0 else self.input.pull_every(n, first, step)
+        )
+
     def save(self) -> Any:
         """What is left, and where the input stands."""
         return {"left": self._left, "at": None if self._left == 0 else self.input.save()}
@@ -120,14 +126,19 @@ class _SkipIterator(UnaryIterator):
     def pull(self, n: int) -> Run | None:
         """Pull and forget what is to be skipped, then give what follows."""
         while self._left:
-            run = self.input.pull(min(4096, self._left))
+            run, past = self.input.pull_every(n, self._left, 1)
             if run is None:
                 return None
-            self._left -= len(run.chunk)
-            if run.error is not None:
-                self._left = self._count if self._left else 0
-                return Run(run.chunk.slice(0, 0), run.error)
+            self._left = max(0, self._left - past)
+            if run.error is not None and self._left:
+                self._left = self._count
+            if len(run.chunk) or run.error is not None:
+                return run
         return self.input.pull(n)
+
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        """Of skip(0), which TensorFlow takes out: that of the input."""
+        return super().pull_every(n, first, step) if self._count else self.input.pull_every(n, first, step)
 
     def save(self) -> Any:
         """What is left to skip, and where the input stands."""

@@ -32,6 +32,8 @@ class ReadPolicy:
         missing_file_repeats: a file that is not there is the same error again on every call.
         wire: what bytes mean where protobuf and TensorFlow's parser of Examples disagree: "protobuf" merges and checks
             as the format says, "tensorflow" ignores, loses and refuses what TensorFlow does.
+        checks_left_out: `skip` and `shard` right behind a file's records check the data of those that they leave out,
+            as of all others.
         exact_options: writers give TensorFlow's bytes: one plain stream, no suffix is looked at, only bytes and str.
     """
 
@@ -44,6 +46,7 @@ class ReadPolicy:
     tensorflow_containers: bool = False
     missing_file_repeats: bool = False
     wire: Literal["protobuf", "tensorflow"] = "protobuf"
+    checks_left_out: bool = True
     exact_options: bool = False
 
     def __post_init__(self) -> None:
@@ -67,5 +70,6 @@ TENSORFLOW: Final = ReadPolicy(
     tensorflow_containers=True,
     missing_file_repeats=True,
     wire="tensorflow",
+    checks_left_out=False,
     exact_options=True,
 )

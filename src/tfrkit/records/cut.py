@@ -312,7 +312,7 @@ def check_block(block: Block) -> list[Event]:
         "bad data CRC",
         data - HEADER_BYTES,
         data + int(block.lengths[bad]) + FOOTER_BYTES,
-        block.first_record + bad,
+        block.place(bad)[0],
         f"corrupted record at {data}",
         f"data checksum stored {stored:#010x}, computed {computed:#010x}",
     )

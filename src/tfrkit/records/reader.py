@@ -80,6 +80,8 @@ class BlockReader:
         threads: int | None,
         block_bytes: int,
         start: Position = BEGINNING,
+        *,
+        checked: bool = True,
     ) -> None:
         if threads is not None and threads < 1:
             raise ValueError(f"expected threads to be at least 1 but got {threads}")
@@ -91,6 +93,8 @@ class BlockReader:
         self._start = (start.offset, start.record)
         self._files = deque(files[start.file :])
         self._policy = policy
+        self._checked = checked
+        self.leaving_out = False
         self._threads = threads or default_threads()
         self._block_bytes = block_bytes
         self._to_skip = self._skip_count = 0
@@ -144,6 +148,14 @@ class BlockReader:
         """
         self._to_skip = self._skip_count = self._to_skip + count
 
+    def report(self, damage: Damage) -> None:
+        """Treat damage that the caller found in the block that came last, as the policy says.
+
+        Raises:
+            DataLossError: `on_corrupt` is "raise". The next block is the next file's.
+        """
+        self._on_damage(damage)
+
     def close(self) -> None:
         """Stop reading and let go of all files; the iterator is then at its end."""
         self._files.clear()
@@ -167,8 +179,8 @@ class BlockReader:
         if not self._files:
             return False
         target = self._files.popleft()
-        unchecked = self._to_skip > 0 and self._policy.crc
-        policy = replace(self._policy, crc=False) if unchecked else self._policy
+        unchecked = self._checked and self._to_skip > 0 and self._policy.crc
+        policy = replace(self._policy, crc=False) if unchecked or not self._checked else self._policy
         try:
             chain = open_chain(open_source(target), policy, self._block_bytes, start=self._start)
             self._lanes.append(_Lane(chain, unchecked))
@@ -254,7 +266,8 @@ class BlockReader:
         lane = self._lanes[0]
         assert isinstance(lane, _Lane)
         path = lane.chain.path
-        if self._to_skip and damage.kind == "truncated" and not damage.tail and not lane.chain.compression:
+        cut = damage.kind == "truncated" and not damage.tail and not lane.chain.compression
+        if cut and (self._to_skip or self.leaving_out):
             text = f"truncated record at {damage.start}' failed with reached end of file"
             damage = replace(damage, text=text)
         if damage.tail and self._policy.cut_tail == "end":
