@@ -100,7 +100,7 @@ test-sanitized: $(DEV)/.stamp-group-build
 	$(FIXED_ADDRESSES) $(CTEST) --test-dir build/cpp-sanitized --output-on-failure --no-tests=error --parallel $(JOBS)
 
 test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
-	$(DEV)/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(DEV)/bin/python -m pytest -n $(JOBS) --durations=10 $(PYTEST_ARGS)
 
 # --- lint ---
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import random
 import threading
 import time
@@ -46,22 +47,25 @@ def test_cheap_functions_settle_in_the_consumers_thread():
 
 
 def test_functions_that_wait_run_at_once():
-    running, most = [], []
+    running, most = [], [0]
 
-    def function(x):
+    def function(x, together):
         running.append(x)
         most.append(len(running))
-        time.sleep(0.005)
+        wait_for(
+            lambda: max(most) == together, 0.05
+        )  # the others may take a while to begin on a busy machine
         running.pop()
         return x
 
-    assert outcomes(Dataset.range(30).map(function, num_parallel_calls=4)) == list(range(30))
+    ds = Dataset.range(30).map(functools.partial(function, together=4), num_parallel_calls=4)
+    assert outcomes(ds) == list(range(30))
     assert max(most) == 4
-    most.clear()
+    most[:] = [0]
     options = Dataset.range(1).options()
     options.threads = 3
-    ds = Dataset.range(40).map(function, num_parallel_calls=-1).with_options(options)
-    assert outcomes(ds) == list(range(40))
+    ds = Dataset.range(40).map(functools.partial(function, together=3), num_parallel_calls=-1)
+    assert outcomes(ds.with_options(options)) == list(range(40))
     assert max(most) == 3
 
 

@@ -196,6 +196,6 @@ def test_sigint_ends_a_process_at_once(pause, tmp_path):
     process.stdout.readline()
     time.sleep(pause)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")

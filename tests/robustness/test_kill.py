@@ -28,12 +28,17 @@ def record(number: int) -> bytes:
 
 
 def killed(work: Callable[[], None], seconds: float) -> None:
-    """Run `work` in a forked process and kill it after a while."""
+    """Run `work` in a forked process and kill it a while after it has begun."""
+    begun, begin = os.pipe()
     pid = os.fork()
     if pid == 0:
+        os.write(begin, b"!")
         with contextlib.suppress(BaseException):
             work()
         os._exit(0)
+    os.read(begun, 1)
+    os.close(begun)
+    os.close(begin)
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)

