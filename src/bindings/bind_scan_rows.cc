@@ -69,14 +69,14 @@ Int64Array bad_of(const RowsFound& found) {
   return memory.array(0, 4 * found.bad.size());
 }
 
-nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, bool in_long_row,
+nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, std::int64_t long_row,
                  std::int64_t max_rows) {
   RowsFound found;
   {
     const nb::gil_scoped_release released;
-    found = self.survey(text.bytes(), {last, in_long_row, max_rows, false});
+    found = self.survey(text.bytes(), {last, long_row, max_rows, false});
   }
-  return nb::make_tuple(found.consumed, found.rows, found.lines, found.in_long_row,
+  return nb::make_tuple(found.consumed, found.rows, found.lines, found.long_row,
                         bytes_of(found.seen));
 }
 
@@ -96,16 +96,16 @@ ColumnCheck check_of(nb::handle item) {
 }
 
 nb::tuple check(const RowScanner& self, const InputBytes& text, const nb::list& columns, bool last,
-                bool in_long_row, std::int64_t max_rows, bool cut) {
+                std::int64_t long_row, std::int64_t max_rows, bool cut) {
   std::vector<ColumnCheck> checks;
   for (const nb::handle column : columns) checks.push_back(check_of(column));
   if (checks.size() != self.columns()) throw nb::value_error("expected as many checks as columns");
   RowsFound found;
   {
     const nb::gil_scoped_release released;
-    found = self.check(text.bytes(), {last, in_long_row, max_rows, cut}, checks);
+    found = self.check(text.bytes(), {last, long_row, max_rows, cut}, checks);
   }
-  return nb::make_tuple(found.consumed, found.lines, found.in_long_row, copy_of(found.begins),
+  return nb::make_tuple(found.consumed, found.lines, found.long_row, copy_of(found.begins),
                         copy_of(found.ends), bad_of(found), bytes_of(found.nulls));
 }
 
@@ -121,25 +121,25 @@ void bind_scan_rows(nb::module_& module) {
                    "nulls: list[bytes]) -> None"),
            "Characters are codes, -1 for none; inner: between items, and key and value; flags:\n"
            "blank lines are rows, text must be UTF-8; limits: bytes of a field, of a row.")
-      .def(
-          "survey", survey, nb::arg("text"), nb::arg("last"), nb::arg("in_long_row"),
-          nb::arg("max_rows") = -1,
-          nb::sig("def survey(self, text: typing_extensions.Buffer, last: bool, in_long_row: bool, "
-                  "max_rows: int = -1) -> tuple[int, int, int, bool, bytes]"),
-          "Return bytes consumed, rows, lines, whether the text ended in a row that is too long,\n"
-          "and what was seen in each column and then in the values of maps.")
+      .def("survey", survey, nb::arg("text"), nb::arg("last"), nb::arg("long_row"),
+           nb::arg("max_rows") = -1,
+           nb::sig("def survey(self, text: typing_extensions.Buffer, last: bool, long_row: int, "
+                   "max_rows: int = -1) -> tuple[int, int, int, int, bytes]"),
+           "Return bytes consumed, rows, lines, where in a row that is too long the text ended (0: "
+           "in\n"
+           "none), and what was seen in each column and then in the values of maps.")
       .def("check", check, nb::arg("text"), nb::arg("columns"), nb::arg("last"),
-           nb::arg("in_long_row"), nb::arg("max_rows") = -1, nb::arg("cut") = false,
-           nb::sig(
-               "def check(self, text: typing_extensions.Buffer, "
-               "columns: list[tuple[int, int, bool, bool, bytes]], last: bool, "
-               "in_long_row: bool, max_rows: int = -1, cut: bool = False) -> tuple[int, int, bool, "
-               "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
-               "numpy.typing.NDArray[numpy.int64], bytes]"),
+           nb::arg("long_row"), nb::arg("max_rows") = -1, nb::arg("cut") = false,
+           nb::sig("def check(self, text: typing_extensions.Buffer, "
+                   "columns: list[tuple[int, int, bool, bool, bytes]], last: bool, "
+                   "long_row: int, max_rows: int = -1, cut: bool = False) -> tuple[int, int, int, "
+                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
+                   "numpy.typing.NDArray[numpy.int64], bytes]"),
            "Take for each column (fits, fits of a map's values, is a list, is a map, separator).\n"
            "`cut`: other rows follow in the file, so that the last has a line end.\n"
-           "Return bytes consumed, lines, whether the text ended in a row that is too long, where\n"
-           "rows begin and end, the bad ones (four numbers each: row, lines before it, fault,\n"
+           "Return bytes consumed, lines, where in a row that is too long the text ended (0: in\n"
+           "none), where rows begin and end, the bad ones (four numbers each: row, lines before "
+           "it, fault,\n"
            "detail), and which fields are one of the texts for null (rows x columns; empty if\n"
            "there are none).");
 }

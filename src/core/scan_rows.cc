@@ -1,189 +1,14 @@
 #include "scan_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 #include <utility>
 
+#include "row_walk.h"
 #include "utf8.h"
 
 namespace tfrkit {
 namespace {
-
-using Place = const char*;
-
-bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
-
-// Eight copies of a byte.
-constexpr std::uint64_t spread(char c) noexcept {
-  return 0x0101010101010101U * static_cast<std::uint8_t>(c);
-}
-
-// Returns a mask whose lowest set bit is in the first byte of `word` that is zero.
-constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
-  return (word - 0x0101010101010101U) & ~word & 0x8080808080808080U;
-}
-
-// Returns the first of some characters, or `end`.
-template <typename... Characters>
-Place find_any(Place at, Place end, Characters... wanted) noexcept {
-  while (end - at >= 8) {
-    const auto word = load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(at));
-    const std::uint64_t found = (zero_bytes(word ^ spread(wanted)) | ...);
-    if (found != 0) return at + std::countr_zero(found) / 8;
-    at += 8;
-  }
-  while (at < end && !((*at == wanted) || ...)) ++at;
-  return at;
-}
-
-// Returns the end of the line end at `at`, or nullptr if more bytes may belong to it.
-Place behind_line_end(Place at, Place end, bool last) noexcept {
-  if (*at == '\n') return at + 1;
-  if (at + 1 == end) return last ? end : nullptr;
-  return at[1] == '\n' ? at + 2 : at + 1;
-}
-
-std::int64_t count_line_ends(Place at, Place end) noexcept {
-  std::int64_t count = 0;
-  while ((at = find_any(at, end, '\n', '\r')) < end) {
-    ++count;
-    at = behind_line_end(at, end, true);
-  }
-  return count;
-}
-
-struct Field {
-  std::string_view text;  // without the quotes around it
-  bool plain = true;      // as it is written: no doubled quotes, no escapes
-  std::size_t size = 0;   // with the quotes
-};
-
-enum class Ending : std::uint8_t { kRow, kMore, kUnclosed, kTooLong };
-
-// One row: hands its fields to a visitor.
-template <typename Visitor>
-class RowWalk {
- public:
-  RowWalk(const RowFormat& format, Place row, Place end, TextPlace place) noexcept
-      : format_(format), row_(row), at_(row), end_(end), last_(place.last), cut_(place.cut) {}
-
-  // Goes to the end of the row, behind its line end if it is whole.
-  Ending walk(Visitor& visit) {
-    while (true) {
-      Field field;
-      const Ending ending =
-          format_.escape == kNoCharacter ? find_field<false>(field) : find_field<true>(field);
-      if (ending != Ending::kRow) return ending;
-      if (at_ != end_ && *at_ == format_.separator) {
-        visit.field(fields_++, field);
-        ++at_;
-        continue;
-      }
-      if (at_ == end_) {
-        if (cut_) return Ending::kUnclosed;
-      } else {
-        const Place behind = behind_line_end(at_, end_, last_);
-        if (behind == nullptr) return Ending::kMore;
-        at_ = behind;
-      }
-      visit.field(fields_++, field);
-      return Ending::kRow;
-    }
-  }
-
-  [[nodiscard]] Place at() const noexcept { return at_; }
-  [[nodiscard]] std::size_t fields() const noexcept { return fields_; }
-  [[nodiscard]] bool one_line() const noexcept { return one_line_; }
-
- private:
-  [[nodiscard]] bool too_long(Place at) const noexcept {
-    return static_cast<std::size_t>(at - row_) > format_.max_row;
-  }
-
-  // Where to stop looking: behind the last byte that a row may have, and its line end.
-  [[nodiscard]] Place bound() const noexcept {
-    const auto left = static_cast<std::size_t>(end_ - row_);
-    return left > format_.max_row ? row_ + format_.max_row + 1 : end_;
-  }
-
-  // Returns kRow if the field ends: at a separator, a line end or the end of the last text.
-  template <bool kEscapes>
-  Ending find_field(Field& field) {
-    const Place begin = at_;
-    Place text = at_;
-    Place text_end = nullptr;
-    if (format_.quote != kNoCharacter && at_ < end_ && *at_ == static_cast<char>(format_.quote)) {
-      one_line_ = false;
-      const Ending ending = pass_quotes<kEscapes>(field);
-      if (ending != Ending::kRow) return ending;
-      ++text;
-      text_end = at_ - 1;
-    }
-    const Place behind_quotes = at_;
-    const Place stop = bound();
-    while (true) {
-      at_ = kEscapes ? find_any(at_, stop, format_.separator, '\n', '\r',
-                                static_cast<char>(format_.escape))
-                     : find_any(at_, stop, format_.separator, '\n', '\r');
-      if (at_ == stop) {
-        if (too_long(stop)) return Ending::kTooLong;
-        if (!last_) return Ending::kMore;
-        break;
-      }
-      if (!kEscapes || *at_ != static_cast<char>(format_.escape)) break;
-      if (end_ - at_ < 2) return last_ ? Ending::kUnclosed : Ending::kMore;
-      one_line_ = field.plain = false;
-      at_ += 2;
-      if (at_ > stop) return Ending::kTooLong;
-    }
-    if (text_end != nullptr && at_ != behind_quotes) {
-      field.plain = false;
-      text = begin;
-    }
-    const Place last = text_end == nullptr || text == begin ? at_ : text_end;
-    field.text = {text, static_cast<std::size_t>(last - text)};
-    field.size = static_cast<std::size_t>(at_ - begin);
-    return Ending::kRow;
-  }
-
-  // Goes behind the closing quote; returns kRow if there is one.
-  template <bool kEscapes>
-  Ending pass_quotes(Field& field) {
-    const char quote = static_cast<char>(format_.quote);
-    const Place stop = bound();
-    ++at_;
-    while (true) {
-      at_ = kEscapes ? find_any(at_, stop, quote, static_cast<char>(format_.escape))
-                     : find_any(at_, stop, quote);
-      if (at_ >= stop) {
-        return too_long(stop) || last_ ? Ending::kUnclosed : Ending::kMore;
-      }
-      const bool escape = kEscapes && *at_ != quote;
-      if (end_ - at_ < 2) {
-        if (!last_) return Ending::kMore;
-        if (escape) return Ending::kUnclosed;
-        ++at_;
-        return Ending::kRow;
-      }
-      if (!escape && at_[1] != quote) {
-        ++at_;
-        return Ending::kRow;
-      }
-      field.plain = false;
-      at_ = std::min(at_ + 2, stop);
-    }
-  }
-
-  const RowFormat& format_;
-  Place row_;
-  Place at_;
-  Place end_;
-  bool last_;
-  bool cut_;
-  bool one_line_ = true;
-  std::size_t fields_ = 0;
-};
 
 bool is_null(const RowFormat& format, std::string_view text) noexcept {
   return std::ranges::any_of(format.nulls, [&](const std::string& null) { return null == text; });
@@ -390,8 +215,9 @@ class TextWalk {
 
   void walk(Visitor& visit) {
     Place at = begin_;
-    if (place_.in_long_row) at = pass_long_row(at);
-    while (at < end_ && !found_.in_long_row && found_.rows != place_.max_rows) {
+    if (place_.long_row != 0) at = end_long_row(visit);
+    while (at < end_ && found_.long_row == 0 &&
+           (place_.max_rows < 0 || found_.rows < place_.max_rows)) {
       Place next = nullptr;
       if (is_line_end(*at) && !format_.blank_rows) {
         next = behind_line_end(at, end_, place_.last);
@@ -412,23 +238,24 @@ class TextWalk {
     RowWalk<Visitor> walk(format_, begin, end_, place_);
     const Ending ending = walk.walk(visit);
     if (ending == Ending::kMore) return nullptr;
+    if (ending != Ending::kRow) {
+      return give_up(begin, ending == Ending::kTooLong ? Inside::kField : Inside::kFirstLine,
+                     visit);
+    }
     BadRow bad{found_.rows, found_.lines, RowFault::kFields, 0};
-    Place next = walk.at();
-    bool good = false;
-    if (ending == Ending::kRow) {
-      good = !is_bad(bad, begin, walk, visit);
-      found_.lines += walk.one_line() ? 1 : count_lines(begin, next);
-    } else {
-      next = give_up(bad, begin, ending);
-      if (next == nullptr) return nullptr;
-    }
-    if (!good) {
+    const bool good = !is_bad(bad, begin, walk, visit);
+    found_.lines += walk.one_line() ? 1 : count_lines(begin, walk.at());
+    add_row(visit, good ? nullptr : &bad, begin, walk.at());
+    return walk.at();
+  }
+
+  void add_row(Visitor& visit, const BadRow* bad, Place begin, Place end) {
+    if (bad != nullptr) {
       ++found_.bad_rows;
-      if (Visitor::kListsBad) found_.bad.push_back(bad);
+      if (Visitor::kListsBad) found_.bad.push_back(*bad);
     }
-    visit.end_row(good, begin - begin_, next - begin_);
+    visit.end_row(bad == nullptr, begin - begin_, end - begin_);
     ++found_.rows;
-    return next;
   }
 
   bool is_bad(BadRow& bad, Place begin, const RowWalk<Visitor>& walk, const Visitor& visit) const {
@@ -446,29 +273,50 @@ class TextWalk {
     return visit.fault(bad);
   }
 
-  // Leaves a row that has no end: its first line is bad, and the next row begins behind it.
-  Place give_up(BadRow& bad, Place begin, Ending ending) {
-    bad.fault = ending == Ending::kTooLong ? RowFault::kLongRow : RowFault::kUnclosed;
-    const auto left = static_cast<std::size_t>(end_ - begin);
-    const Place limit = left > format_.max_row ? begin + format_.max_row + 1 : end_;
-    const Place first = find_any(begin, limit, '\n', '\r');
-    if (ending == Ending::kUnclosed && first < limit) {
-      const Place next = behind_line_end(first, end_, place_.last);
-      if (next != nullptr) ++found_.lines;
-      return next;
+  // Leaves a row that is too long, or of which only the first line is left since it has no end.
+  // Returns nullptr if the next text must begin with it.
+  Place give_up(Place begin, Inside inside, Visitor& visit) {
+    Passed passed = LongRowWalk(format_, end_, place_.last).walk(begin, inside);
+    if (is_unclosed(passed)) {
+      passed = LongRowWalk(format_, end_, true).walk(begin, Inside::kFirstLine);
     }
-    if (left > format_.max_row) bad.fault = RowFault::kLongRow;
-    found_.lines += ending == Ending::kTooLong ? count_line_ends(begin, limit) : 0;
-    return pass_long_row(limit);
+    if (!passed.ended && !place_.last && begin != begin_) return nullptr;
+    return leave(begin, passed, 0, visit);
   }
 
-  // Goes behind the next line end, or to the end of the text.
-  Place pass_long_row(Place at) {
-    at = find_any(at, end_, '\n', '\r');
-    const Place next = at == end_ ? nullptr : behind_line_end(at, end_, place_.last);
-    found_.in_long_row = next == nullptr && !place_.last;
-    if (next != nullptr || place_.last) ++found_.lines;
-    return next == nullptr ? at : next;
+  // Goes to the end of a row that began in a text before this one.
+  Place end_long_row(Visitor& visit) {
+    found_.long_row = place_.long_row;
+    if (begin_ == end_) return end_;
+    visit.begin_row();
+    const auto inside = static_cast<Inside>(place_.long_row & ((1 << kInsideBits) - 1));
+    const Passed passed = LongRowWalk(format_, end_, place_.last).walk(begin_, inside);
+    if (is_unclosed(passed)) {
+      found_.long_row = static_cast<std::int64_t>(Inside::kFirstLine);
+      return end_;
+    }
+    return leave(begin_, passed, place_.long_row >> kInsideBits, visit);
+  }
+
+  Place leave(Place begin, const Passed& passed, std::int64_t lines, Visitor& visit) {
+    if (!passed.ended && !place_.last) {
+      lines += count_line_ends(begin, passed.at);
+      found_.long_row = (lines << kInsideBits) | static_cast<std::int64_t>(passed.inside);
+      return passed.at;
+    }
+    const BadRow bad{found_.rows, found_.lines,
+                     passed.inside == Inside::kFirstLine ? RowFault::kUnclosed : RowFault::kLongRow,
+                     0};
+    found_.lines += lines + count_lines(begin, passed.at);
+    found_.long_row = 0;
+    add_row(visit, &bad, begin, passed.at);
+    return passed.at;
+  }
+
+  // Whether the last text has ended inside of quotes, or an escape; see TextPlace::cut.
+  [[nodiscard]] bool is_unclosed(const Passed& passed) const noexcept {
+    return place_.last && !passed.ended && passed.inside != Inside::kFirstLine &&
+           (passed.at != end_ || passed.inside == Inside::kQuotes || place_.cut);
   }
 
   // The end of the last text ends a line.

@@ -4,6 +4,9 @@
 // \r. A field that begins with the quote goes on to the next quote that is not doubled; what stands
 // behind that up to the separator belongs to the field too. A quote elsewhere is a character like
 // others. An escape makes the next byte a plain character, line ends included.
+//
+// A row that is too long is one bad row up to where it ends, quotes and all. Where quotes have no
+// end, the row's first line is bad, and the next row begins behind that.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +32,7 @@ struct RowFormat {
   bool blank_rows = false;  // a blank line is a row of one empty field; else it is nothing
   bool check_utf8 = true;
   std::size_t max_field = 0;  // bytes; a longer field makes its row bad
-  std::size_t max_row = 0;    // a longer row is bad, and ends at the end of a line
+  std::size_t max_row = 0;    // a longer row is bad, and need not be in one text
   std::vector<std::string> nulls;
 };
 
@@ -66,7 +69,10 @@ struct RowsFound {
   std::size_t consumed = 0;  // bytes of whole rows, and of blank lines
   std::int64_t rows = 0;     // bad ones included
   std::int64_t lines = 0;    // line ends in the consumed bytes; the end of the text may be one
-  bool in_long_row = false;  // the text ended in a row that is too long: hand this to the next call
+  // Not 0: the text ended in a row that is too long. Hand this to the next call; the row counts
+  // where it ends. If there is no next text, its quotes have no end: hand this over with the text
+  // from where the row began, which is the text whose call has given the first such number.
+  std::int64_t long_row = 0;
   std::int64_t bad_rows = 0;
   std::vector<BadRow> bad;           // check: why, in order
   std::vector<std::uint8_t> seen;    // survey: of each column, then of the values of maps
@@ -77,8 +83,8 @@ struct RowsFound {
 
 // Where in a file a text stands.
 struct TextPlace {
-  bool last = true;          // nothing follows: the end of the text ends a row
-  bool in_long_row = false;  // as the call for the text before has said
+  bool last = true;           // nothing follows: the end of the text ends a row
+  std::int64_t long_row = 0;  // as the call for the text before has said
   std::int64_t max_rows = -1;
   bool cut =
       false;  // other rows follow, though nothing of these: a row without a line end has none

@@ -29,22 +29,22 @@ RowFormat hive() {
   return format;
 }
 
-// Rows as "begin-end", bad ones with their line and fault; where a row that is too long was given
-// up depends on how the text was cut.
-std::string shown(const RowsFound& found, std::int64_t offset = 0, std::int64_t lines = 0) {
+// Rows as "begin-end", bad ones with their line and fault. A row that began in a text before this
+// one has its beginning there.
+std::string shown(const RowsFound& found, std::int64_t offset = 0, std::int64_t lines = 0,
+                  std::int64_t long_begin = -1) {
   std::string text;
   std::size_t bad = 0;
   for (std::size_t i = 0; i < found.begins.size(); ++i) {
     std::string fault;
-    bool long_row = false;
     if (bad < found.bad.size() && found.bad[bad].row == static_cast<std::int64_t>(i)) {
       const BadRow& row = found.bad[bad++];
-      long_row = row.fault == RowFault::kLongRow;
       fault = "!" + std::to_string(row.line + lines) + ":" +
               std::to_string(static_cast<int>(row.fault)) + ":" + std::to_string(row.detail);
     }
-    text += std::to_string(found.begins[i] + offset) + "-" +
-            (long_row ? "" : std::to_string(found.ends[i] + offset)) + fault + " ";
+    const bool carried = i == 0 && long_begin >= 0;
+    text += std::to_string(carried ? long_begin : found.begins[i] + offset) + "-" +
+            std::to_string(found.ends[i] + offset) + fault + " ";
   }
   CHECK_EQ(bad, found.bad.size());
   return text;
@@ -55,24 +55,35 @@ std::string check_all(const RowFormat& format, std::string_view text,
   return shown(RowScanner(format, checks.size()).check(bytes_of(text), {}, checks));
 }
 
-// The same, handing over `size` bytes more at a time.
+// The same, handing over `size` bytes more at a time, and asking for so many rows.
 std::string check_split(const RowFormat& format, std::string_view text,
-                        const std::vector<ColumnCheck>& checks, std::size_t size) {
+                        const std::vector<ColumnCheck>& checks, std::size_t size,
+                        std::int64_t max_rows) {
   const RowScanner scanner(format, checks.size());
   std::string result;
   TextPlace place;
+  place.max_rows = max_rows;
   std::size_t begin = 0;
+  std::size_t long_begin = 0;
+  std::size_t end = size;
   std::int64_t lines = 0;
-  for (std::size_t end = size;; end += size) {
+  while (begin < text.size()) {
     place.last = end >= text.size();
     const std::string_view part =
         text.substr(begin, place.last ? text.size() - begin : end - begin);
     const RowsFound found = scanner.check(bytes_of(part), place, checks);
-    result += shown(found, static_cast<std::int64_t>(begin), lines);
+    if (place.long_row == 0) long_begin = begin;
+    result += shown(found, static_cast<std::int64_t>(begin), lines,
+                    place.long_row == 0 ? -1 : static_cast<std::int64_t>(long_begin));
     begin += found.consumed;
     lines += found.lines;
-    place.in_long_row = found.in_long_row;
-    if (place.last) break;
+    place.long_row = found.long_row;
+    if (place.last && found.long_row != 0) {
+      begin = long_begin;
+      end = begin;
+    }
+    CHECK(found.consumed != 0 || !place.last);
+    if (found.consumed == 0 || begin >= end) end += size;
   }
   CHECK_EQ(begin, text.size());
   return result;
@@ -115,7 +126,7 @@ TEST(a_quote_that_is_not_closed_costs_its_line) {
   CHECK(check_all(csv(), "a,\"\"", kTwo) == "0-4 ");
   RowFormat format = csv();
   format.max_row = 12;
-  CHECK(check_all(format, "a,\"b\nc,d\ne,f\ng,h\"\n", kTwo) == "0-5!0:5:0 5-9 9-13 13-18 ");
+  CHECK(check_all(format, "a,\"b\nc,d\ne,f\ng,h\n", kTwo) == "0-5!0:5:0 5-9 9-13 13-17 ");
 }
 
 TEST(escapes_make_plain_characters) {
@@ -130,8 +141,20 @@ TEST(long_fields_and_rows_are_bad) {
   format.max_field = 4;
   format.max_row = 10;
   CHECK(check_all(format, "abcd,b\nabcde,b\n", kTwo) == "0-7 7-15!1:3:0 ");
-  CHECK(check_all(format, "a,123456789012345\nb,c\n", kTwo) == "0-!0:4:0 18-22 ");
-  CHECK(check_all(format, "\"123456789012345\nb,c\n", kTwo) == "0-!0:4:0 17-21 ");
+  CHECK(check_all(format, "a,123456789012345\nb,c\n", kTwo) == "0-18!0:4:0 18-22 ");
+  CHECK(check_all(format, "\"123456789012345\nb,c\n", kTwo) == "0-17!0:5:0 17-21 ");
+  CHECK(check_all(format, "\"12345678901", kTwo) == "0-12!0:5:0 ");
+}
+
+TEST(lines_in_the_quotes_of_a_long_row_are_no_rows) {
+  RowFormat format = csv();
+  format.max_row = 12;
+  CHECK(check_all(format, "a,\"b\nc,d\ne,f\ng,h\"\ni,\n\nj\n", kTwo) ==
+        "0-18!0:4:0 18-21 22-24!6:1:1 ");
+  CHECK(check_all(format, "a,12345678901234,\"\nc,d\n\"\"\r\n\"x\rb,c\n", kTwo) ==
+        "0-30!0:4:0 30-34 ");
+  format.escape = '\\';
+  CHECK(check_all(format, "a,12345678901234\\\nb,\"\\\"\n\"\nc,d\n", kTwo) == "0-26!0:4:0 26-30 ");
 }
 
 TEST(text_that_is_not_utf8_is_bad) {
@@ -181,16 +204,24 @@ TEST(every_split_gives_the_same_rows) {
   RowFormat small = csv();
   small.max_field = 3;
   small.max_row = 6;
+  RowFormat tiny = escaped;
+  tiny.max_field = 1;
+  tiny.max_row = 4;
   const std::string_view texts[] = {
       "a,b\r\nc,\"d\r\n\"\"e\"\r\n\r\n\rx\nlong,12345678901,\xc3\xa4\n\xff,b\n\"z,\"",
       "a,\"b\nc,d\n\"\"\ne,f\n",
       "1\\,\\\n,2\\\r\n3,4\\",
+      "\",\n\",\",\n\"\x01",
+      "ab,cd,\"\r\n\"\n1,\"2\r\"\"\n3\"\r\n4,\"5\\\"\n\"\n",
+      "a,b,\\\r\n\"c\r\n,\r\nd,\"\",\\\r\ne",
   };
-  for (const RowFormat& format : {csv(), escaped, small}) {
+  for (const RowFormat& format : {csv(), escaped, small, tiny}) {
     for (const std::string_view text : texts) {
       const std::string whole = check_all(format, text, kTwo);
       for (std::size_t size = 1; size <= text.size(); ++size) {
-        CHECK(check_split(format, text, kTwo, size) == whole);
+        for (const std::int64_t max_rows : {-1, 1, 2}) {
+          CHECK(check_split(format, text, kTwo, size, max_rows) == whole);
+        }
       }
     }
   }

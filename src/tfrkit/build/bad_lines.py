@@ -39,7 +39,7 @@ def bad_line(
     if number == _FIELDS:
         explained = f"expected {len(names)} but got {detail}"
     elif number == _LONG_ROW:
-        explained = f"more than {dialect.max_row} bytes"
+        explained = f"its row has more than {dialect.max_row} bytes (--max-field)"
     elif number == _UTF8:
         reason = f"not valid {dialect.encoding}"
     elif number in (_VALUE, _LONG_FIELD, _NULL_ITEM, _NO_KEY):

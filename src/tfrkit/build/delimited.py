@@ -112,9 +112,9 @@ class DelimitedFormat:
         cut = not source.streams and piece.end < source.size
         row, line = 0, piece.first_line
 
-        def scan(text: bytes | bytearray, last: bool, in_long_row: bool, max_rows: int) -> CheckedRows:
+        def scan(text: bytes | bytearray, last: bool, long_row: int, max_rows: int) -> CheckedRows:
             needed = min(rows.stop - row, _WINDOW_ROWS) if max_rows < 0 else max_rows
-            return CheckedRows(*scanner.check(text, checks, last, in_long_row, needed, last and cut))
+            return CheckedRows(*scanner.check(text, checks, last, long_row, needed, last and cut))
 
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):
             count, lines, large = (

@@ -83,7 +83,7 @@ class SurveyedRows(NamedTuple):
     consumed: int
     rows: int
     lines: int
-    in_long_row: bool
+    long_row: int
     seen: bytes
 
 
@@ -92,7 +92,7 @@ class CheckedRows(NamedTuple):
 
     consumed: int
     lines: int
-    in_long_row: bool
+    long_row: int
     begins: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
     bad: npt.NDArray[np.int64]
@@ -138,8 +138,8 @@ def row_layout(
         return RowLayout(names, source.begin, 1)
     scanner = dialect.scanner(0)
 
-    def scan(text: bytes | bytearray, last: bool, in_long_row: bool, _max_rows: int) -> CheckedRows:
-        return CheckedRows(*scanner.check(text, [], last, in_long_row, 1))
+    def scan(text: bytes | bytearray, last: bool, long_row: int, _max_rows: int) -> CheckedRows:
+        return CheckedRows(*scanner.check(text, [], last, long_row, 1))
 
     line = 1
     for window in windows(source, source.begin, source.size, scan, dialect.max_row):

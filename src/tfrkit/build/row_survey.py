@@ -44,7 +44,7 @@ def survey_file(
     for end, found in _Sections(source, dialect, scanner, watch).rows(layout.begin):
         seen |= np.frombuffer(found.seen, np.uint8)
         place.add(found.rows, found.lines)
-        if not source.streams and not found.in_long_row:
+        if not source.streams and not found.long_row:
             place.cut(file, end, pieces)
     if source.streams:
         place.cut(file, source.size, pieces, size=file.size)
@@ -79,8 +79,8 @@ class _Sections:
     def _look(self, begin: int, end: int) -> Iterator[tuple[int, SurveyedRows]]:
         """Look at the rows that begin in a part of the file."""
 
-        def scan(text: bytes | bytearray, last: bool, in_long_row: bool, max_rows: int) -> SurveyedRows:
-            return SurveyedRows(*self.scanner.survey(text, last, in_long_row, max_rows))
+        def scan(text: bytes | bytearray, last: bool, long_row: int, max_rows: int) -> SurveyedRows:
+            return SurveyedRows(*self.scanner.survey(text, last, long_row, max_rows))
 
         for window in windows(self.source, begin, end, scan, self.dialect.max_row, self.source.size):
             self.watch.advance()

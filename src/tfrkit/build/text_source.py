@@ -128,12 +128,23 @@ class TextSource:
             return data
         return data.decode(self.encoding, "tfrkit.wrong").encode(UTF8, "surrogateescape")
 
+    def whole_characters(self, data: bytes) -> bytes:
+        """Give bytes of the file without the beginning of a character at their end."""
+        decoder = codecs.getincrementaldecoder(self.encoding)("tfrkit.wrong")
+        decoder.decode(data)
+        return data[: len(data) - len(decoder.getstate()[0])]
+
     def size_of(self, data: bytes, text: bytes, used: int) -> int:
-        """Tell how many of the bytes `data` are the first `used` bytes of its text, which end with a line."""
+        """Tell how many of the bytes `data` are the first `used` bytes of its text.
+
+        They end with a line, or what follows them is only a quote, an escape, or half of a line end.
+        """
         if used == len(text):
             return len(data)
         if not self.transcodes:
             return used
+        if text[used - 1] not in b"\r\n":
+            return len(data) - (len(text) - used)
         line_end = text[used - 1]
         nth = text.count(line_end, 0, used)
         places = np.flatnonzero(np.frombuffer(data, np.uint8) == line_end)
