@@ -22,6 +22,7 @@ LINK: Final = "link in an archive"
 DAMAGED: Final = "damaged in the archive"
 _MAX_SIZE: Final = 1 << 62
 _TWICE: Final = "duplicate name"
+_NO_NAME: Final = "file without a name"
 _DRIVE: Final = re.compile(rb"[A-Za-z]:")
 
 
@@ -68,6 +69,8 @@ class MemberList:
             if is_ignored(part, top=len(parts) == 1 or (depth == 1 and len(parts) == 2)):
                 self._noted.add(shown(b"/".join(parts)), IGNORED)
                 return False
+        if not parts:
+            self.bad.add("", _NO_NAME)
         return bool(parts)
 
     def add(self, parts: list[bytes], size: int, *places: int) -> None:
@@ -90,20 +93,20 @@ class MemberList:
         ends = np.searchsorted(ranks[order], np.arange(len(folders) + 1))
         kept: list[int] = []
         for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            kept += self._each_once(sorted(order[begin:end].tolist(), key=self._names.__getitem__))
+            kept += self._each_once(sorted(order[begin:end].tolist(), key=self._names.__getitem__), folders)
         rows = np.array(kept, np.int64)
         if not ordered:
             rows.sort()
         return self._items(rows, tuple(folders[number] for number in by_name), ranks)
 
-    def _each_once(self, rows: list[int]) -> list[int]:
-        """The first of each name, of rows that are sorted by names."""
+    def _each_once(self, rows: list[int], folders: list[bytes]) -> list[int]:
+        """The first of each name, of rows of one folder that are sorted by names."""
         kept = []
         before = None
+        folder = folders[self._folder_of[rows[0]]] if rows else b""
         for row in rows:
             name = self._names[row]
             if name == before:
-                folder = list(self._folders)[self._folder_of[row]]
                 self.bad.add(shown(folder + b"/" + name if folder else name), _TWICE)
             else:
                 kept.append(row)

@@ -87,7 +87,9 @@ def list_rows(path: str, bad: Ledger, *, encoding: str) -> ListedImages:
         ) from None
     except csv.Error as error:
         raise InvalidArgumentError(
-            f"{path}: expected a table but {error}. Mend the list.", path=path
+            f"{path}: expected a table but in the row that begins in line {reader.next_line} there is: {error}. "
+            "Mend the list.",
+            path=path,
         ) from None
     except OSError as error:
         raise from_os_error(error, path) from error
@@ -105,10 +107,13 @@ def _errors(encoding: str) -> str:
 
 def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
     delimiter = "\t" if reader.path.lower().endswith(".tsv") else ","
-    table = csv.reader(file, delimiter=delimiter)
+    table = csv.reader(
+        file, delimiter=delimiter, strict=True
+    )  # or a quote without its other end takes all that follows
     names: list[str] | None = None
     for cells in table:
         line = table.line_num
+        reader.next_line = line + 1
         if not any(cells):
             continue
         if names is None:
@@ -164,6 +169,7 @@ class _Reader:
     def __init__(self, path: str, bad: Ledger) -> None:
         self.path = path
         self.bad = bad
+        self.next_line = 1
         self._root = os.path.dirname(path)
         self._folders: dict[bytes, int] = {}
         self._folder_of = array("i")

@@ -6,10 +6,8 @@ the archive; a reader that has done its part waits for the one that wants to go 
 
 from __future__ import annotations
 
-import errno
 import gzip
 import os
-import tarfile
 import threading
 import zlib
 from collections.abc import Iterator
@@ -23,13 +21,16 @@ from tfrkit.build.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.image_duplicates import content_mark
 from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import ImageBuffer, ImageItems, Ledger, shown
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.build.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
+from tfrkit.errors import from_os_error
 
 _gzip: Any
+_gzip_error: Any
 try:
     from isal import igzip as _gzip
+    from isal.isal_zlib import error as _gzip_error
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
-    _gzip = gzip
+    _gzip, _gzip_error = gzip, zlib.error
 
 __all__ = ["TarSource", "TarStreamSource", "list_tar", "list_tar_stream"]
 
@@ -37,9 +38,10 @@ Key: TypeAlias = tuple[int, int]  # offset and size
 _SPECIAL: Final = "not a regular file"
 _PIECE: Final = 1 << 20
 _SAMPLE_BYTES: Final = 64
-_MAX_EMPTY: Final = 8
 _MAX_PARKED: Final = 64
-_DAMAGES: Final = (tarfile.TarError, EOFError, zlib.error, ValueError, OverflowError)
+_JOINT: Final = "zero blocks inside of the archive: archives that were joined, or members that were wiped out"
+_PADDING: Final = "more zeros at the end of the archive than tar puts there: members may be missing"
+_DAMAGES: Final = (EOFError, zlib.error, _gzip_error, gzip.BadGzipFile)
 
 
 def list_tar(path: str, bad: Ledger, noted: Ledger) -> ImageItems:
@@ -49,8 +51,11 @@ def list_tar(path: str, bad: Ledger, noted: Ledger) -> ImageItems:
         InvalidArgumentError: it is damaged, or a name leads out of it.
     """
     members = MemberList(path, bad, noted, "offset")
-    for _, info, parts in _members(path, members, stream=False):
-        members.add(parts, info.size, info.offset_data)
+    with _naming(path), open(path, "rb") as file:
+        walk = TarWalk(file, path, os.fstat(file.fileno()).st_size)
+        for member, parts in _files(walk, path, members):
+            members.add(parts, member.size, member.offset)
+    _note_zeros(walk, noted)
     return members.finish(ordered=True)
 
 
@@ -61,79 +66,49 @@ def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) ->
         InvalidArgumentError: as `list_tar`.
     """
     members = MemberList(path, bad, noted, "offset", "mark")
-    for tar, info, parts in _members(path, members, stream=True):
-        mark = info.offset_data
-        if info.size <= max_bytes and (content := tar.extractfile(info)) is not None:
-            mark = content_mark(content.read())
-        members.add(parts, info.size, info.offset_data, mark)
+    with _naming(path), _gzip.open(path) as file:
+        walk = TarWalk(file, path)
+        for member, parts in _files(walk, path, members):
+            mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
+            members.add(parts, member.size, member.offset, mark)
+    _note_zeros(walk, noted)
     return members.finish(ordered=False)
 
 
-def _members(
-    path: str, members: MemberList, *, stream: bool
-) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo, list[bytes]]]:
-    """Give the files of an archive that are part of the data."""
-    mode: Any = "r|" if stream else "r:"
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Errors of the file and of its compression as errors of ours, which name it."""
     try:
-        with (
-            _gzip.open(path) if stream else open(path, "rb") as file,
-            tarfile.open(fileobj=_fileobj(file, stream), mode=mode, bufsize=_PIECE) as tar,
-        ):
-            while (info := tar.next()) is not None:
-                tar.members = []  # type: ignore[attr-defined]  # or it would keep all of them
-                if info.size < 0:  # the next member would be one before
-                    raise tarfile.ReadError("a size is negative")
-                parts = split_name(os.fsencode(info.name), path)
-                if not info.isdir() and members.takes(parts) and _is_good(info, parts, members.bad):
-                    yield tar, info, parts
-    except OSError as error:
-        if isinstance(error, gzip.BadGzipFile) or error.errno == errno.EINVAL:  # no place of a file is so far
-            raise _damaged(path, error) from error
-        raise from_os_error(error, path) from error
-    except InvalidArgumentError:
-        raise
+        yield
     except _DAMAGES as error:
-        raise _damaged(path, error) from error
+        raise damaged_tar(path, error) from error
+    except OSError as error:
+        raise from_os_error(error, path) from error
 
 
-def _fileobj(file: IO[bytes], stream: bool) -> Any:
-    return _Ending(file) if stream else file
+def _files(walk: TarWalk, path: str, members: MemberList) -> Iterator[tuple[TarMember, list[bytes]]]:
+    """Give the files of an archive that are part of the data."""
+    for member in walk:
+        parts = split_name(member.name, path)
+        if not member.is_folder and members.takes(parts) and _is_good(member, parts, members.bad):
+            yield member, parts
 
 
-class _Ending:
-    """A stream that does not end quietly for ever: a member may say that it has more bytes than there are."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._empty = 0
-
-    def read(self, size: int) -> bytes:
-        """Read some bytes.
-
-        Raises:
-            EOFError: the end was met some times already.
-        """
-        data = self._file.read(size)
-        self._empty = 0 if data else self._empty + 1
-        if self._empty > _MAX_EMPTY:
-            raise EOFError("it ends too soon")
-        return data
+def _note_zeros(walk: TarWalk, noted: Ledger) -> None:
+    """Count zeros that may have been images."""
+    for offset in walk.joints:
+        noted.add("", _JOINT, f"at byte {offset}")
+    if walk.padding > MAX_PADDING:
+        noted.add("", _PADDING, f"{walk.padding} bytes")
 
 
-def _damaged(path: str, error: Exception) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        f"{path}: expected a tar archive but it is damaged, cut, or something else ({error}). Copy it again.",
-        path=path,
-    )
-
-
-def _is_good(info: tarfile.TarInfo, parts: list[bytes], bad: Ledger) -> bool:
+def _is_good(member: TarMember, parts: list[bytes], bad: Ledger) -> bool:
     name = shown(b"/".join(parts))
-    if info.issym() or info.islnk():
-        bad.add(name, LINK, f"to {shown(os.fsencode(info.linkname))}")
-    elif not info.isreg() or info.issparse():
+    if member.is_link:
+        bad.add(name, LINK, f"to {shown(member.link)}")
+    elif not member.is_regular:
         bad.add(name, _SPECIAL)
-    elif not info.size:
+    elif not member.size:
         bad.add(name, EMPTY)
     else:
         return True
@@ -275,16 +250,11 @@ class _StreamReader:
         offset, size = key
         if size > self._source.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
-        try:
+        with _naming(self._source.path), buffer.room(size) as room:
             stream = self._at(offset)
-            with buffer.room(size) as room:
-                got = done = stream.readinto(room)  # type: ignore[attr-defined]
-                while done and got < size:
-                    got += (done := stream.readinto(room[got:]))  # type: ignore[attr-defined]
-        except (*_DAMAGES, gzip.BadGzipFile) as error:
-            raise _damaged(self._source.path, error) from error
-        except OSError as error:
-            raise from_os_error(error, self._source.path) from error
+            got = done = stream.readinto(room)  # type: ignore[attr-defined]
+            while done and got < size:
+                got += (done := stream.readinto(room[got:]))  # type: ignore[attr-defined]
         if got < size:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size

@@ -70,7 +70,7 @@ def _list(file: BinaryIO, path: str, bad: Ledger, noted: Ledger, encoding: str |
     members = MemberList(path, own_bad, own_noted, "offset", "packed", "method", "crc")
     for member in read_zip_directory(file, path):
         parts = split_name(_utf8(member, encoding, path), path, backslash=True)
-        is_folder = member.name.endswith((b"/", b"\\"))
+        is_folder = member.name.endswith((b"/", b"\\")) and not member.size
         if not is_folder and members.takes(parts) and _is_good(member, parts, own_bad):
             members.add(parts, member.size, member.offset, member.packed, member.method, member.crc)
     items = _without_overlaps(members.finish(ordered=True), own_bad)

@@ -22,6 +22,7 @@ _END: Final = struct.Struct("<4s4H2IH")
 _END_64: Final = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR: Final = struct.Struct("<4sIQI")
 _ENTRY: Final = struct.Struct("<4s4xHH4x3I3H4xII")
+_LOCAL: Final = b"PK\3\4"
 _MAX_COMMENT: Final = 0xFFFF
 _LARGE: Final = 0xFFFF_FFFF
 _PIECE: Final = 1 << 20
@@ -65,9 +66,9 @@ def read_zip_directory(file: BinaryIO, path: str) -> Iterator[ZipMember]:
     Raises:
         InvalidArgumentError: it is no ZIP archive, or its directory is damaged.
     """
-    begin, size, shift = _find_directory(file, path)
+    begin, size, shift, said = _find_directory(file, path)
     file.seek(begin)
-    data, at, left = b"", 0, size
+    data, at, left, count = b"", 0, size, 0
     while left or at < len(data):
         needed = _entry_bytes(data, at)
         if needed > len(data) - at:
@@ -81,6 +82,9 @@ def read_zip_directory(file: BinaryIO, path: str) -> Iterator[ZipMember]:
             raise _damaged(path, f"there is no entry at byte {begin + size - left - len(data) + at}")
         yield _read_entry(data[at : at + needed], shift, begin, path)
         at += needed
+        count += 1
+    if said not in (count, count & 0xFFFF):  # old programs count no further
+        raise _damaged(path, f"its directory has {count} members where {said} are said to be")
 
 
 def _damaged(path: str, how: str) -> InvalidArgumentError:
@@ -97,8 +101,8 @@ def _entry_bytes(data: bytes, at: int) -> int:
     return _ENTRY.size + sum(lengths)
 
 
-def _find_directory(file: BinaryIO, path: str) -> tuple[int, int, int]:
-    """Where the directory begins, how long it is, and by how much all offsets are too small."""
+def _find_directory(file: BinaryIO, path: str) -> tuple[int, int, int, int]:
+    """Where the directory begins, its bytes, by how much all offsets are too small, and how many members it has."""
     total = file.seek(0, os.SEEK_END)
     tail_at = max(0, total - _END.size - _MAX_COMMENT - _LOCATOR.size)
     file.seek(tail_at)
@@ -106,27 +110,36 @@ def _find_directory(file: BinaryIO, path: str) -> tuple[int, int, int]:
     at = tail.rfind(b"PK\5\6")
     if at < 0 or len(tail) - at < _END.size:
         raise _damaged(path, "it has no end of the directory: it is cut, or something else")
-    _, disk, first_disk, _, _, size, offset, _ = _END.unpack_from(tail, at)
+    _, disk, first_disk, _, count, size, offset, comment = _END.unpack_from(tail, at)
+    if tail.find(_LOCAL, at + _END.size + comment) >= 0:
+        raise _damaged(path, "there are members behind its end: archives were joined, and the last was cut")
     end = tail_at + at
     locator = at - _LOCATOR.size
     if locator >= 0 and tail[locator : locator + 4] == b"PK\6\7":
-        end, size, offset, disk, first_disk = _read_end_64(file, tail_at + locator, path)
+        end, count, size, offset, disk, first_disk = _read_end_64(file, tail_at + locator, path)
     if disk or first_disk:
         raise _damaged(path, "it is one of several parts")
     begin = end - size
     if begin < 0 or begin < offset:
         raise _damaged(path, f"its directory of {size} bytes does not fit")
-    return begin, size, begin - offset
+    file.seek(0)
+    if begin > offset and file.read(len(_LOCAL)) == _LOCAL:
+        raise _damaged(
+            path,
+            f"its directory leaves out the first {begin - offset} bytes, which begin with a member: archives were "
+            "joined, or it is cut behind an archive that was inside of it",
+        )
+    return begin, size, begin - offset, count
 
 
-def _read_end_64(file: BinaryIO, locator: int, path: str) -> tuple[int, int, int, int, int]:
+def _read_end_64(file: BinaryIO, locator: int, path: str) -> tuple[int, int, int, int, int, int]:
     at = locator - _END_64.size  # nothing is between them in practice, and offsets may be shifted
     if at >= 0:
         file.seek(at)
         found = file.read(_END_64.size)
         if found[:4] == b"PK\6\6":
-            _, _, _, _, disk, first_disk, _, _, size, offset = _END_64.unpack(found)
-            return at, size, offset, disk, first_disk
+            _, _, _, _, disk, first_disk, _, count, size, offset = _END_64.unpack(found)
+            return at, count, size, offset, disk, first_disk
     raise _damaged(path, "its end of the directory is damaged")
 
 
