@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import random
 import warnings
 
 import pytest
@@ -17,8 +19,8 @@ from tests.records.made import (
     members,
     put,
 )
-from tfrkit.errors import DataLossWarning, FailedPreconditionError
-from tfrkit.records.append import AppendPlan, plan_append
+from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError
+from tfrkit.records.append import AppendPlan, kept_blocks, plan_append
 from tfrkit.records.index import index_path
 from tfrkit.storage.member import EMPTY_MEMBER
 
@@ -87,11 +89,106 @@ def test_torn_frame_is_cut_off_wherever_it_is_torn(missing, tmp_path):
     assert writer.records == 5
 
 
-def test_only_a_torn_frame_is_cut_off_too(tmp_path):
-    path = put(tmp_path / "a", frame(b"first")[:5])
+@pytest.mark.parametrize("size", [12, 15, 20])
+def test_only_a_torn_frame_is_cut_off_too(size, tmp_path):
+    path = put(tmp_path / "a", frame(b"first")[:size])
     with pytest.warns(DataLossWarning, match="a torn record at byte 0 was cut off"):
         append(path)
     assert read(path) == MORE
+
+
+NO_RECORDS = [
+    *(b"some text\n"[:size] for size in range(1, 10)),
+    b"precious text that is no TFRecord file, longer than a header",
+    frame(b"first")[:11],  # nothing shows that it is one
+    b"\x05",
+    bytes(5),
+    bytes(5000),
+    b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+]
+
+
+@pytest.mark.parametrize("content", NO_RECORDS)
+@pytest.mark.parametrize("atomic", [False, True])
+@pytest.mark.parametrize("kind", ["none", "GZIP", "ZLIB", "XZ", "ZSTD"])
+def test_file_that_is_no_tfrecord_file_is_refused_whatever_its_size(content, atomic, kind, tmp_path):
+    data = contain(content, "" if kind == "none" else kind)
+    path = put(tmp_path / "a", data)
+    with pytest.raises(FailedPreconditionError, match="cannot append"):
+        append(path, kind, atomic=atomic)
+    assert path.read_bytes() == data
+    with warnings.catch_warnings(
+        record=True
+    ) as caught:  # torn: the same, unless nothing at all is left of it
+        warnings.simplefilter("always")
+        for cut in range(1, len(data)) if len(data) < 100 else (len(data) - 9, len(data) - 1):
+            put(path, data[:cut])
+            try:
+                append(path, kind, atomic=atomic)
+            except FailedPreconditionError:
+                assert path.read_bytes() == data[:cut]
+            else:
+                assert kind != "none"
+                assert not list(tfr.read_records(put(path, data[:cut]), compression=kind, on_corrupt="skip"))
+    assert {warning.category for warning in caught} <= {DataLossWarning}
+
+
+def test_refusal_says_what_the_file_looks_like(tmp_path):
+    path = put(tmp_path / "a", b"some text")
+    with pytest.raises(FailedPreconditionError) as caught:
+        append(path)
+    assert str(caught.value) == (
+        f"{path}; cannot append to a file that is no TFRecord file: its 9 bytes do not begin with a frame's header. It "
+        "looks like text. TFRecord files are binary; is this the right file? Choose another name, or delete the file "
+        "if it is not needed."
+    )
+
+
+COPIED = [("none", True), ("GZIP", True), ("ZLIB", False), ("ZLIB", True), ("XZ", True), ("ZSTD", True)]
+
+
+@pytest.mark.parametrize(("kind", "atomic"), COPIED)
+@pytest.mark.parametrize("number", [0, 3, 8])
+def test_copying_never_drops_a_record_with_a_bad_checksum(kind, atomic, number, tmp_path):
+    parts = [frame(bytes([i]) * 50) for i in range(9)]
+    parts[number] = flip(parts[number], 20)
+    data = contain(b"".join(parts), "" if kind == "none" else kind)
+    path = put(tmp_path / "a", data)
+    if (kind, number) == ("none", 8):
+        with pytest.warns(DataLossWarning, match="a torn record at byte 528 was cut off"):
+            append(path, kind, atomic=atomic)
+        return
+    with pytest.raises((DataLossError, FailedPreconditionError)) as caught:
+        append(path, kind, atomic=atomic)
+    assert f"cannot append to a damaged file: corrupted record at {number * 66 + 12}" in str(caught.value)
+    assert str(caught.value).endswith("Mend it first with tfrkit.repair.")
+    error = caught.value
+    assert (error.path, error.record, error.offset) == (str(path), number, number * 66)
+    assert path.read_bytes() == data
+    assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("kind", ["GZIP", "ZLIB", "XZ", "ZSTD"])
+def test_copying_a_torn_container_never_drops_a_record_with_a_bad_checksum(kind, tmp_path):
+    parts = [frame(random.Random(i).randbytes(204)) for i in range(3000)]
+    parts[3] = flip(parts[3], 20)
+    path = put(tmp_path / "a", contain(b"".join(parts), kind)[:-20])
+    torn = path.read_bytes()
+    with (
+        pytest.warns(DataLossWarning, match="torn"),
+        pytest.raises(DataLossError, match="cannot append to a damaged file: corrupted record at 672"),
+    ):
+        append(path, kind)
+    assert path.read_bytes() == torn
+
+
+def test_file_that_changes_before_it_is_copied_is_noticed(tmp_path):
+    path = put(tmp_path / "a", GOLDEN)
+    plan = plan_append(str(path), "")
+    assert plan is not None
+    put(path, frames(GOLDEN_RECORDS[:1]))
+    with pytest.raises(DataLossError, match="expected 3 records to copy but got 1: the file has changed"):
+        list(kept_blocks(str(path), "", plan))
 
 
 def test_last_record_with_a_wrong_crc_is_torn(tmp_path):

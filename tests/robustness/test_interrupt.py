@@ -16,7 +16,7 @@ import tfrkit as tfr
 # A timer raises KeyboardInterrupt in the main thread just as Ctrl-C does, many times at random moments. Not inside
 # Python's own locks, which an interruption can leave locked for ever, nor inside __del__, where it is swallowed.
 ROUNDS = """
-import contextlib, gc, json, os, random, re, signal, sys, threading, time
+import gc, json, os, random, re, signal, sys, threading, time
 import tfrkit as tfr
 from tfrkit import *  # all at once: numpy does not recover from an interrupted import
 from tfrkit.storage.source import ByteSource
@@ -41,12 +41,11 @@ def record(number):
 
 RECORDS = [record(number) for number in range(20_000)]
 
-@contextlib.contextmanager
-def soon():
+def interrupt_soon(work, *args):
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.0005 + rng.random() * 0.03)
-            yield
+            work(*args)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
@@ -60,11 +59,13 @@ paths = [os.path.join(folder, name) for name in ("a.tfrecord", "b.tfrecord.gz")]
 for path in paths:
     with tfr.TFRecordWriter(path) as writer:
         writer.write_many(RECORDS)
+def read():
+    for _ in range(300):
+        for block in tfr.read_blocks(paths, block_bytes=1 << 16):
+            pass
+
 for number in range(rounds):
-    with soon():
-        for _ in range(300):
-            for block in tfr.read_blocks(paths, block_bytes=1 << 16):
-                pass
+    interrupt_soon(read)
     if list(tfr.read_records(paths)) != RECORDS * 2:
         result["problems"].append(number)
 for _ in range(100):
@@ -78,15 +79,18 @@ print(json.dumps(result))
 """
 
 WRITE = """
-for number in range(rounds):
-    path = os.path.join(folder, f"{number}.tfrecord" + (".gz" if number % 3 == 2 else ""))
-    with soon(), tfr.TFRecordWriter(path) as writer:
+def write(path, number):
+    with tfr.TFRecordWriter(path) as writer:
         for _ in range(100):
             if number % 2:
                 writer.write_many(RECORDS)
             else:
                 for item in RECORDS:
                     writer.write(item)
+
+for number in range(rounds):
+    path = os.path.join(folder, f"{number}.tfrecord" + (".gz" if number % 3 == 2 else ""))
+    interrupt_soon(write, path, number)
     if not os.path.exists(path):
         continue
     report = tfr.verify(path)
@@ -103,16 +107,17 @@ print(json.dumps(result))
 """
 
 ATOMIC = """
+def write(path, number):
+    for _ in range(100):
+        if number % 2:
+            with tfr.TFRecordWriter(path, atomic=True) as writer:
+                writer.write_many(RECORDS)
+        else:
+            with tfr.ShardWriter(path, shards=2, overwrite=True, index=False) as shards:
+                shards.write_many(RECORDS)
+
 for number in range(rounds):
-    path = os.path.join(folder, f"{number}.tfrecord")
-    with soon():
-        for _ in range(100):
-            if number % 2:
-                with tfr.TFRecordWriter(path, atomic=True) as writer:
-                    writer.write_many(RECORDS)
-            else:
-                with tfr.ShardWriter(path, shards=2, overwrite=True, index=False) as shards:
-                    shards.write_many(RECORDS)
+    interrupt_soon(write, os.path.join(folder, f"{number}.tfrecord"), number)
     names = [name for name in os.listdir(folder) if name.endswith(".tfrecord")]
     for name in names:
         shard = re.search("-0000([01])-of-00002", name)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfrkit import _core
 
-__all__ = ["HEAD_BYTES", "detect", "holds_records"]
+__all__ = ["HEAD_BYTES", "detect", "holds_records", "starts_with_frame"]
 
 HEAD_BYTES: Final = 512  # what `detect` wants to see of a file
 
@@ -18,7 +18,7 @@ def detect(head: bytes) -> str:
     Plain is tested first: if the CRC of the first length field holds, the file is plain whatever its first bytes
     look like. What is nothing known counts as plain, so that the reader can say what is wrong with it.
     """
-    if _starts_with_frame(head):
+    if starts_with_frame(head):
         return ""
     if head.startswith(b"\x1f\x8b\x08"):
         return "GZIP"
@@ -42,10 +42,11 @@ def holds_records(head: bytes) -> bool:
             inner = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(head, 12)
         except zlib.error:
             return False
-    return _starts_with_frame(inner)
+    return starts_with_frame(inner)
 
 
-def _starts_with_frame(head: bytes) -> bool:
+def starts_with_frame(head: bytes) -> bool:
+    """Tell whether the first bytes of a stream are a frame's header: a length with its CRC. Pure: no I/O."""
     return len(head) >= 12 and _core.crc32c_masked(head[:8]) == int.from_bytes(head[8:12], "little")
 
 
@@ -58,4 +59,4 @@ def _looks_like_zlib(head: bytes) -> bool:
         inner = zlib.decompressobj().decompress(head, 12)
     except zlib.error:
         return False
-    return len(inner) < 12 or _starts_with_frame(inner)
+    return len(inner) < 12 or starts_with_frame(inner)

@@ -21,13 +21,12 @@ from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, 
 from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
-from tfrkit.records.append import plan_append
+from tfrkit.records.append import kept_blocks, plan_append
 from tfrkit.records.behind import Behind, Unbroken
 from tfrkit.records.frame_runs import FrameRun, FrameRuns, frames_of
 from tfrkit.records.index import build_index, save_index, save_lengths
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.pool import default_threads
-from tfrkit.records.reader import read_blocks
 from tfrkit.records.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.storage.compression import canonical, from_suffix
 from tfrkit.storage.deflate import xz_encoder, zstd_encoder
@@ -58,7 +57,8 @@ class TFRecordWriter:
         level: of the compression; by default a good one.
         members: write GZIP as many members, on all cores, seekable (default), or as one stream with TensorFlow's
             bytes (False; also whenever `options` tune zlib).
-        append: go on with an existing file. A torn frame at its end is cut off, with a warning.
+        append: go on with an existing file. A torn frame at its end is cut off, with a warning; any other damage, and
+            a file that holds no records, is an error and leaves the file as it is.
         atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
         index: keep an index of the frames beside the file, for random access; plain and member-GZIP files only.
         threads: for GZIP members; by default all cores.
@@ -126,7 +126,8 @@ class TFRecordWriter:
                 self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
             if rewrite:
                 assert name is not None
-                for block in read_blocks(name, compression=kind, on_corrupt="skip"):
+                assert plan is not None
+                for block in kept_blocks(name, kind, plan):
                     self.write_many(block)
             elif plan is not None:
                 self.records = self._before = plan.records
