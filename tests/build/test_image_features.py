@@ -43,7 +43,7 @@ def test_raw_pixels_always_have_their_size():
     [
         (
             {"width": "w"},
-            "name 'width': expected the name of a feature to change but there is none; there are image",
+            "name 'width': expected the name of a feature to change but there is none. Did you mean 'image/width'?",
         ),
         ({"image": "label"}, "name 'label': expected features of different names"),
         ({"image": ""}, "the feature of the image itself cannot be left out"),

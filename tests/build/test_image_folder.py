@@ -19,7 +19,7 @@ from tfrkit.build.image_options import ImageOptions
 from tfrkit.build.image_plan import plan_images
 from tfrkit.build.images import images
 from tfrkit.build.job import run_job
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import DataLossError, InvalidArgumentError
 
 ONE = photos({"cat": 1})
 NOT_OPTIONS = {"source", "out", "on_bad", "workers", "overwrite", "progress"}
@@ -144,17 +144,39 @@ def test_broken_links_and_special_files_are_bad(tmp_path):
     }
 
 
-def test_file_that_changes_between_planning_and_reading_is_bad(tmp_path):
+def longer(path):
+    path.write_bytes(picture(1) + b"x" * 10_000)
+    return f"expected .* bytes but got {path.stat().st_size:,}"
+
+
+def shorter(path):
+    path.write_bytes(b"x")
+    return "expected .* bytes but got 1"
+
+
+def gone(path):
+    path.unlink()
+    return "the file is gone"
+
+
+def other_of_the_same_size(path):
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(bytes(content))
+    os.utime(path, ns=(0, 5))
+    return r"expected it to be written last at .* but got 0\.000000005"
+
+
+@pytest.mark.parametrize("change", [longer, shorter, gone, other_of_the_same_size])
+def test_file_that_changes_between_planning_and_reading_is_an_error(change, tmp_path):
     source = write_files(tmp_path / "photos", photos({"cat": 4}))
     defaults = {name: value.default for name, value in inspect.signature(images).parameters.items()}
     options = ImageOptions.make(**{name: defaults[name] for name in defaults if name not in NOT_OPTIONS})
     job = plan_images(str(source), str(tmp_path / "out"), options)
-    (source / "cat" / "0.jpg").write_bytes(picture(1) + b"x" * 10_000)
-    (source / "cat" / "1.jpg").write_bytes(b"x")
-    (source / "cat" / "2.jpg").unlink()
-    report = run_job(job)
-    assert report.bad == {"changed while it was read": 2, "unreadable file": 1}
-    assert labels(tmp_path / "out") == {"cat/3.jpg": 0}
+    text = change(source / "cat" / "1.jpg")
+    with pytest.raises(DataLossError, match=f"1.jpg: this input has changed since the job began: .*{text}"):
+        run_job(job)
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name != ".tfrkit"]
 
 
 def test_names_in_chinese_with_spaces_and_in_no_encoding(tmp_path):

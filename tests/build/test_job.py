@@ -121,7 +121,10 @@ def test_bad_inputs_are_counted_listed_and_left_out(tmp_path):
 
 def test_bad_inputs_beyond_a_thousand_of_a_shard_are_only_counted(tmp_path):
     report = run_job(
-        job(tmp_path, Group("a", (Numbers(0, 1500, bad_every=1), Numbers(1, 5, bad_every=1)), 2))
+        job(
+            tmp_path,
+            Group("a", (Numbers(0, 1500, bad_every=1), Numbers(1, 5, bad_every=1), Numbers(2, 1)), 3),
+        )
     )
     assert report.bad == {"bad number": 1505}
     assert [bad.source for bad in report.listed].count("0.txt") == 1000
@@ -219,6 +222,7 @@ def test_dry_run_says_what_would_happen_and_writes_nothing(tmp_path):
         "bad": {},
         "noted": {},
         "refusal": "",
+        "columns": [],
     }
 
 

@@ -46,8 +46,6 @@ def test_where_keeps_records_as_they_are(tmp_path):
             {"rename": {"label": "score", "score": "label"}, "drop": ["image", "name"]},
             {"label": "score", "score": "label"},
         ),
-        ({"keys": ["nowhere"]}, {}),
-        ({"drop": ["nowhere"]}, {key: key for key in EXAMPLES[0]}),
         ({"rename": {"name": "n" * 300}, "keys": []}, {"name": "n" * 300}),
     ],
 )
@@ -114,6 +112,20 @@ def test_what_is_no_example_is_refused_with_its_place(tmp_path):
         ({"keys": ["a"], "drop": ["a"]}, "The feature 'a' cannot be dropped and kept"),
         ({"keys": ["a"], "rename": {"b": "a"}}, "Two features would have one name"),
         ({"where": "label = 3"}, "at character 7"),
+        (
+            {"keys": ["nowhere"]},
+            r"keys \(--key\): no record has a feature 'nowhere'. There are 'image', 'label',",
+        ),
+        ({"drop": ["lable"]}, r"drop \(--drop\): no record has a feature 'lable'. Did you mean 'label'\?"),
+        (
+            {"rename": {"Score": "s"}},
+            r"rename \(--name\): no record has a feature 'Score'. Did you mean 'score'\?",
+        ),
+        (
+            {"where": "labl == 3"},
+            r"where \(--where\): no record has a feature 'labl'. Did you mean 'label'\?",
+        ),
+        ({"where": "not lable"}, "no record has a feature 'lable'"),
     ],
 )
 def test_wrong_arguments_are_refused(options, expected, tmp_path):

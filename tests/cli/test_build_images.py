@@ -101,7 +101,7 @@ def test_no_usable_image_is_bad_data(tmp_path, monkeypatch, command):
     write_files(tmp_path / "photos", {"cat/1.jpg": b"no image"})
     code, _, err = command("build", "images", "photos", "out")
     assert code == 1
-    assert "error: photos: none of the 1 files is an image that can be used" in err
+    assert "error: All 1 inputs are bad, so there is nothing to write: not an image (1)." in err
 
 
 def test_other_output_is_refused_and_replaced(source, command):

@@ -82,7 +82,10 @@ def test_standard_input_is_read(command, flowers):
 def test_an_unknown_feature_is_bad_usage(command, flowers):
     done = command("stats", "flowers.tfrecord", "--key", "m")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "error: no record has the feature 'm'\n\nhint: `tfr schema` lists the features.\n"
+    assert (
+        done.err
+        == "error: no record has the feature 'm'\n\nhint: there are 'label', 'n', 'name', 'x'. `tfr schema` lists the features.\n"
+    )
 
 
 def test_damage_ends_it_or_is_passed_over(command, folder):

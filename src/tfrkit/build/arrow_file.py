@@ -14,7 +14,7 @@ from typing import Any, Final
 from tfrkit.build.arrow_columns import RowReport, fit_arrays
 from tfrkit.build.arrow_types import leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
-from tfrkit.build.table_format import Column, InputFile, Piece, Survey, batch_rows
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
 from tfrkit.errors import DataLossError, InvalidArgumentError, from_os_error
 from tfrkit.optional import require
 
@@ -78,8 +78,9 @@ def fitted_batches(
             arrays = leaf_arrays(part, [paths[column.name] for column in columns])
             yield fit_arrays(arrays, columns, watch, RowReport(piece.file, piece.first_row + first))
         at += len(batch)
-        if at >= rows.stop:
-            break
+        if at >= rows.stop and rows.stop < piece.rows:
+            return
+    check_rows(piece, at)
 
 
 @contextmanager

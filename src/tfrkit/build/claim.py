@@ -231,6 +231,8 @@ def _completed(job: Job, header: Header, manifest: Mapping[str, Any]) -> BuildRe
         0.0,
         report["noted"],
         tuple(BadInput(**bad) for bad in report["noted_listed"]),
+        job.columns,
+        report.get("passed", 0),
     )
 
 

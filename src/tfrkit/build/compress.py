@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import FrameOutput, frame_job, is_file_name, name_without_suffix, run_frames
 from tfrkit.build.frame_recipe import Change, Choice
-from tfrkit.build.job import BuildReport, Group, Job, Progress
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.storage.paths import PathLike, Paths, path_text
 
@@ -22,6 +22,7 @@ def compress(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -37,6 +38,7 @@ def compress(
         compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default what the name of the file says, or GZIP.
         level: of the compression; by default a good one.
         on_corrupt: what to do about damaged records.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
         progress: called some times a second.
@@ -56,6 +58,7 @@ def compress(
         paths,
         lambda given: plan_compress(given, out, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,

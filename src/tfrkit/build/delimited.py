@@ -22,7 +22,7 @@ from tfrkit.build.delimited_columns import ColumnPlan, Rows, check_separator, re
 from tfrkit.build.row_layout import CheckedRows, Dialect, RowLayout, row_layout
 from tfrkit.build.row_survey import survey_file
 from tfrkit.build.row_windows import WINDOW_BYTES, Window, windows
-from tfrkit.build.table_format import Column, InputFile, Piece, Survey
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey, check_rows
 from tfrkit.build.text_source import TextSource, canonical_encoding
 from tfrkit.build.watch import MAX_LISTED_BAD, Watch
 from tfrkit.errors import InvalidArgumentError
@@ -111,9 +111,10 @@ class DelimitedFormat:
 
         cut = not source.streams and piece.end < source.size
         row, line = 0, piece.first_line
+        whole = rows.stop == piece.rows  # then one row more would be found, too
 
         def scan(text: bytes | bytearray, last: bool, long_row: int, max_rows: int) -> CheckedRows:
-            needed = min(rows.stop - row, _WINDOW_ROWS) if max_rows < 0 else max_rows
+            needed = min(rows.stop - row + whole, _WINDOW_ROWS) if max_rows < 0 else max_rows
             return CheckedRows(*scanner.check(text, checks, last, long_row, needed, last and cut))
 
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):
@@ -130,8 +131,10 @@ class DelimitedFormat:
             yield from batches
             row += count
             line += lines
-            if row >= rows.stop:
+            if row > piece.rows or (row >= rows.stop and not whole):
                 break
+        if whole or row < rows.stop:
+            check_rows(piece, row)
 
     def _open(self, file: InputFile) -> tuple[TextSource, RowLayout]:
         changed = os.stat(file.path)

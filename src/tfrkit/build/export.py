@@ -37,6 +37,7 @@ from tfrkit.build.export_format import (
 from tfrkit.build.export_jsonl import JsonlSink
 from tfrkit.build.export_paths import STDOUT, Target, input_files, plan_targets, refuse_existing
 from tfrkit.build.export_progress import Meter
+from tfrkit.build.input_stamp import InputChangedError, InputStamp, check_unchanged
 from tfrkit.build.job import Progress
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, from_os_error
@@ -178,6 +179,7 @@ def export(
     if chosen in ("parquet", "arrow"):
         require("pyarrow", f"export to {chosen}")  # before all records are read
     files = input_files(paths)
+    stamps = {file: InputStamp.of(file) for file in files if os.path.isfile(file)}
     targets = plan_targets(files, place, SUFFIXES[chosen])
     refuse_existing(targets, overwrite)
     meter = Meter(files, len(targets), progress)
@@ -185,8 +187,9 @@ def export(
     settled = settle_columns(schema, columns, unset="absent" if chosen == "csv" else unset)
     meter.begin(schema.data_bytes)
     job = _Export(
-        chosen, options, settled, on_corrupt, meter, Stop(), workers or min(default_threads(), _WORKERS)
-    )
+        chosen, options, settled, on_corrupt, meter, Stop(), workers or min(default_threads(), _WORKERS),
+        stamps, schema.records if len(targets) == 1 else None,
+    )  # fmt: skip
     written = job.run(targets)
     dropped: Counter[str] = Counter()
     for _, losses in written:
@@ -212,6 +215,8 @@ class _Export:
     meter: Meter
     stop: Stop
     workers: int
+    stamps: Mapping[str, InputStamp]
+    records: int | None
 
     def run(self, targets: list[Target]) -> list[tuple[ExportedFile, Mapping[str, int]]]:
         """Write all files, in any order; gives them in theirs."""
@@ -243,12 +248,25 @@ class _Export:
                 records += count
                 self.meter.written(sum(block.nbytes for block in blocks), count)
             sink.close()
+            self._check(target, records)
             output.close()
         except BaseException:
             file.abandon()
             output.discard()
             raise
         return ExportedFile(target.path, records, output.position), sink.losses
+
+    def _check(self, target: Target, records: int) -> None:
+        """Refuse to publish a file if its inputs are not what the columns were settled from.
+
+        Raises:
+            InputChangedError: they are not.
+        """
+        check_unchanged(self.stamps[path] for path in target.inputs if path in self.stamps)
+        if self.records not in (None, records):
+            raise InputChangedError(
+                target.inputs[-1], f"expected {self.records:,} records in all inputs but got {records:,}"
+            )
 
 
 def _checked_format(out: str, wanted: str | None) -> Format:

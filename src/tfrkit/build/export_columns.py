@@ -16,6 +16,7 @@ from tfrkit import _core
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.messages import SequenceExample
+from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.feature_columns import UNSET, Group
 from tfrkit.records.schema import FeatureSummary, Schema
@@ -26,7 +27,6 @@ __all__ = ["Chunk", "ExportColumn", "Unset", "parse_chunk", "settle_columns", "t
 Unset: TypeAlias = Literal["raise", "absent"]
 _LARGE: Final = 1 << 30  # from here on a chunk may need offsets of 64 bits
 _KINDS: Final = {"int64": _core.INT64, "float32": _core.FLOAT, "bytes": _core.BYTES}
-_SHOWN_NAMES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +116,9 @@ def _chosen(schema: Schema, keys: Collection[str] | None) -> list[str]:
     names = list(dict.fromkeys(keys))
     missing = [name for name in names if name not in known]
     if missing and schema.records:
-        shown = ", ".join(map(repr, sorted(known)[:_SHOWN_NAMES])) + (
-            ", ..." if len(known) > _SHOWN_NAMES else ""
-        )
-        more = f", and {schema.not_followed} that were not noted: too many" if schema.not_followed else ""
+        more = f" {schema.not_followed} more were not noted: too many." if schema.not_followed else ""
         raise InvalidArgumentError(
-            f"expected a feature called {missing[0]!r} but there are only: {shown or 'none'}{more}."
+            f"columns (--key): no record has a feature {missing[0]!r}. {near_names(missing[0], sorted(known))}{more}"
         )
     return names
 

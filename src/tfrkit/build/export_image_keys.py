@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.near_names import near_names
 from tfrkit.records.schema import FeatureSummary, Schema
 
 __all__ = ["ImageKeys", "find_keys"]
@@ -87,9 +88,12 @@ def _key(schema: Schema, given: str | None, usual: tuple[str, ...], kinds: tuple
     if given is not None:
         found = schema.features.get(given)
         if found is None or found.kind not in kinds:
-            kind = "no such feature" if found is None else f"one of kind {found.kind}"
+            near = near_names(
+                given, (name for name in schema.features if _kind(schema.features[name]) in kinds)
+            )
+            kind = "no record has it" if found is None else f"it is {found.kind}"
             raise InvalidArgumentError(
-                f"expected the feature {given!r} with {' or '.join(kinds)} but there is {kind}."
+                f"expected a feature {given!r} of kind {' or '.join(kinds)} but {kind}. {near}"
             )
         return given
     return next((name for name in usual if _kind(schema.features.get(name)) in kinds), None)

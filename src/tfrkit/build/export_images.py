@@ -19,6 +19,7 @@ from tfrkit.build.export_image_keys import ImageKeys, find_keys
 from tfrkit.build.export_image_writer import ImageWriter
 from tfrkit.build.export_paths import input_files
 from tfrkit.build.export_progress import Meter
+from tfrkit.build.input_stamp import InputChangedError, InputStamp, check_unchanged
 from tfrkit.build.job import Progress
 from tfrkit.build.label_map import LABELS_FILE, read_label_map
 from tfrkit.errors import InvalidArgumentError
@@ -118,6 +119,7 @@ def export_images(
     """
     started = time.perf_counter()
     files = input_files(paths)
+    stamps = [InputStamp.of(file) for file in files if os.path.isfile(file)]
     names = _label_names(label_map, files)
     with StagedFolder(path_text(folder), overwrite) as staged:
         meter = Meter(files, 1, progress)
@@ -135,6 +137,12 @@ def export_images(
         if lines is not None:
             with open(os.path.join(staged.path, LABELS_FILE), "wb") as file:
                 file.write(lines)
+        check_unchanged(stamps)
+        if writer.records != schema.records:
+            raise InputChangedError(
+                files[-1],
+                f"expected {schema.records:,} records in all inputs but got {writer.records:,}",
+            )
         staged.publish({"format": "images", "images": writer.images})
     meter.finished()
     dropped = writer.dropped + _unused(schema, keys)

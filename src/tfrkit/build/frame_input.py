@@ -23,6 +23,7 @@ import numpy as np
 from tfrkit.build.frame_read import FrameReader
 from tfrkit.build.frame_recipe import Change, Choice, FrameRecipe
 from tfrkit.build.frame_survey import FrameFile, is_seekable, survey_frames
+from tfrkit.build.input_stamp import InputStamp
 from tfrkit.build.job import BadInput
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import from_os_error
@@ -75,6 +76,7 @@ class FrameInput:
         on_corrupt: what to do about damage.
         file_bytes: of all of them, as they are stored.
         scratch: for temporary files.
+        stamps: of those files that are not copies.
     """
 
     paths: tuple[str, ...]
@@ -82,6 +84,7 @@ class FrameInput:
     on_corrupt: OnCorrupt
     file_bytes: int
     scratch: Scratch
+    stamps: tuple[InputStamp, ...] = ()
 
     def fingerprint(self) -> dict[str, Any]:
         """Say what the files are, for the manifest: the same wherever they lie.
@@ -273,17 +276,20 @@ def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[Frame
     """
     files: list[str] = []
     names: list[str] = []
+    stamps: list[InputStamp] = []
     scratch = Scratch()
     with closing(scratch):
         for target in expand_paths(paths, globs=True):
             if isinstance(target, str) and (os.path.isfile(target) or not os.path.exists(target)):
                 files.append(target)
                 names.append(os.path.basename(target))
+                stamps.append(InputStamp.of(target))
             else:
                 kind = "standard-input" if target is sys.stdin.buffer else "pipe"
                 files.append(_copied(target, scratch.path(f"{kind}-{len(files)}")))
                 names.append("-")
-        yield FrameInput(tuple(files), tuple(names), on_corrupt, sum(map(_size, files)), scratch)
+        size = sum(map(_size, files))
+        yield FrameInput(tuple(files), tuple(names), on_corrupt, size, scratch, tuple(stamps))
 
 
 def _size(path: str) -> int:

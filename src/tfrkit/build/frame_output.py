@@ -14,8 +14,9 @@ from typing import Any, Final, Self
 
 from tfrkit.build.frame_input import FrameInput, frame_input
 from tfrkit.build.frame_recipe import FrameRecipe
-from tfrkit.build.job import BadInput, BuildReport, Group, Job, Progress, Recipe, run_job
+from tfrkit.build.job import BadInput, BuildReport, Group, Job, MaxBad, Progress, Recipe, run_job
 from tfrkit.build.plan import belongs_to
+from tfrkit.build.wanted_features import WantedFeatures
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.pool import default_threads
@@ -140,6 +141,9 @@ def frame_job(
     groups: Sequence[Group],
     arguments: Mapping[str, Any],
     bad: Sequence[BadInput] = (),
+    *,
+    good: int | None = None,
+    wanted: Mapping[str, str] | None = None,
 ) -> Job:
     """Make the job of a command.
 
@@ -149,6 +153,8 @@ def frame_job(
         groups: which.
         arguments: what decides the bytes besides that, for the manifest.
         bad: damage that was found while planning.
+        good: how many intact records were found then.
+        wanted: features that a user has named, each with the option.
 
     Raises:
         InvalidArgumentError: an input is one of the files that would be written or replaced.
@@ -163,8 +169,12 @@ def frame_job(
                 "Choose another folder or name for the output.",
                 path=path,
             )
-    if sum(len(group.recipes) for group in groups) >= default_threads():  # then tasks have a core each
-        groups = [replace(group, recipes=tuple(map(_alone, group.recipes))) for group in groups]
+    names = tuple(wanted or ())
+    alone = sum(len(group.recipes) for group in groups) >= default_threads()  # then tasks have a core each
+    groups = [
+        replace(group, recipes=tuple(_with(recipe, names, alone=alone) for recipe in group.recipes))
+        for group in groups
+    ]
     made_by = {**arguments, "on_corrupt": given.on_corrupt, "source": given.fingerprint()}
     return Job(
         output.folder,
@@ -174,12 +184,17 @@ def frame_job(
         made_by,
         bad=tuple(bad),
         transient={"stamp": given.stamp()},
+        stamps=given.stamps,
+        wanted=None if wanted is None else WantedFeatures(wanted, given.paths),
+        good=good,
     )
 
 
-def _alone(recipe: Recipe) -> Recipe:
-    """Give a recipe that reads on one core."""
-    return replace(recipe, threads=1) if isinstance(recipe, FrameRecipe) else recipe
+def _with(recipe: Recipe, wanted: tuple[str, ...], *, alone: bool) -> Recipe:
+    """Give a recipe that looks for some features, and perhaps reads on one core."""
+    if not isinstance(recipe, FrameRecipe) or not (wanted or alone):
+        return recipe
+    return replace(recipe, wanted=wanted, threads=1 if alone else recipe.threads)
 
 
 def run_frames(
@@ -187,10 +202,11 @@ def run_frames(
     plan: Callable[[FrameInput], Job],
     *,
     on_corrupt: OnCorrupt,
+    max_bad: MaxBad | None,
     overwrite: bool,
     workers: int | None,
     progress: Callable[[Progress], None] | None,
 ) -> BuildReport:
     """Plan a job on some files and run it."""
     with frame_input(paths, on_corrupt) as given:
-        return run_job(plan(given), workers=workers, overwrite=overwrite, progress=progress)
+        return run_job(plan(given), workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.frame_read import FrameReader
+from tfrkit.build.input_stamp import InputChangedError
 from tfrkit.build.job import Watch
-from tfrkit.errors import DataLossError
+from tfrkit.build.wanted_features import features_in
 from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.chain import BLOCK_BYTES
@@ -59,6 +60,7 @@ class FrameRecipe:
         choices: which of them to take: those that all choices want.
         changes: what to make of them, one after another.
         threads: for reading; None: all cores, where there are fewer tasks than those.
+        wanted: features to look for in all records that are read; what is found is reported.
     """
 
     paths: tuple[str, ...]
@@ -72,14 +74,20 @@ class FrameRecipe:
     choices: tuple[Choice, ...] = ()
     changes: tuple[Change, ...] = ()
     threads: int | None = None
+    wanted: tuple[str, ...] = ()
 
     def blocks(self, watch: Watch) -> Iterator[Block]:
         """Read, choose, change."""
         number = self.first
         share = _Share(self.input_bytes, known=self.count is not None)
+        missing = set(self.wanted)
         for block in self._read(watch):
+            if missing:
+                watch.features |= (found := features_in(block, missing))
+                missing -= found
             chosen = self._choose(number, block)
             number += len(block)
+            watch.passed += len(block) - len(chosen)
             watch.advance(share.of(block), len(chosen))
             if len(chosen):
                 for change in self.changes:
@@ -118,10 +126,10 @@ class FrameRecipe:
             for bad in reader.bad:
                 watch.bad(bad)
             return
-        raise DataLossError(
-            f"{self.paths[-1]}; expected {left} more records than there are. Has the file changed while it was read? "
-            "Run the command again.",
-            path=self.paths[-1],
+        planned = self.count or 0
+        raise InputChangedError(
+            self.paths[-1],
+            f"expected {planned:,} records from record {self.first:,} of all inputs on but got {planned - left:,}",
         )
 
 

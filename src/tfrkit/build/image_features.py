@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.near_names import near_names
 
 __all__ = ["COLORSPACE", "FIELDS", "Names", "feature_names"]
 
@@ -75,8 +76,8 @@ def feature_names(
         field = by_name.get(old, old)
         if field not in found and field not in FIELDS and not (raw and field == COLORSPACE):
             raise InvalidArgumentError(
-                f"name {old!r}: expected the name of a feature to change but there is none; there are "
-                f"{', '.join([*found.values(), *(name for name in FIELDS if name not in found)])}."
+                f"name {old!r}: expected the name of a feature to change but there is none. "
+                f"{near_names(old, [*found.values(), *(name for name in FIELDS if name not in found)])}"
             )
         found[field] = new
     found = {field: name for field, name in found.items() if name}

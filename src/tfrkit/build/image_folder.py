@@ -19,19 +19,20 @@ import numpy as np
 from tfrkit._core import crc32c
 from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
+from tfrkit.build.input_stamp import InputChangedError, written_again
 from tfrkit.errors import from_os_error
 from tfrkit.model.bytes_column import BytesColumn
 
-__all__ = ["CHANGED", "UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
+__all__ = ["UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
 
 UNREADABLE = "unreadable file"
-CHANGED = "changed while it was read"
 _LOOP = "link to a folder that was read already"
 _SPECIAL = "not a regular file"
 _SAMPLE_BYTES = 64
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 
 Folder: TypeAlias = tuple[int, int]  # device and inode
+FileKey: TypeAlias = tuple[bytes, int, int | None]  # path, size and time
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +61,29 @@ class FolderReader:
         self._root = os.path.join(root, b"")
         self._max_bytes = max_bytes
 
-    def keys(self, items: ImageItems) -> list[tuple[bytes, int]]:
-        """Paths and sizes."""
+    def keys(self, items: ImageItems) -> list[FileKey]:
+        """Paths, sizes and times."""
         root = self._root
+        times = [None] * len(items) if items.times is None else items.times.tolist()
         return [
-            (os.path.join(root, path), size)
-            for path, size in zip(items.paths(), items.sizes.tolist(), strict=True)
+            (os.path.join(root, path), size, time)
+            for path, size, time in zip(items.paths(), items.sizes.tolist(), times, strict=True)
         ]
 
-    def read(self, key: tuple[bytes, int], buffer: ImageBuffer) -> None:
-        """Read a file that must still have the size it had."""
-        path, size = key
+    def read(self, key: FileKey, buffer: ImageBuffer) -> None:
+        """Read a file that must still be what it was.
+
+        Raises:
+            InputChangedError: it has another size or time, or is gone.
+        """
+        path, size, time = key
         if size > self._max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
-        read_file(path, size, buffer)
+        read_file(path, size, buffer, time)
 
-    def mark(self, key: tuple[bytes, int]) -> int:
+    def mark(self, key: FileKey) -> int:
         """The checksum of some bytes in the middle and at the end."""
-        path, size = key
+        path, size, _ = key
         try:
             fd = os.open(path, _FLAGS)
             try:
@@ -89,8 +95,12 @@ class FolderReader:
             raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
 
 
-def read_file(path: bytes, size: int, buffer: ImageBuffer) -> None:
-    """Append a file of `size` bytes to a buffer."""
+def read_file(path: bytes, size: int, buffer: ImageBuffer, time_ns: int | None = None) -> None:
+    """Append a file of `size` bytes, which was written last at `time_ns`, to a buffer.
+
+    Raises:
+        InputChangedError: it has another size or time, or is gone.
+    """
     with buffer.room(size + 1) as room:  # one more, to see that it has not grown
         try:
             fd = os.open(path, _FLAGS)
@@ -98,12 +108,17 @@ def read_file(path: bytes, size: int, buffer: ImageBuffer) -> None:
                 got = os.readv(fd, (room,))
                 while 0 < got < size and (more := os.readv(fd, (room[got:],))):
                     got += more
+                now = os.fstat(fd)  # behind the reading: what is written meanwhile counts, too
             finally:
                 os.close(fd)
+        except FileNotFoundError:
+            raise InputChangedError(shown(path), f"expected {size:,} bytes but the file is gone") from None
         except OSError as error:
             raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
-    if got != size:
-        raise BadImageError(CHANGED, f"expected {size} bytes but got {'more' if got > size else got}")
+    if got != size or now.st_size != size:
+        raise InputChangedError(shown(path), f"expected {size:,} bytes but got {max(got, now.st_size):,}")
+    if time_ns is not None and now.st_mtime_ns != time_ns:
+        raise written_again(shown(path), time_ns, now.st_mtime_ns)
     buffer.at += size
 
 
@@ -137,6 +152,7 @@ class _Lister:
         self._folder_of = array("i")
         self._lengths = array("q")
         self._sizes = array("q")
+        self._changed = array("q")
         self._times = hashlib.blake2b(digest_size=8)
         self._names = bytearray()
 
@@ -168,6 +184,7 @@ class _Lister:
             np.frombuffer(self._folder_of, np.int32),
             BytesColumn(bytes(self._names), offsets),
             np.frombuffer(self._sizes, np.int64),
+            times=np.frombuffer(self._changed, np.int64),
         )
         return items, self._times.hexdigest()
 
@@ -202,6 +219,7 @@ class _Lister:
                 self._lengths.append(len(entry.name))
                 self._names += entry.name
                 self._sizes.append(status.st_size)
+                self._changed.append(status.st_mtime_ns)
                 self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
         return inner
 

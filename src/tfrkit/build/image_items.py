@@ -133,6 +133,7 @@ class ImageItems:
         labels: numbers of the classes; None without classes.
         texts: for each image the number of its class name in the list; used by lists alone.
         extras: further columns.
+        times: when each file was written last, in nanoseconds; None for members of archives.
     """
 
     folders: tuple[bytes, ...]
@@ -143,6 +144,7 @@ class ImageItems:
     labels: IntArray | None = None
     texts: IntArray | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)
+    times: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -163,6 +165,7 @@ class ImageItems:
             labels=None if self.labels is None else self.labels[rows],
             texts=None if self.texts is None else self.texts[rows],
             extras={name: extra.take(rows) for name, extra in self.extras.items()},
+            times=None if self.times is None else self.times[rows],
         )
 
     def run(self, begin: int, end: int) -> ImageItems:
@@ -177,6 +180,7 @@ class ImageItems:
             labels=None if self.labels is None else self.labels[begin:end],
             texts=None if self.texts is None else self.texts[begin:end],
             extras={name: extra.take(rows) for name, extra in self.extras.items()},
+            times=None if self.times is None else self.times[begin:end],
         )
 
     def paths(self) -> list[bytes]:

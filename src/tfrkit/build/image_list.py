@@ -175,6 +175,7 @@ class _Reader:
         self._folder_of = array("i")
         self._names: list[bytes] = []
         self._sizes = array("q")
+        self._changed = array("q")
         self._lines = array("q")
         self._classes: dict[str, int] = {}
         self._texts = array("q")
@@ -195,13 +196,14 @@ class _Reader:
                 line=line,
             )
             return
-        size = self._find(given, line)
-        if size is None:
+        status = self._find(given, line)
+        if status is None:
             return
         folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
         self._folder_of.append(self._folders.setdefault(folder, len(self._folders)))
         self._names.append(name)
-        self._sizes.append(size)
+        self._sizes.append(status.st_size)
+        self._changed.append(status.st_mtime_ns)
         self._lines.append(line)
         text = None if label is None else str(int(label) if isinstance(label, bool) else label)
         self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))
@@ -212,7 +214,7 @@ class _Reader:
                 column += [None] * (rows - 1 - len(column))
                 column.append(value)
 
-    def _find(self, given: str, line: int) -> int | None:
+    def _find(self, given: str, line: int) -> os.stat_result | None:
         try:
             status = os.stat(os.path.join(self._root, given))
         except (OSError, ValueError) as error:
@@ -226,7 +228,7 @@ class _Reader:
             self.bad.add(self.path, EMPTY, given, line=line)
             return None
         self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
-        return status.st_size
+        return status
 
     def finish(self) -> ListedImages:
         """Give the columns; rows without a label are bad if others have one."""
@@ -253,6 +255,7 @@ class _Reader:
             labels,
             None if numbered or not classes else texts,
             extras,
+            np.array(self._changed, np.int64),
         )
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:

@@ -94,6 +94,7 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
         noted=_under(name, noted),
         noted_counts=noted.counts,
         transient={"stamp": listing.stamp},
+        stamps=listing.files,
     )
 
 

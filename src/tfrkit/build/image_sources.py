@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tfrkit.build.image_folder import FolderSource, list_folder
@@ -12,6 +12,7 @@ from tfrkit.build.image_items import ImageItems, ImageSource, Ledger
 from tfrkit.build.image_list import LIST_SUFFIXES, ListSource, list_rows
 from tfrkit.build.image_tar import TarSource, TarStreamSource, list_tar, list_tar_stream
 from tfrkit.build.image_zip import ZipSource, list_zip
+from tfrkit.build.input_stamp import InputStamp
 from tfrkit.errors import InvalidArgumentError, from_os_error
 
 __all__ = ["Listing", "list_source"]
@@ -32,6 +33,8 @@ class Listing:
         classes: names of classes for `items.texts`; None: folders are classes.
         numbered: the labels of a list are numbers, which `items.labels` has.
         stamp: of times; changes when something is written again.
+        files: the archive or list as it was before it was read; none for a folder, whose images are compared one by
+            one when they are read.
     """
 
     kind: str
@@ -40,6 +43,7 @@ class Listing:
     classes: tuple[bytes, ...] | None
     numbered: bool
     stamp: str
+    files: tuple[InputStamp, ...] = ()
 
     def digest(self) -> str:
         """Give 32 hex digits that names, sizes, places and columns decide."""
@@ -89,10 +93,24 @@ def list_source(
     try:
         with open(path, "rb") as file:
             head = file.read(512)
-            times = os.fstat(file.fileno())
     except OSError as error:
         raise from_os_error(error, path, f"{_EXPECTED}.") from error
-    stamp = f"{times.st_size} {times.st_mtime_ns}"
+    known = InputStamp.of(path)
+    listing = _list_file(path, head, known, bad, noted, max_bytes, list_encoding, zip_encoding)
+    return replace(listing, files=(known,))
+
+
+def _list_file(
+    path: str,
+    head: bytes,
+    known: InputStamp,
+    bad: Ledger,
+    noted: Ledger,
+    max_bytes: int,
+    list_encoding: str,
+    zip_encoding: str | None,
+) -> Listing:
+    stamp = f"{known.size} {known.time_ns}"
     if path.lower().endswith(LIST_SUFFIXES):
         rows = list_rows(path, bad, encoding=list_encoding)
         return Listing(

@@ -14,7 +14,7 @@ from tfrkit.build.image_features import Names
 from tfrkit.build.image_options import DEFAULT_MAX_IMAGE, ImageOptions
 from tfrkit.build.image_pixels import Encoding, Order
 from tfrkit.build.image_plan import plan_images
-from tfrkit.build.job import BuildReport, OnBad, Progress, run_job
+from tfrkit.build.job import BuildReport, MaxBad, OnBad, Progress, run_job
 from tfrkit.storage.paths import PathLike, path_text
 
 __all__ = ["images"]
@@ -42,6 +42,7 @@ def images(
     check: bool = False,
     duplicates: Duplicates = "note",
     on_bad: OnBad = "skip",
+    max_bad: MaxBad | None = None,
     max_image: int = DEFAULT_MAX_IMAGE,
     list_encoding: str = "utf-8",
     zip_encoding: str | None = None,
@@ -85,6 +86,8 @@ def images(
         duplicates: what to do with images that have the same bytes as another: "note" keeps and reports them, "skip"
             leaves them out as bad, "raise" is an error, "keep" does not look for them.
         on_bad: "skip" counts and lists broken, empty and other files that are no images; "raise" ends at the first.
+        max_bad: with "skip", more bad files than this number, or than this share ("1%"), are an error, and nothing is
+            published. If all files are bad, that always is.
         max_image: files with more bytes are bad.
         list_encoding: of the text of a list.
         zip_encoding: of names in a .zip that are not marked as UTF-8; guessed by default.
@@ -101,6 +104,7 @@ def images(
         InvalidArgumentError: an argument is wrong, the source has no images, or an archive has names that lead out of
             it; or bad input is fatal.
         AlreadyExistsError: `out` has shards of another job.
+        DataLossError: the source has changed while it was read.
         NotFoundError: there is no such source.
         MissingExtraError: decoding needs the extra `images`.
 
@@ -121,4 +125,6 @@ def images(
         list_encoding=list_encoding, zip_encoding=zip_encoding, compression=compression, level=level,
     )  # fmt: skip
     job = plan_images(path_text(source), path_text(out), options)
-    return run_job(job, workers=workers, on_bad=on_bad, overwrite=overwrite, progress=progress)
+    return run_job(
+        job, workers=workers, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite, progress=progress
+    )

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from tfrkit.build.bad_limit import BadLimit, MaxBad
 from tfrkit.build.claim import claim, look
+from tfrkit.build.column_report import ColumnReport
+from tfrkit.build.input_stamp import check_unchanged
 from tfrkit.build.plan import Group, Job, Recipe, check_plan, plan_shards
 from tfrkit.build.report import BuildReport, is_part, make_report
 from tfrkit.build.run import Run
@@ -24,6 +27,7 @@ __all__ = [
     "BuildReport",
     "Group",
     "Job",
+    "MaxBad",
     "OnBad",
     "PlanSummary",
     "Progress",
@@ -54,6 +58,7 @@ class PlanSummary:
         bad: inputs that the plan leaves out, by reason.
         noted: inputs that it noticed and keeps, or ignores on purpose, by reason.
         refusal: why the job would be refused; or empty.
+        columns: how the columns of a table are settled.
     """
 
     folder: str
@@ -68,10 +73,11 @@ class PlanSummary:
     bad: dict[str, int]
     noted: dict[str, int]
     refusal: str
+    columns: tuple[ColumnReport, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values, for JSON."""
-        return asdict(self)
+        return {**asdict(self), "columns": [column.to_json() for column in self.columns]}
 
 
 def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
@@ -106,6 +112,7 @@ def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
         dict(report.bad),
         dict(report.noted),
         refusal,
+        job.columns,
     )
 
 
@@ -114,6 +121,7 @@ def run_job(
     *,
     workers: int | None = None,
     on_bad: OnBad = "skip",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> BuildReport:
@@ -126,13 +134,17 @@ def run_job(
         job: the plan.
         workers: how many shards at once; all cores by default, but not more than 16, for the sake of memory.
         on_bad: "skip" counts bad input, "raise" ends at the first of the first shard that has some.
+        max_bad: more bad inputs than this number, or than this share ("1%"), are an error, and nothing is published.
+            If all are bad, that always is.
         overwrite: replace what another job has left in the folder; else it is an error.
         progress: called some times a second, from the calling thread.
 
     Raises:
         AlreadyExistsError: there are shards of another job, or the source has changed since it was interrupted.
+        DataLossError: an input has changed since the plan was made.
         FailedPreconditionError: a running job writes under the same names.
-        InvalidArgumentError: bad input with on_bad="raise", or a plan that cannot be run.
+        InvalidArgumentError: bad input with on_bad="raise", too much of it, a feature that no record has, or a plan
+            that cannot be run.
         ResourceExhaustedError: the disk is full; run the job again when there is room.
     """
     started = time.perf_counter()
@@ -141,9 +153,16 @@ def run_job(
         raise InvalidArgumentError(f"Expected at least 1 worker but got {workers}.")
     if on_bad == "raise" and job.bad:
         raise job.bad[0].to_error()
+    limit = BadLimit.parse(max_bad)
+    planned = make_report(job, (), (), 0, 0)
+    limit.check(planned.bad, None, planned.listed)
+    check_unchanged(job.stamps)
     found = claim(job, overwrite=overwrite)
     if found.complete is not None:
         if on_bad == "raise" and found.complete.listed:
             raise found.complete.listed[0].to_error()
+        complete = found.complete
+        limit.check(complete.bad, complete.records + complete.passed, complete.listed)
         return replace(found.complete, seconds=time.perf_counter() - started)
-    return Run(job, found, workers or min(default_threads(), MAX_WORKERS), on_bad, progress, started).run()
+    threads = workers or min(default_threads(), MAX_WORKERS)
+    return Run(job, found, threads, on_bad, progress, started, limit).run()

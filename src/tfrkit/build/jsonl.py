@@ -14,11 +14,12 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays, steps_of
+from tfrkit.build.input_stamp import InputChangedError
 from tfrkit.build.job import BadInput, Watch
 from tfrkit.build.json_notation import FEATURE_LISTS
 from tfrkit.build.jsonl_block import Hint, parse_block, seen_in_block, wanted_arrays
 from tfrkit.build.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line, seen_in_cell
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey, check_rows
 from tfrkit.build.table_inputs import refuse_packed
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.errors import from_os_error
@@ -69,7 +70,7 @@ class JsonlFormat:
             detail = f"{piece.end - piece.begin} bytes"
             watch.bad(BadInput(piece.file.name, piece.first_line, "line longer than max_field", detail))
             return
-        lines = _cut(_read_range(piece), rows)
+        lines = _cut(_read_range(piece), rows, piece)
         first = piece.first_line + rows.start
         hint = self.hints.setdefault(piece.file.path, Hint())
         for block in _blocks(lines):
@@ -238,16 +239,23 @@ def _read_range(piece: Piece) -> bytes:
             while missing and (data := os.pread(opened.fileno(), missing, at)):
                 parts.append(data)
                 at, missing = at + len(data), missing - len(data)
+            if missing:
+                size = piece.end - piece.begin
+                raise InputChangedError(
+                    piece.file.path,
+                    f"expected {size:,} bytes from byte {piece.begin:,} on but got {size - missing:,}",
+                )
             return b"".join(parts)
     except OSError as error:
         raise from_os_error(error, piece.file.path) from error
 
 
-def _cut(data: bytes, rows: range) -> bytes:
-    """Some of the lines."""
+def _cut(data: bytes, rows: range, piece: Piece) -> bytes:
+    """Some of the lines of a piece."""
     if not data.endswith(b"\n"):
         data += b"\n"
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+    check_rows(piece, len(ends))
     begin = int(ends[rows.start - 1]) if rows.start else 0
     return data[begin : int(ends[rows.stop - 1])] if rows.stop > rows.start else b""
 

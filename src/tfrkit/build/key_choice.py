@@ -13,6 +13,7 @@ from tfrkit.build.frame_choice import Uint64Array, in_range, mix64
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group
 
@@ -62,10 +63,12 @@ def _key_rows(block: Block, key: str) -> Ragged:
 
 
 def _missing(group: Group, key: str, index: int) -> InvalidArgumentError:
+    advice = "Choose another feature, or take such records out first with `tfr select --where`."
+    if key not in group.features:
+        advice = near_names(key, Group.of(group.blocks).features)
     return group.error(
         index,
-        f"expected the feature {key!r} in every record but {group.where(index)} has none. Choose another feature, or "
-        "take such records out first with `tfr select --where`.",
+        f"expected the feature {key!r} in every record but {group.where(index)} has none. {advice}",
     )
 
 

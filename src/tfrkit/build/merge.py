@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import FrameOutput, frame_job, run_frames
-from tfrkit.build.job import BuildReport, Group, Job, Progress
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.storage.paths import PathLike, Paths
 
@@ -20,6 +20,7 @@ def merge(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -34,6 +35,7 @@ def merge(
         compression: the name says it; if given, it must be the same.
         level: of the compression.
         on_corrupt: what to do about damaged records: "raise", "skip" them, or "stop" reading their file.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace the file if it is there; else that is an error.
         workers: of no effect on one file but for compressing it.
         progress: called some times a second.
@@ -54,6 +56,7 @@ def merge(
         paths,
         lambda given: plan_merge(given, path, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,

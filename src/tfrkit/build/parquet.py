@@ -14,7 +14,7 @@ from typing import Any, Final
 from tfrkit.build.arrow_columns import RowReport, fit_arrays
 from tfrkit.build.arrow_types import Leaf, leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
-from tfrkit.build.table_format import Column, InputFile, Piece, Survey, batch_rows
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.optional import require
 
@@ -40,6 +40,8 @@ class ParquetFormat:
     ) -> Iterator[Mapping[str, Any]]:
         """Read rows of a row group."""
         with _opened(piece.file) as opened:
+            groups = opened.metadata.num_row_groups
+            check_rows(piece, opened.metadata.row_group(piece.begin).num_rows if piece.begin < groups else 0)
             paths = {leaf.name: leaf.path for leaf in leaves(opened.schema_arrow)}
             wanted = [paths[column.name] for column in columns]
             batches = opened.iter_batches(
@@ -59,6 +61,8 @@ class ParquetFormat:
                 if at >= rows.stop:
                     break
                 watch.advance()
+            if at < rows.stop:
+                check_rows(piece, at)
 
 
 @contextmanager

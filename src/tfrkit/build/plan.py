@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
+from tfrkit.build.column_report import ColumnReport
+from tfrkit.build.input_stamp import InputStamp
+from tfrkit.build.wanted_features import WantedFeatures
 from tfrkit.build.watch import BadInput, Watch
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
@@ -79,6 +82,10 @@ class Job:
         noted_counts: all of that by reason, if `noted` does not list all.
         transient: what also must be the same when an interrupted job goes on, such as the times of the sources; JSON.
             It is forgotten when the job is complete.
+        stamps: the input files as they were before the plan looked at them; an error if one is another at the end.
+        wanted: features that a user has named, each with the option; an error if no record has one.
+        good: how many good inputs there are, where tasks read them several times; None: tasks count them.
+        columns: how columns of a table were settled; reported.
     """
 
     folder: str
@@ -93,6 +100,10 @@ class Job:
     noted: tuple[BadInput, ...] = ()
     noted_counts: Mapping[str, int] | None = None
     transient: Mapping[str, Any] = field(default_factory=dict)
+    stamps: tuple[InputStamp, ...] = ()
+    wanted: WantedFeatures | None = None
+    good: int | None = None
+    columns: tuple[ColumnReport, ...] = ()
 
     @property
     def prefixes(self) -> list[str]:

@@ -10,10 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
+from tfrkit.build.column_report import ColumnReport
 from tfrkit.build.plan import Job
-from tfrkit.build.watch import BadInput
+from tfrkit.build.watch import BadInput, Watch
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.records.manifest import ShardEntry, folder_lock
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
@@ -41,6 +42,8 @@ class BuildReport:
         seconds: how long it took.
         noted: how many inputs were noticed and kept, or ignored on purpose, by reason.
         noted_listed: the first of these.
+        columns: how the columns of a table were settled.
+        passed: how many good inputs were not wanted, such as records that an expression does not choose.
     """
 
     folder: str
@@ -52,6 +55,8 @@ class BuildReport:
     seconds: float
     noted: Mapping[str, int] = field(default_factory=dict)
     noted_listed: tuple[BadInput, ...] = ()
+    columns: tuple[ColumnReport, ...] = ()
+    passed: int = 0
 
     @property
     def records(self) -> int:
@@ -72,6 +77,7 @@ class BuildReport:
         """Give everything as plain values, for JSON."""
         return {
             **asdict(self),
+            "columns": [column.to_json() for column in self.columns],
             "records": self.records,
             "bytes": self.bytes,
             "not_listed": self.not_listed,
@@ -90,6 +96,8 @@ class BuildReport:
             "not_listed": self.not_listed,
             "noted": dict(self.noted),
             "noted_listed": [asdict(bad) for bad in self.noted_listed],
+            "columns": [column.to_json() for column in self.columns],
+            "passed": self.passed,
         }
 
 
@@ -106,6 +114,10 @@ class Finished:
         listed: the first of them.
         buckets: of a part: records and bytes for each bucket.
         chunks: of a part: where each chunk begins in the file.
+        noted: what was noticed and kept, by reason.
+        noted_listed: the first of each.
+        passed: good inputs that were not wanted.
+        features: names of features that were looked for and found.
     """
 
     name: str
@@ -116,6 +128,28 @@ class Finished:
     listed: tuple[BadInput, ...]
     buckets: tuple[tuple[int, int], ...] = ()
     chunks: tuple[int, ...] = ()
+    noted: Mapping[str, int] = field(default_factory=dict)
+    noted_listed: tuple[BadInput, ...] = ()
+    passed: int = 0
+    features: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        records: int,
+        size: int,
+        watch: Watch | None,
+        buckets: tuple[tuple[int, int], ...] = (),
+        chunks: tuple[int, ...] = (),
+    ) -> Self:
+        """Take what a task has reported; nothing without a watch."""
+        if watch is None:
+            return cls(name, records, size, 0, {}, (), buckets, chunks)
+        return cls(
+            name, records, size, watch.input_bytes, watch.counts, tuple(watch.listed), buckets, chunks,
+            watch.noted, tuple(watch.noted_listed), watch.passed, tuple(sorted(watch.features)),
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Give it as a line of the journal has it."""
@@ -126,6 +160,10 @@ class Finished:
             "input_bytes": self.input_bytes,
             "bad": dict(self.bad),
             "listed": [asdict(bad) for bad in self.listed],
+            "noted": dict(self.noted),
+            "noted_listed": [asdict(bad) for bad in self.noted_listed],
+            "passed": self.passed,
+            "features": self.features,
         }
         return {**line, "buckets": self.buckets, "chunks": self.chunks} if is_part(self.name) else line
 
@@ -147,6 +185,10 @@ class Finished:
             tuple(BadInput(**bad) for bad in line["listed"]),
             tuple((records, size) for records, size in line.get("buckets", ())),
             tuple(line.get("chunks", ())),
+            line.get("noted", {}),
+            tuple(BadInput(**bad) for bad in line.get("noted_listed", ())),
+            line.get("passed", 0),
+            tuple(line.get("features", ())),
         )
 
 
@@ -159,6 +201,11 @@ def _is_finished(line: Mapping[str, Any]) -> bool:
         and all(is_count(line.get(field)) for field in ("records", "bytes", "input_bytes"))
         and _is_counts(line.get("bad"))
         and _is_listed(line.get("listed"))
+        and _is_counts(line.get("noted", {}))
+        and _is_listed(line.get("noted_listed", []))
+        and is_count(line.get("passed", 0))
+        and isinstance(line.get("features", []), list)
+        and all(isinstance(name, str) for name in line.get("features", []))
         and isinstance(buckets, list)
         and all(isinstance(pair, list) and len(pair) == 2 and all(map(is_count, pair)) for pair in buckets)
         and isinstance(chunks, list)
@@ -190,22 +237,29 @@ def make_report(
     """
     counts = Counter(count_reasons(job.bad) if job.counts is None else job.counts)
     listed = list(job.bad)
-    input_bytes = 0
+    input_bytes = passed = 0
+    noted = Counter(count_reasons(job.noted) if job.noted_counts is None else job.noted_counts)
+    noted_listed = list(job.noted)
     for task in finished:
         input_bytes += task.input_bytes
+        passed += task.passed
         listed += task.listed
         counts.update(task.bad)
-    noted = count_reasons(job.noted) if job.noted_counts is None else job.noted_counts
+        noted_listed += [found for found in task.noted_listed if found.reason not in noted]
+        noted.update(task.noted)
+    entries = tuple(sorted(shards, key=lambda shard: shard.name))
     return BuildReport(
         job.folder,
-        tuple(sorted(shards, key=lambda shard: shard.name)),
+        entries,
         input_bytes,
         dict(sorted(counts.items())),
         tuple(listed[:MAX_LISTED]),
         resumed,
         seconds,
         dict(sorted(noted.items())),
-        job.noted[:MAX_LISTED],
+        tuple(noted_listed[:MAX_LISTED]),
+        job.columns,
+        passed if job.good is None else job.good - sum(shard.records for shard in entries),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import FrameOutput, frame_job, run_frames
-from tfrkit.build.job import BuildReport, Group, Job, Progress, plan_shards
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.storage.paths import PathLike, Paths
@@ -27,6 +27,7 @@ def reshard(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -44,6 +45,7 @@ def reshard(
         compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default as the inputs have it, or none if they differ.
         level: of the compression.
         on_corrupt: what to do about damaged records: "raise", "skip" them, or "stop" reading their file.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there under the prefix; else that is an error.
         workers: how many files are written at once; as many as there are cores by default.
         progress: called some times a second.
@@ -68,6 +70,7 @@ def reshard(
         paths,
         lambda given: plan_reshard(given, prefix, shards, shard_bytes, balance, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,
@@ -96,4 +99,4 @@ def plan_reshard(
     ranges = frames.by_records(count) if by_records else frames.by_bytes(count)
     group = Group(output.prefix, tuple(frames.range(begin, end) for begin, end in ranges), count)
     arguments = {"command": "reshard", "balance": "records" if by_records else "bytes"}
-    return frame_job(given, output, [group], arguments, frames.bad)
+    return frame_job(given, output, [group], arguments, frames.bad, good=frames.records)

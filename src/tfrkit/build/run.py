@@ -6,6 +6,7 @@ all shards when all are there.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -15,7 +16,9 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from tfrkit.build.bad_limit import BadLimit
 from tfrkit.build.claim import Found, mix_folder
+from tfrkit.build.input_stamp import InputChangedError, check_unchanged
 from tfrkit.build.mix import MAX_MIXERS, Leaf, Mixture
 from tfrkit.build.plan import Group, Job, Recipe, shard_names
 from tfrkit.build.report import BuildReport, Finished, is_part, make_report, save_report
@@ -23,6 +26,7 @@ from tfrkit.build.watch import MAX_LISTED_BAD, Moved, OnBad, Progress, Watch
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import CancelledError, InvalidArgumentError, OpError, ResourceExhaustedError
 from tfrkit.model.block import Block
+from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, change_manifest
 from tfrkit.records.writer import TFRecordWriter
 from tfrkit.storage.output import temporary_of, write_atomically
@@ -59,6 +63,7 @@ class Run:
         on_bad: OnBad,
         progress: Callable[[Progress], None] | None,
         started: float,
+        max_bad: BadLimit,
     ) -> None:
         assert found.own is not None
         self._job = job
@@ -68,6 +73,7 @@ class Run:
         self._on_bad: OnBad = on_bad
         self._progress = progress
         self._started = started
+        self._max_bad = max_bad
         self._moved = Moved()
         self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
         self._resumed_bytes = 0
@@ -88,7 +94,12 @@ class Run:
             self._write_all()
             report = self._finish()
         except BaseException as error:
+            changed = self._changed(error)
+            if changed is not None:
+                self._forget()
             self._give_up()
+            if changed is not None and changed is not error:
+                raise changed from error
             if (cause := _out_of_room(error)) is not None:
                 raise self._full(cause) from error
             raise
@@ -193,7 +204,7 @@ class Run:
                 del block  # before the next one is made
             stop.check()
         size = os.path.getsize(path)
-        return Finished(name, writer.records, size, watch.input_bytes, watch.counts, tuple(watch.listed))
+        return Finished.of(name, writer.records, size, watch)
 
     def _stage(self, tasks: Sequence[_Task]) -> None:
         """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
@@ -269,6 +280,7 @@ class Run:
         entries = [ShardEntry(name, done[name].records, done[name].bytes, kind) for name in self._names]
         seconds = time.perf_counter() - self._started
         report = make_report(job, entries, self._in_order(), self._resumed, seconds)
+        self._check(report)
         for name, content in job.files.items():
             write_atomically(os.path.join(job.folder, name), content)
         save_report(job.folder, self._digest, report.to_entry(job.prefixes))
@@ -287,6 +299,31 @@ class Run:
         self._tick_last()
         return report
 
+    def _check(self, report: BuildReport) -> None:
+        """Refuse to publish what is not what the user has asked for: inputs, features, and not too much left out."""
+        job, tasks = self._job, self._in_order()
+        check_unchanged(job.stamps)
+        good = report.records + report.passed
+        try:
+            BadLimit().check(report.bad, good, report.listed)
+            if job.wanted is not None:
+                job.wanted.check({name for task in tasks for name in task.features})
+        except InvalidArgumentError:
+            self._forget()  # no other run can use it
+            raise
+        self._max_bad.check(report.bad, good, report.listed)
+
+    def _changed(self, error: BaseException) -> InputChangedError | None:
+        """Say whether an input has changed, which then is the cause of any other error."""
+        if isinstance(error, InputChangedError):
+            return error
+        if isinstance(error, Exception) and not isinstance(error, CancelledError):
+            try:
+                check_unchanged(self._job.stamps)
+            except InputChangedError as changed:
+                return changed
+        return None
+
     def _tick_last(self) -> None:
         self._moved.input_bytes = max(self._moved.input_bytes, self._total_bytes)
         self._tick()
@@ -296,6 +333,16 @@ class Run:
         done = self._journal.finished
         names = sorted(filter(is_part, done), key=lambda name: (int(name.split("/")[1]), name))
         return [done[name] for name in names + self._names]
+
+    def _forget(self) -> None:
+        """Remove what is finished: it is of no use, and would be in the way of the next run."""
+        for name in self._names:
+            if self._journal.finished.pop(name, None) is not None:
+                path = os.path.join(self._job.folder, name)
+                for file in (path, index_path(path)):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(file)
+        self._journal.finished.clear()
 
     def _give_up(self) -> None:
         """Leave what is finished for the next run; if that is nothing, leave nothing."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from tfrkit.build.frame_choice import RandomChoice, random_edges
 from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import frame_job, one_or_many, run_frames
-from tfrkit.build.job import BuildReport, Group, Job, Progress, plan_shards
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.storage.paths import PathLike, Paths
@@ -28,6 +28,7 @@ def sample(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -47,6 +48,7 @@ def sample(
         compression: see `reshard`, also for the next ones.
         level: of the compression.
         on_corrupt: what to do about damaged records.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
         progress: called some times a second.
@@ -66,6 +68,7 @@ def sample(
         paths,
         lambda given: plan_sample(given, out, count, fraction, seed, shards, shard_bytes, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,
@@ -105,4 +108,4 @@ def plan_sample(
     recipes = [frames.range(begin, end, choices=[choice]) for begin, end in frames.by_records(files or 1)]
     group = Group(output.prefix, tuple(recipes), files)
     arguments = {"command": "sample", "count": wanted, "seed": seed}
-    return frame_job(given, output, [group], arguments, frames.bad)
+    return frame_job(given, output, [group], arguments, frames.bad, good=frames.records)

@@ -96,13 +96,11 @@ class Scatter:
     def finish(self, watch: Watch | None) -> Finished:
         """Write what is left and say what is in the file."""
         self._flush()
-        return Finished(
+        return Finished.of(
             self._name,
             int(self._totals[:, 0].sum()),
             self._output.position,
-            0 if watch is None else watch.input_bytes,
-            {} if watch is None else watch.counts,
-            () if watch is None else tuple(watch.listed),
+            watch,
             tuple((records, size) for records, size in self._totals.tolist()),
             tuple(self._chunks),
         )

@@ -8,7 +8,7 @@ from tfrkit.build.compress import plan_files
 from tfrkit.build.feature_change import feature_change
 from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import frame_job, run_frames
-from tfrkit.build.job import BuildReport, Job, Progress
+from tfrkit.build.job import BuildReport, Job, MaxBad, Progress
 from tfrkit.build.where import parse_where
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
@@ -28,6 +28,7 @@ def select(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -49,13 +50,14 @@ def select(
         compression: see `compress`, also for the next ones.
         level: of the compression.
         on_corrupt: what to do about damaged records.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
         progress: called some times a second.
 
     Raises:
         InvalidArgumentError: a record is no Example; it would have two features of one name; a feature cannot be
-            compared; or the expression is none.
+            compared, or no record has it; or the expression is none.
         AlreadyExistsError: the output is there already.
         DataLossError: an input is damaged.
 
@@ -71,6 +73,7 @@ def select(
         paths,
         lambda given: plan_select(given, out, keys, drop, rename or {}, where, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,
@@ -94,6 +97,12 @@ def plan_select(
             "There is nothing to select. Say which records (--where) or which features (--key, --drop, --name)."
         )
     choices = [] if where is None else [parse_where(where)]
+    wanted = {
+        **dict.fromkeys(choices[0].keys if choices else (), "where (--where)"),
+        **dict.fromkeys(keys or (), "keys (--key)"),
+        **dict.fromkeys(drop, "drop (--drop)"),
+        **dict.fromkeys(rename, "rename (--name)"),
+    }
     changes = [] if change is None else [change]
     output, groups = plan_files(given, out, compression, level, choices=choices, changes=changes)
     arguments = {
@@ -103,4 +112,4 @@ def plan_select(
         "rename": dict(rename),
         "where": where,
     }
-    return frame_job(given, output, groups, arguments)
+    return frame_job(given, output, groups, arguments, wanted=wanted)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import frame_job, one_or_many, run_frames
-from tfrkit.build.job import BuildReport, Group, Job, Progress, plan_shards
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.storage.paths import PathLike, Paths
 
@@ -23,6 +23,7 @@ def shuffle(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -40,6 +41,7 @@ def shuffle(
         compression: see `reshard`, also for the next ones.
         level: of the compression.
         on_corrupt: what to do about damaged records.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
         progress: called some times a second.
@@ -61,6 +63,7 @@ def shuffle(
         paths,
         lambda given: plan_shuffle(given, out, seed, shards, shard_bytes, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,
@@ -83,4 +86,6 @@ def plan_shuffle(
     if shards is not None or shard_bytes is not None:
         count = plan_shards(frames.stream_bytes, shards, shard_bytes, most=frames.records, multiple=1)
     group = Group(output.prefix, tuple(frames.pieces()), count, mix_seed=seed)
-    return frame_job(given, output, [group], {"command": "shuffle", "seed": seed}, frames.bad)
+    return frame_job(
+        given, output, [group], {"command": "shuffle", "seed": seed}, frames.bad, good=frames.records
+    )

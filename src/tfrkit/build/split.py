@@ -11,7 +11,7 @@ from tfrkit.build.frame_choice import EveryChoice, RandomChoice, random_edges
 from tfrkit.build.frame_input import FrameInput, FrameRun
 from tfrkit.build.frame_output import FrameOutput, frame_job, run_frames
 from tfrkit.build.frame_recipe import Choice
-from tfrkit.build.job import BuildReport, Group, Job, Progress, plan_shards
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
 from tfrkit.build.key_choice import KeyChoice
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
@@ -34,6 +34,7 @@ def split(
     compression: str | None = None,
     level: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
     overwrite: bool = False,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -57,6 +58,7 @@ def split(
         compression: see `reshard`, also for the next ones.
         level: of the compression.
         on_corrupt: what to do about damaged records.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
         progress: called some times a second.
@@ -78,6 +80,7 @@ def split(
         paths,
         lambda given: plan_split(given, folder, parts, how, shards, shard_bytes, compression, level),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         progress=progress,
@@ -139,7 +142,7 @@ def plan_split(
         "by": "order" if how.in_order else f"every {how.every}" if how.every else how.by and f"key {how.by}",
         "seed": None if how.in_order or how.every else how.seed,
     }
-    return frame_job(given, output, groups, arguments, frames.bad)
+    return frame_job(given, output, groups, arguments, frames.bad, good=frames.records)
 
 
 def _shares(parts: Mapping[str, float | Fraction] | Sequence[str], every: int | None) -> list[Fraction]:

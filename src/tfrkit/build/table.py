@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
 from tfrkit.build.arrow_stream import StreamFormat, is_stream, open_stream
-from tfrkit.build.job import BuildReport, Group, Job, OnBad, Progress, Watch, plan_shards, run_job
+from tfrkit.build.job import BuildReport, Group, Job, MaxBad, OnBad, Progress, Watch, plan_shards, run_job
 from tfrkit.build.table_format import Column, InputFile, Survey, TableFormat
 from tfrkit.build.table_inputs import FORMATS, SUFFIXES, FormatName, find_inputs, guess_format
 from tfrkit.build.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
@@ -102,6 +102,7 @@ def table(
     compression: str | None = None,
     level: int | None = None,
     on_bad: OnBad = "skip",
+    max_bad: MaxBad | None = None,
     workers: int | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -139,6 +140,8 @@ def table(
         compression: "GZIP", "ZLIB", "XZ" or "ZSTD".
         level: of the compression.
         on_bad: "skip" counts lines and rows that do not fit and leaves them out, "raise" ends at the first.
+        max_bad: with "skip", more bad rows than this number, or than this share ("1%"), are an error, and nothing is
+            published. If all rows are bad, that always is.
         workers: how many tasks run at once; all cores by default. The result does not depend on it.
         overwrite: replace what another job has left in the folder.
         progress: called some times a second with a `Progress`.
@@ -147,11 +150,11 @@ def table(
         The report: shards with counts, bad rows by reason and where they are.
 
     Raises:
-        InvalidArgumentError: an option does not fit the inputs, no input has rows, or a row is bad with
-            `on_bad="raise"`.
+        InvalidArgumentError: an option does not fit the inputs, no input has rows, too many rows are bad, or one is
+            with `on_bad="raise"`.
         NotFoundError: an input is not there.
         AlreadyExistsError: the folder has the shards of another job.
-        DataLossError: a Parquet or Arrow file is damaged.
+        DataLossError: a Parquet or Arrow file is damaged, or an input has changed while it was read.
         MissingExtraError: pyarrow is not installed.
 
     >>> import tempfile, pyarrow, tfrkit as tfr
@@ -169,7 +172,9 @@ def table(
         shuffle=shuffle, seed=seed, compression=compression, level=level,
     )  # fmt: skip
     job = plan_table(inputs, out, options, workers=workers)
-    return run_job(job, workers=workers, on_bad=on_bad, overwrite=overwrite, progress=progress)
+    return run_job(
+        job, workers=workers, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite, progress=progress
+    )
 
 
 def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: int | None = None) -> Job:
@@ -198,6 +203,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
         _made_by(options, columns, reader, groups, source),
         None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
+        stamps=tuple(file.stamp for file in files if file.stamp is not None),
     )
 
 
@@ -413,5 +419,5 @@ def _file_source(files: Sequence[InputFile], kind: FormatName, workers: int | No
 def _stamp(files: Sequence[InputFile]) -> dict[str, Any]:
     digest = hashlib.blake2b(digest_size=16)
     for file in files:
-        digest.update(str(os.stat(file.path).st_mtime_ns).encode() + b"\n")
+        digest.update(b"-" if file.stamp is None else b"%d\n" % file.stamp.time_ns)
     return {"stamp": digest.hexdigest()}

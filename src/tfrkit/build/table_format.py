@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from tfrkit.build.input_stamp import InputChangedError, InputStamp
 from tfrkit.build.job import Watch
 
-__all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "batch_rows"]
+__all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "batch_rows", "check_rows"]
 
 _BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
 _MAX_BATCH_ROWS: Final = 64 << 10
@@ -45,12 +46,14 @@ class InputFile:
         name: short and unique among the inputs: relative to the folder that was given.
         partition: columns that the path says, such as {"dt": "2024-01-01"}; text.
         size: bytes.
+        stamp: what the file system said of it when it was found; None for what is in memory.
     """
 
     path: str
     name: str
     partition: Mapping[str, str]
     size: int
+    stamp: InputStamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,17 @@ class Column:
         return f"\0\0{self.feature}" if self.steps else self.feature
 
 
+def check_rows(piece: Piece, rows: int) -> None:
+    """Compare how many rows a piece has now with what the survey has counted.
+
+    Raises:
+        InputChangedError: they differ.
+    """
+    if rows != piece.rows:
+        where = f"from line {piece.first_line} on" if piece.first_line else f"from row {piece.first_row} on"
+        raise InputChangedError(piece.file.path, f"expected {piece.rows:,} rows {where} but got {rows:,}")
+
+
 def batch_rows(piece: Piece) -> int:
     """Give how many rows of a piece make a batch of some MB."""
     return max(1, min(_MAX_BATCH_ROWS, _BATCH_BYTES * piece.rows // max(1, piece.size)))
@@ -144,5 +158,6 @@ class TableFormat(Protocol):
         that do not fit go to `watch.bad` with file, line and reason, and are left out; other rows are not reported.
         `columns` has at least one, and only those that the survey of this file has; those of the path are not among
         them. `watch.advance` is called by whoever reads the batches.
-        The same rows give the same values every time, also when they are read in several parts.
+        The same rows give the same values every time, also when they are read in several parts. A piece that has not
+        as many rows as the survey has counted is an error (`check_rows`).
         """

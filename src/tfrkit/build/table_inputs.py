@@ -8,10 +8,12 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Final, Literal, TypeAlias
 from urllib.parse import unquote_to_bytes
 
+from tfrkit.build.input_stamp import InputStamp
 from tfrkit.build.table_format import InputFile
 from tfrkit.errors import InvalidArgumentError, NotFoundError, from_os_error
 from tfrkit.storage.paths import PathLike, path_text
@@ -77,7 +79,8 @@ def find_inputs(
                 )
             seen[real] = path
             columns = _partition_of(path) if partitions else {}
-            found.append(InputFile(path, name, columns, _size(path)))
+            stamp = _stamp(path)
+            found.append(InputFile(path, name, columns, stamp.size, stamp))
     if not found:
         raise NotFoundError("No input files were given. Name files, patterns, folders, or @LIST.")
     return _with_unique_names(found)
@@ -234,19 +237,16 @@ def _with_unique_names(files: list[InputFile]) -> list[InputFile]:
         for file, part in zip(same, parts, strict=True):
             longer = len(same) > 1 and depth > len(PurePath(file.name).parts)
             names[file.path] = os.path.join(*part[-depth:]) if longer else file.name
-    return [InputFile(file.path, names[file.path], file.partition, file.size) for file in files]
+    return [replace(file, name=names[file.path]) for file in files]
 
 
-def _size(path: str) -> int:
-    try:
-        if not os.path.isfile(path) and os.path.exists(path):
-            raise InvalidArgumentError(
-                f"{path}: expected a file, since inputs are read twice, but this is a pipe or device. Save it first.",
-                path=path,
-            )
-        return os.path.getsize(path)
-    except OSError as error:
-        raise from_os_error(error, path) from error
+def _stamp(path: str) -> InputStamp:
+    if not os.path.isfile(path) and os.path.exists(path):
+        raise InvalidArgumentError(
+            f"{path}: expected a file, since inputs are read twice, but this is a pipe or device. Save it first.",
+            path=path,
+        )
+    return InputStamp.of(path)
 
 
 # -- partitions --------------------------------------------------------------------------------------------------------

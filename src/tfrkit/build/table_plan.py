@@ -117,6 +117,8 @@ class TableRecipe:
     def blocks(self, watch: Watch) -> Iterator[Block]:
         """Read and encode, batch by batch."""
         for part in self.parts:
+            if part.piece.file.stamp is not None:
+                part.piece.file.stamp.check()
             rest, rows = part.size, part.stop - part.start
             for batch in self.format.read(part.piece, range(part.start, part.stop), part.columns.read, watch):
                 block = part.columns.encode(batch, sequences=self.sequences)

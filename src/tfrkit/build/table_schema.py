@@ -9,12 +9,12 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Final
 
 from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, Seen, Survey
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.features import check_name
+from tfrkit.model.near_names import near_names
 from tfrkit.model.specs import FeatureSpec, FixedLenFeature, VarLenFeature
 
 __all__ = [
@@ -246,16 +246,11 @@ def _check_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> None:
     for option, names in given:
         for name in names:
             if name not in seen:
-                close = get_close_matches(name, seen, 1)
-                known = f"Did you mean {close[0]!r}?" if close else f"There are {_listed(seen)}."
-                raise InvalidArgumentError(f"{option}: no input has a column {name!r}. {known}")
+                raise InvalidArgumentError(
+                    f"{option}: no input has a column {name!r}. {near_names(name, seen)}"
+                )
     if choice.only is not None and len(set(choice.only)) < len(choice.only):
         raise InvalidArgumentError(f"columns (--columns): a name is given twice in {', '.join(choice.only)}.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    shown = [repr(name) for name in names]
-    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
 
 
 def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> Column:

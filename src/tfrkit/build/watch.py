@@ -32,12 +32,16 @@ class BadInput:
     reason: str
     detail: str = ""
 
+    @property
+    def shown(self) -> str:
+        """Everything in one line, for people."""
+        where = self.source if self.line is None else f"{self.source}, line {self.line}"
+        return f"{where}: {self.reason}" + (f": {self.detail}" if self.detail else "")
+
     def to_error(self) -> InvalidArgumentError:
         """Give the error for a job in which bad input is fatal."""
-        where = self.source if self.line is None else f"{self.source}, line {self.line}"
-        detail = f": {self.detail}" if self.detail else ""
         return InvalidArgumentError(
-            f'{where}: {self.reason}{detail}. Mend the input, or pass on_bad="skip" (--on-bad skip).',
+            f'{self.shown}. Mend the input, or pass on_bad="skip" (--on-bad skip).',
             path=self.source,
         )
 
@@ -78,6 +82,10 @@ class Watch:
     Attributes:
         listed: the first `most` bad inputs, 1,000 by default.
         counts: all bad inputs, by reason.
+        noted: what was noticed and kept, by reason.
+        noted_listed: the first of each reason.
+        passed: good inputs that were not wanted.
+        features: names of features that were looked for and found.
         input_bytes: how much was read.
         fatal: the error that ended the task, if bad input did.
     """
@@ -91,6 +99,10 @@ class Watch:
         self._moved = moved
         self.listed: list[BadInput] = []
         self.counts: dict[str, int] = {}
+        self.noted: dict[str, int] = {}
+        self.noted_listed: list[BadInput] = []
+        self.passed = 0
+        self.features: set[str] = set()
         self.input_bytes = 0
         self.fatal: InvalidArgumentError | None = None
 
@@ -114,6 +126,12 @@ class Watch:
         if len(self.listed) < self._most:
             self.listed.append(found)
         self._moved(0, 0, 1)
+
+    def note(self, found: BadInput, count: int = 1) -> None:
+        """Count something that was noticed and kept, never fatal; the first of each reason is listed."""
+        if found.reason not in self.noted:
+            self.noted_listed.append(found)
+        self.noted[found.reason] = self.noted.get(found.reason, 0) + count
 
 
 class Moved:

@@ -23,6 +23,7 @@ __all__ = [
     "Json",
     "Keys",
     "Level",
+    "MaxBad",
     "OnCorrupt",
     "Overwrite",
     "Quiet",
@@ -34,6 +35,7 @@ __all__ = [
     "Skip",
     "Threads",
     "Workers",
+    "bad_limit",
     "opened",
     "shard_files",
     "size_bytes",
@@ -63,6 +65,23 @@ def size_bytes(text: str) -> int:
     if size < 1:
         raise typer.BadParameter(f"expected a size of at least 1 byte but got {text!r}")
     return size
+
+
+def bad_limit(text: str) -> str:
+    """Check how much may be bad: a number, or a share such as 0.5%. Pure: no I/O.
+
+    Raises:
+        typer.BadParameter: it is neither.
+    """
+    from tfrkit.build.bad_limit import BadLimit
+    from tfrkit.errors import InvalidArgumentError
+
+    try:
+        return BadLimit.parse(str(text)).text
+    except InvalidArgumentError:
+        raise typer.BadParameter(
+            f"expected a number, or a share such as 0.5%, but got {str(text)!r}"
+        ) from None
 
 
 def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
@@ -234,5 +253,14 @@ DryRun: TypeAlias = Annotated[
 OnCorrupt: TypeAlias = Annotated[
     Literal["raise", "skip", "stop"],
     typer.Option("--on-corrupt", help="What to do about damage: end, leave it out, or leave its file."),
+]
+MaxBad: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--max-bad",
+        metavar="N|P%",
+        parser=bad_limit,
+        help="Fail, and publish nothing, if more than this is bad: a number, or a share such as 0.5%.",
+    ),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]

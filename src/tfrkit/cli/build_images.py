@@ -11,6 +11,7 @@ from tfrkit.cli.arguments import (
     DryRun,
     Json,
     Level,
+    MaxBad,
     Overwrite,
     Quiet,
     ShardSize,
@@ -113,6 +114,7 @@ def images(
             help="Broken and empty files, and files that are no images: leave out and report, or fail."
         ),
     ] = "skip",
+    max_bad: MaxBad = None,
     max_image: Annotated[
         int, typer.Option(metavar="SIZE", parser=size_bytes, help="Larger files are bad.")
     ] = 64_000_000,
@@ -160,13 +162,10 @@ def images(
         if dry_run:
             show_plan(replace(plan_of(job, overwrite=overwrite), mixed=shuffle), as_json=as_json)
             return
-        report = run_job(job, workers=workers, on_bad=on_bad, overwrite=overwrite, progress=progress)
-    show_report(report, as_json=as_json, quiet=quiet)
-    if not report.records:
-        raise CommandError(
-            f"{source}: none of the {sum(report.bad.values()):,} files is an image that can be used",
-            f"{out}/report.json says why.",
+        report = run_job(
+            job, workers=workers, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite, progress=progress
         )
+    show_report(report, as_json=as_json, quiet=quiet)
 
 
 def _checked(source: str, out: str, **given: Any) -> ImageOptions:

@@ -45,10 +45,11 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
         if found:
             say(f"{_counted(sum(found.values()), what)} {done}: {_reasons(found)}")
     for bad in report.listed[:_SHOWN_BAD]:
-        where = bad.source if bad.line is None else f"{bad.source}, line {bad.line}"
-        say("  " + plain(f"{where}: {bad.reason}" + (f": {bad.detail}" if bad.detail else "")))
+        say(f"  {plain(bad.shown)}")
     if sum(report.bad.values()) > _SHOWN_BAD:
         say(f"  ... more in {report.folder}/report.json")
+    if report.passed and not report.records:
+        say(f"no record was chosen: {_counted(report.passed, 'record')} looked at")
     say(_ending(report))
 
 

@@ -12,6 +12,7 @@ from tfrkit.cli.arguments import (
     DryRun,
     Json,
     Level,
+    MaxBad,
     Overwrite,
     Quiet,
     Seed,
@@ -139,6 +140,7 @@ def table(
         Literal["skip", "raise"],
         typer.Option("--on-bad", help="Leave bad lines out and count them, or end at the first."),
     ] = "skip",
+    max_bad: MaxBad = None,
     workers: Workers = None,
     overwrite: Overwrite = False,
     dry_run: DryRun = False,
@@ -196,7 +198,9 @@ def table(
         show_plan(look_only(job, overwrite=overwrite), as_json=as_json)
         return
     with job_progress(quiet=quiet) as progress:
-        report = run_job(job, workers=workers, on_bad=on_bad, overwrite=overwrite, progress=progress)
+        report = run_job(
+            job, workers=workers, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite, progress=progress
+        )
     show_report(report, as_json=as_json, quiet=quiet)
 
 

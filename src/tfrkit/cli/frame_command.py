@@ -39,6 +39,7 @@ def run_command(
     plan: Callable[[FrameInput], Job],
     *,
     on_corrupt: OnCorrupt,
+    max_bad: str | None,
     overwrite: bool,
     workers: int | None,
     dry_run: bool,
@@ -69,5 +70,5 @@ def run_command(
             show_plan(look(job, overwrite=overwrite), as_json=as_json)
             return
         with job_progress(quiet=quiet) as progress:
-            report = run_job(job, workers=workers, overwrite=overwrite, progress=progress)
+            report = run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
     show_report(report, as_json=as_json, quiet=quiet)

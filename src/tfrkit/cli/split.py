@@ -13,6 +13,7 @@ from tfrkit.cli.arguments import (
     DryRun,
     Json,
     Level,
+    MaxBad,
     OnCorrupt,
     Overwrite,
     Quiet,
@@ -129,6 +130,7 @@ def split(
     compression: Compression = None,
     level: Level = None,
     on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad = None,
     overwrite: Overwrite = False,
     workers: Workers = None,
     dry_run: DryRun = False,
@@ -152,6 +154,7 @@ def split(
             given, folder, shares, How(seed, in_order, every, by), numbers, shard_size, compression, level
         ),
         on_corrupt=on_corrupt,
+        max_bad=max_bad,
         overwrite=overwrite,
         workers=workers,
         dry_run=dry_run,

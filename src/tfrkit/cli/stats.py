@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -21,6 +21,8 @@ from tfrkit.cli.arguments import (
 )
 from tfrkit.cli.console import BAD_USAGE, CommandError, out, out_json
 from tfrkit.cli.progress import progress_bar
+
+_SAMPLE: Final = 1000  # records that are looked at for names that are close
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -67,7 +69,7 @@ def stats(
             threads=threads,
             progress=_Advance(advance),
         )
-    _check_keys(keys, found)
+    _check_keys(keys, found, files)
     if as_json:
         out_json(_with_names(found.to_dict(), names))
     else:
@@ -93,12 +95,19 @@ def _label_names(path: str) -> list[str]:
     return [name.decode(errors="surrogateescape") for name in read_label_map(path)]
 
 
-def _check_keys(keys: list[str] | None, found: Any) -> None:
+def _check_keys(keys: list[str] | None, found: Any, files: list[str]) -> None:
     missing = [key for key in keys or () if key not in found.features and key not in found.feature_lists]
     if missing:
+        from tfrkit.model.near_names import near_names
+        from tfrkit.records.inspect import inspect
+
+        near = ""
+        if STDIN not in files:
+            schema = inspect(files, _SAMPLE, on_corrupt="skip")
+            near = near_names(missing[0], sorted({*schema.features, *schema.feature_lists})) + " "
         raise CommandError(
             f"no record has the feature {missing[0]!r}",
-            "`tfr schema` lists the features.",
+            f"{near[:1].lower()}{near[1:]}`tfr schema` lists the features.",
             exit_code=BAD_USAGE,
         )
 

@@ -1,0 +1,47 @@
+"""Commands of which nothing, or too little, comes out fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tfrkit
+
+
+def test_commands_fail_with_one_and_say_why(command, folder):
+    Path("in.csv").write_text("a,b\n1\n2\n")
+    result = command("build", "table", "in.csv", "out")
+    assert result.code == 1
+    assert "All 2 inputs are bad" in result.err
+    assert "wrong number of fields" in result.err
+    Path("in.csv").write_text("a,b\n1\n2,3\n")
+    result = command("build", "table", "in.csv", "out", "--max-bad", "49%")
+    assert result.code == 1
+    assert "1 of 2 inputs are bad, and at most 49% may be" in result.err
+    assert command("build", "table", "in.csv", "out", "--max-bad", "1").code == 0
+    assert command("build", "table", "in.csv", "out", "--max-bad", "x").code == 2
+
+
+def test_commands_say_which_names_are_close_and_that_nothing_was_chosen(command, folder):
+    with tfrkit.TFRecordWriter("in.tfrecord") as writer:
+        writer.write_batch({"label": [1, 2, 3]})
+    for options in (
+        ("--where", "lable == 3"),
+        ("--key", "lable"),
+        ("--drop", "lable"),
+        ("--name", "lable=x"),
+    ):
+        result = command("select", "in.tfrecord", "out.tfrecord", *options)
+        assert result.code == 1
+        assert "no record has a feature 'lable'. Did you mean 'label'?" in result.err
+        assert not Path("out.tfrecord").exists()
+    for kind in ("parquet", "csv"):
+        result = command("export", kind, "in.tfrecord", "x", "--key", "lable")
+        assert result.code == 1
+        assert "Did you mean 'label'?" in result.err
+    assert "did you mean 'label'?" in command("stats", "in.tfrecord", "--key", "lable").err
+    result = command("split", "in.tfrecord", "s", "--parts", "a=0.5,b=0.5", "--by", "lable")
+    assert result.code == 1
+    assert "Did you mean 'label'?" in result.err
+    result = command("select", "in.tfrecord", "out.tfrecord", "--where", "label > 3")
+    assert result.code == 0
+    assert "no record was chosen: 3 records looked at" in result.err
