@@ -120,7 +120,7 @@ def test_keys_choose_columns_and_their_order(tmp_path):
     source = write(tmp_path / "a.tfrecord", {"a": [1], "b": [2], "c": [3]})
     export(source, tmp_path / "a.jsonl", columns=["c", "a"])
     assert (tmp_path / "a.jsonl").read_text() == '{"c": 3, "a": 1}\n'
-    with pytest.raises(InvalidArgumentError, match="no record has a feature 'd'. There are 'a', 'b', 'c'"):
+    with pytest.raises(InvalidArgumentError, match=r"no record has a feature 'd'. There are 'a', 'b', 'c'"):
         export(source, tmp_path / "b.jsonl", columns=["d"])
 
 
@@ -132,7 +132,7 @@ def test_too_many_features_are_refused_unless_some_are_chosen(tmp_path):
     ):
         settle_columns(schema)
     assert [column.name for column in settle_columns(schema, ["b"])] == ["b"]
-    with pytest.raises(InvalidArgumentError, match="'a', 'b'. 7 more were not noted: too many"):
+    with pytest.raises(InvalidArgumentError, match=r"'a', 'b'. 7 more were not noted: too many"):
         settle_columns(schema, ["c"])
 
 

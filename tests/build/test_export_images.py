@@ -224,7 +224,8 @@ def test_features_that_are_named_must_be_there(tmp_path):
     ):
         export_images(source, tmp_path / "out")
     with pytest.raises(
-        InvalidArgumentError, match=r"expected a feature 'b' of kind bytes but no record has it. There are 'a'"
+        InvalidArgumentError,
+        match=r"expected a feature 'b' of kind bytes but no record has it. There are 'a'",
     ):
         export_images(source, tmp_path / "out", image="b")
     with pytest.raises(InvalidArgumentError, match="expected a feature 'n' of kind bytes but it is int64"):

@@ -83,8 +83,8 @@ def test_an_unknown_feature_is_bad_usage(command, flowers):
     done = command("stats", "flowers.tfrecord", "--key", "m")
     assert (done.code, done.out) == (2, "")
     assert (
-        done.err
-        == "error: no record has the feature 'm'\n\nhint: there are 'label', 'n', 'name', 'x'. `tfr schema` lists the features.\n"
+        done.err == "error: no record has the feature 'm'\n\n"
+        "hint: there are 'label', 'n', 'name', 'x'. `tfr schema` lists the features.\n"
     )
 
 

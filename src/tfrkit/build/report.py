@@ -321,6 +321,7 @@ def _is_entry(entry: object) -> bool:
         )
         and all(_is_counts(entry.get(name)) for name in ("bad", "noted"))
         and all(_is_listed(entry.get(name)) for name in ("listed", "noted_listed"))
+        and is_count(entry.get("passed", 0))
     )
 
 
