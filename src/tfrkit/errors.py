@@ -24,7 +24,7 @@ text goes on working; each also derives from the built-in that a Python programm
     ImportError
     +-- MissingExtraError                an optional package is not installed
     UserWarning
-    +-- DataLossWarning                  data was left out because the policy says so
+    +-- DataLossWarning                  data was left out because the policy says so, or shards are missing
 """
 
 from __future__ import annotations

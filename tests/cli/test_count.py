@@ -108,3 +108,39 @@ def test_names_that_are_no_utf8_are_counted_and_are_json(command, words, folder)
     os.rename("words.tfrecord", name)
     assert command("count", name).out == "5\n"
     assert json.loads(command("count", name, "--json").out)["files"][0]["path"] == name
+
+
+def test_a_set_that_is_not_complete_is_counted_and_ends_with_1(command, folder):
+    with tfr.ShardWriter("out/a", shards=4) as writer:
+        writer.write_many([b"x"] * 8)
+    (folder / "out" / "a-00001-of-00004.tfrecord").unlink()
+    done = command("count", "out")
+    assert done.code == 1
+    assert done.out.splitlines()[-1] == "      6  total of a set that is not complete"
+    assert done.err == (
+        "warning: out/a-00001-of-00004.tfrecord: MISSING: the manifest names it, but it is not there\n"
+    )
+    done = command("count", "out/*.tfrecord", "--json")
+    assert (done.code, json.loads(done.out)["records"]) == (1, 6)
+    assert json.loads(done.out)["problems"][0]["kind"] == "missing"
+    assert command("count", "out/a-00000-of-00004.tfrecord") == (0, "2\n", "")
+
+
+def test_a_count_other_than_in_the_manifest_ends_with_1(command, folder):
+    with tfr.ShardWriter("out/a", shards=2) as writer:
+        writer.write_many([b"x"] * 8)
+    with tfr.TFRecordWriter("out/a-00001-of-00002.tfrecord") as writer:
+        writer.write_many([b"x"] * 3)
+    done = command("count", "out")
+    assert (done.code, done.out.splitlines()[-1].split()[0]) == (1, "7")
+    assert "DIFFERS: the manifest says 4 records in 68 bytes, but there are 3 in 51" in done.err
+
+
+def test_what_the_manifest_does_not_name_is_not_counted_but_told(command, folder):
+    with tfr.ShardWriter("out/a", shards=2) as writer:
+        writer.write_many([b"x"] * 8)
+    with tfr.TFRecordWriter("out/extra.tfrecord") as writer:
+        writer.write_many([b"x"] * 3)
+    done = command("count", "out")
+    assert (done.code, done.out.splitlines()[-1].split()) == (0, ["8", "total"])
+    assert done.err == "not counted, because the manifest does not name them: out/extra.tfrecord\n"

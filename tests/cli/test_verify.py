@@ -3,8 +3,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 import tfrkit as tfr
+from tests.build.made import job
+from tests.build.test_claim import interrupted
 
 
 def damage(path, at=80):
@@ -109,3 +112,73 @@ def test_more_damages_than_memory_should_hold_are_counted(command, folder, monke
     assert (mended.records, len(mended.lost), mended.more_lost, mended.lost_bytes) == (35, 30, 5, 35 * 24)
     assert " 35 damages with 840 bytes lost\n" in str(mended)
     assert str(mended).endswith("\n  and 5 more")
+
+
+def test_missing_shards_are_all_listed_and_the_rest_is_checked(command, folder):
+    with tfr.ShardWriter("out/a", shards=5) as writer:
+        writer.write_many([b"x" * 10] * 10)
+    for number in (1, 3):
+        (folder / "out" / f"a-{number:05d}-of-00005.tfrecord").unlink()
+    (folder / "out" / "notes.txt").write_text("mine")
+    done = command("verify", "out")
+    assert done.code == 1
+    assert done.out.splitlines()[3:] == [
+        "out/a-00001-of-00005.tfrecord: MISSING: the manifest names it, but it is not there",
+        "out/a-00003-of-00005.tfrecord: MISSING: the manifest names it, but it is not there",
+    ]
+    assert done.err == "1 other file that no set has: out/notes.txt\n3 files, 6 records: 2 missing\n"
+    found = json.loads(command("verify", "out", "--json").out)
+    assert (found["ok"], len(found["missing"]), found["others"]) == (False, 2, ["out/notes.txt"])
+
+
+@pytest.mark.parametrize(
+    "paths", [["out"], ["out/*.tfrecord"], ["out/a-00000-of-00008.tfrecord", "out/a-00002-of-00008.tfrecord"]]
+)
+def test_a_half_copied_set_is_not_well(command, folder, paths):
+    with tfr.ShardWriter("whole/a", shards=8) as writer:
+        writer.write_many([b"x" * 10] * 16)
+    (folder / "out").mkdir()
+    for number in (0, 2):
+        name = f"a-{number:05d}-of-00008.tfrecord"
+        (folder / "out" / name).write_bytes((folder / "whole" / name).read_bytes())
+    done = command("verify", *paths)
+    assert done.code == 1
+    assert done.out.count(": MISSING: 2 of 8 shards of 'a-*-of-00008.tfrecord' are there\n") == 6
+    assert done.err == "2 files, 4 records: 6 missing\n"
+
+
+def test_a_broken_manifest_is_not_well(command, folder):
+    with tfr.ShardWriter("out/a", shards=2) as writer:
+        writer.write_many([b"x" * 10] * 16)
+    (folder / "out" / "manifest.json").write_text('{"format": "tfrkit-manifest", "shards')
+    done = command("verify", "out")
+    assert done.code == 1
+    assert "out/manifest.json: MANIFEST: out/manifest.json; expected JSON but got: " in done.out
+    assert done.err == "2 files, 16 records: 1 other problem\n"
+
+
+def test_an_interrupted_build_without_any_shard_is_not_well(command, folder):
+    interrupted(job(folder / "out"), 0)
+    for path in (folder / "out").glob("*.tfrecord"):
+        path.unlink()
+    done = command("verify", "out")
+    assert done.code == 1
+    assert ".jsonl: INTERRUPTED: a job that writes 'train' was interrupted: " in done.out
+    assert command("head", "out").err.startswith(
+        "error: out: no shards in this folder\n\nhint: out/.tfrkit/job-"
+    )
+
+
+def test_other_commands_warn_of_a_set_that_is_not_complete(command, words, folder):
+    (folder / "out").mkdir()
+    for number in (0, 2):
+        (folder / "out" / f"a-{number:05d}-of-00004.tfrecord").write_bytes(
+            (folder / "words.tfrecord").read_bytes()
+        )
+    for arguments in (["head", "out"], ["cat", "out/a-*"], ["schema", "out"], ["stats", "out"]):
+        done = command(*arguments)
+        assert done.code == 0
+        assert (
+            "warning: out/a-00001-of-00004.tfrecord: MISSING: 2 of 4 shards of 'a-*-of-00004.tfrecord' are there "
+            "(1 more; `tfr verify` lists all)\n"
+        ) in done.err

@@ -8,12 +8,17 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
-from typing import IO, Annotated, Final, Literal, TypeAlias, cast
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
 import typer
 
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.console import BAD_USAGE, CommandError, plain, say
+
+if TYPE_CHECKING:
+    from tfrkit.records.completeness import ShardFiles
+    from tfrkit.records.folder_state import Problem
 
 __all__ = [
     "STDIN",
@@ -36,9 +41,11 @@ __all__ = [
     "Threads",
     "Workers",
     "bad_limit",
+    "found_shards",
     "opened",
     "shard_files",
     "size_bytes",
+    "tell_problems",
 ]
 
 STDIN: Final = "-"
@@ -87,6 +94,8 @@ def bad_limit(text: str) -> str:
 def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
     """Give the files that a user has named: files, globs, and folders, which mean the shards in them.
 
+    What is incomplete is told on standard error.
+
     Args:
         paths: as they stand on the command line.
         stdin: whether `-` is allowed; it stays "-", which `read_blocks` and its kin understand.
@@ -95,9 +104,52 @@ def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
         Paths of files that exist, in the order given; those of one glob or folder are sorted.
 
     Raises:
-        CommandError: one is not there, a glob matches nothing, a folder has no shards.
+        CommandError: one is not there, a glob matches nothing, a folder has no shards, or not all of its manifest.
     """
-    return [file for path in paths for file in _expand(path, stdin)]
+    given = list(paths)
+    found = found_shards(given, stdin=stdin)
+    for folder in filter(os.path.isdir, given):
+        _check_folder(folder, found)
+    tell_problems(found.problems)
+    return [file if isinstance(file, str) else STDIN for file in found.files]
+
+
+def found_shards(paths: Iterable[str], *, stdin: bool = False) -> ShardFiles:
+    """Find the files that a user has named, as `shard_files`, with everything that is wrong with their sets.
+
+    Raises:
+        CommandError: a file is not there, a glob matches nothing, a folder has no shards.
+    """
+    from tfrkit.errors import NotFoundError
+    from tfrkit.records.completeness import find_shards
+
+    given = list(paths)
+    for path in given:
+        _check(path, stdin)
+    try:
+        return find_shards([path if path != STDIN else opened([path])[0] for path in given])
+    except NotFoundError as error:
+        if os.path.isdir(path := error.path or ""):
+            raise CommandError(
+                f"{path}: no shards in this folder",
+                f"name files, or a glob such as {os.path.join(path, '**', '*.tfrecord')!r}.",
+                exit_code=BAD_USAGE,
+            ) from None
+        raise CommandError(
+            f"no files match {path!r}",
+            "check the folder and the spelling; dot files, folders and sidecars such as manifest.json never match.",
+            exit_code=BAD_USAGE,
+        ) from None
+
+
+def tell_problems(problems: Sequence[Problem]) -> None:
+    """Warn of what is wrong with the sets that are read: of each kind the first, and how many there are."""
+    counts = Counter(problem.kind for problem in problems)
+    for problem in problems:
+        count = counts.pop(problem.kind, 0)
+        if count:
+            more = f" ({count - 1:,} more; `tfr verify` lists all)" if count > 1 else ""
+            say(f"warning: {plain(str(problem))}{more}")
 
 
 def opened(files: Iterable[str]) -> list[str | IO[bytes]]:
@@ -110,35 +162,16 @@ def opened(files: Iterable[str]) -> list[str | IO[bytes]]:
     return [stream if path == STDIN else path for path in files]
 
 
-def _expand(path: str, stdin: bool) -> list[str]:
-    if path == STDIN:
-        if not stdin:
-            raise CommandError(
-                "this command cannot read standard input: it needs files",
-                "write what comes through the pipe to a file, and name that.",
-                exit_code=BAD_USAGE,
-            )
-        return [path]
-    from tfrkit.storage.scheme import check_local
-
-    check_local(path)
-    if os.path.isdir(path):
-        return _folder(path)
-    if os.path.lexists(path):
-        return [path]
-    if _GLOB.intersection(path):
-        from tfrkit.errors import NotFoundError
-        from tfrkit.storage.paths import expand_paths
-
-        try:
-            return [str(file) for file in expand_paths(path, globs=True)]
-        except NotFoundError:
-            raise CommandError(
-                f"no files match {path!r}",
-                "check the folder and the spelling; dot files, folders and sidecars such as manifest.json never match.",
-                exit_code=BAD_USAGE,
-            ) from None
-    raise CommandError(f"{path}: no such file or folder", _near(path), exit_code=BAD_USAGE)
+def _check(path: str, stdin: bool) -> None:
+    """Refuse what is not there, or cannot be read by this command."""
+    if path == STDIN and not stdin:
+        raise CommandError(
+            "this command cannot read standard input: it needs files",
+            "write what comes through the pipe to a file, and name that.",
+            exit_code=BAD_USAGE,
+        )
+    if path != STDIN and not os.path.lexists(path) and not _GLOB.intersection(path):
+        raise CommandError(f"{path}: no such file or folder", _near(path), exit_code=BAD_USAGE)
 
 
 def _near(path: str) -> str:
@@ -156,48 +189,27 @@ def _near(path: str) -> str:
     )
 
 
-def _folder(folder: str) -> list[str]:
-    """Give the shards of a folder: those in its manifest, else what is named or looks like a file of records."""
-    from tfrkit.errors import DataLossError
-    from tfrkit.records.manifest import read_manifest
-
-    try:
-        names = [entry["name"] for entry in read_manifest(folder)["shards"]]
-    except DataLossError:
-        names = []  # the manifest of another program
-    if names:
-        missing = [name for name in names if not os.path.exists(os.path.join(folder, name))]
-        if len(missing) == len(names):
-            names = []  # of something that was here once
-        elif missing:
-            raise CommandError(
-                f"{folder}: {len(missing)} of the {len(names)} shards in its manifest are not there, "
-                f"such as {missing[0]!r}",
-                f"copy them again, or name the files: {os.path.join(folder, '*.tfrecord*')!r}.",
-            )
-    if not names:
-        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and _is_shard(entry))
-    if not names:
+def _check_folder(folder: str, found: ShardFiles) -> None:
+    """Refuse a folder of which a reader would miss a part without noticing, or that has nothing to read."""
+    named = [
+        path for path, known in found.expected.items() if known[2] == "manifest" and _is_in(path, folder)
+    ]
+    lost = {problem.path for problem in found.problems if problem.kind == "missing"}
+    missing = [path for path in named if path in lost]
+    if missing and len(missing) < len(named):
         raise CommandError(
-            f"{folder}: no shards in this folder",
-            f"name files, or a glob such as {os.path.join(folder, '**', '*.tfrecord')!r}.",
-            exit_code=BAD_USAGE,
+            f"{folder}: {len(missing)} of the {len(named)} shards in its manifest are not there, "
+            f"such as {os.path.basename(missing[0])!r}",
+            f"copy them again (`tfr verify {folder}` lists all), or name the files: "
+            f"{os.path.join(folder, '*.tfrecord*')!r}.",
         )
-    return [os.path.join(folder, name) for name in names]
+    if not any(isinstance(file, str) and _is_in(file, folder) for file in found.files):
+        wrong = next(problem for problem in found.problems if _is_in(problem.path, folder))
+        raise CommandError(f"{folder}: no shards in this folder", f"{wrong}.")
 
 
-def _is_shard(entry: os.DirEntry[str]) -> bool:
-    if entry.name.startswith("."):
-        return False
-    if ".tfrecord" in entry.name:
-        return not entry.name.endswith((".idx", ".index"))
-    from tfrkit.records.detect import HEAD_BYTES, holds_records
-
-    try:
-        with open(entry.path, "rb") as file:
-            return holds_records(file.read(HEAD_BYTES))
-    except OSError:
-        return False
+def _is_in(path: str, folder: str) -> bool:
+    return path.startswith(os.path.join(folder, ""))
 
 
 ShardPaths: TypeAlias = Annotated[

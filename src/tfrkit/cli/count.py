@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import Json, ShardPathsOrStdin, opened, shard_files
-from tfrkit.cli.console import out, out_json, plain, table
+from tfrkit.cli.arguments import STDIN, Json, ShardPathsOrStdin, found_shards, opened, tell_problems
+from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
 from tfrkit.errors import OpError
 
 app = typer.Typer(rich_markup_mode=None)
@@ -24,30 +26,42 @@ def count(
 ) -> None:
     """Count the records of files.
 
-    At once where there is an index or a manifest, else by reading the length of each record.
+    At once where there is an index or a manifest, else by reading the length of each record. Ends with 1, behind the
+    numbers of what is there, if a file is damaged or a set is not complete: `tfr verify` says all about it.
 
     Example: tfr count 'out/train-*.tfrecord'
     """
-    files = shard_files(paths, stdin=True)
+    found = found_shards(paths, stdin=True)
+    files = [path if isinstance(path, str) else STDIN for path in found.files]
     counts = _count_all(files, exact)
     total = sum(number for number in counts if isinstance(number, int))
     good = [(number, path) for number, path in zip(counts, files, strict=True) if isinstance(number, int)]
+    for number, path in good:
+        if path != STDIN and (differs := found.difference(path, number, os.path.getsize(path))):
+            found.problems.append(differs)
     if as_json:
         listed = [{"path": path, "records": number} for number, path in good]
-        out_json({"files": listed, "records": total})
+        problems = [asdict(problem) for problem in found.problems]
+        out_json({"files": listed, "records": total, **({"problems": problems} if problems else {})})
     elif len(counts) == 1:
         for number, _ in good:
             out(str(number))
     else:
         whole = "total" if len(good) == len(counts) else f"total without {len(counts) - len(good)} damaged"
+        whole += " of a set that is not complete" if found.problems else ""
         table(
             ["records", "file"],
             [*((number, plain(path)) for number, path in good), (total, whole)],
             numbers=[0],
         )
+    tell_problems(found.problems)
+    if found.unlisted:
+        say(f"not counted, because the manifest does not name them: {', '.join(map(plain, found.unlisted))}")
     for failed in counts:
         if not isinstance(failed, int):
             raise failed
+    if found.problems:
+        raise typer.Exit(BAD_DATA)
 
 
 def _count_all(files: list[str], exact: bool) -> list[int | OpError]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import typer
 
-from tfrkit.cli.arguments import STDIN, Json, Quiet, ShardPathsOrStdin, Threads, opened, shard_files
+from tfrkit.cli.arguments import Json, Quiet, ShardPathsOrStdin, Threads, found_shards
 from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from tfrkit.records.verify import FileReport
+    from tfrkit.records.verify import FileReport, VerifyReport
 
 app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20  # damages of a file
@@ -24,44 +25,48 @@ def verify(
 ) -> None:
     """Read files completely and report all damage.
 
-    Both checksums of every record are checked, and the number of records against the manifest where there is one.
-    Ends with 1 if anything is damaged.
+    Both checksums of every record are checked. What a manifest, the journal of an interrupted build and the numbers in
+    names (-of-00008) say must be there is compared with what is. Ends with 1 if anything is damaged or missing.
 
     Example: tfr verify 'out/*.tfrecord'
     """
-    from tfrkit.records.verify import verify as check
+    from tfrkit.records.verify import verify_files
 
-    files = shard_files(paths, stdin=True)
-    total = sum(os.path.getsize(path) for path in files if path != STDIN and os.path.isfile(path))
+    found = found_shards(paths, stdin=True)
+    named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
+    total = sum(os.path.getsize(path) for path in named if os.path.isfile(path))
     with progress_bar("verify", total, quiet=quiet) as advance:
-        report = check(opened(files), threads=threads, progress=advance)
-    unlike = {file.path: text for file in report.files if (text := _unlike_manifest(file))}
-    ok = report.ok and not unlike
+        report = verify_files(found, threads=threads, progress=advance)
+    unlike = {problem.path: problem.text for problem in report.problems if problem.kind == "differs"}
     if as_json:
         listed = [{**file.to_dict(), "manifest": unlike.get(file.path, "")} for file in report.files]
-        out_json({"ok": ok, "records": report.records, "files": listed})
+        out_json({**report.to_dict(), "files": listed})
     else:
         for file in report.files:
             _print_file(file, unlike.get(file.path, ""))
-    bad = sum(not file.ok or file.path in unlike for file in report.files)
+        for problem in report.problems:
+            if problem.kind != "differs":
+                kind = style(problem.kind.upper(), fg="red", bold=True)
+                out(f"{plain(problem.path)}: {kind}: {plain(problem.text)}")
     if not quiet:
-        what = f"{number_of(len(report.files), 'file')}, {number_of(report.records, 'record')}"
-        say(f"{what}: " + ("all is well" if ok else f"{bad:,} damaged"))
-    if not ok:
+        _sum_up(report, unlike)
+    if not report.ok:
         raise typer.Exit(BAD_DATA)
 
 
-def _unlike_manifest(file: FileReport) -> str:
-    """Say how a file differs from what the manifest beside it says."""
-    from tfrkit.records.count import manifest_says
-
-    known = manifest_says(file.path) if os.path.isfile(file.path) else None
-    if known is None or known == (file.records, file.file_bytes):
-        return ""
-    return (
-        f"the manifest says {known[0]:,} records in {known[1]:,} bytes, "
-        f"but there are {file.records:,} in {file.file_bytes or 0:,}"
-    )
+def _sum_up(report: VerifyReport, unlike: Mapping[str, str]) -> None:
+    if others := report.others:
+        names = ", ".join(map(plain, others[:_LISTED]))
+        more = f" and {len(others) - _LISTED:,} more" if len(others) > _LISTED else ""
+        say(f"{number_of(len(others), 'other file')} that no set has: {names}{more}")
+    bad = sum(not file.ok or file.path in unlike for file in report.files)
+    wrong = [f"{bad:,} damaged"] if bad else []
+    if report.missing:
+        wrong.append(f"{len(report.missing):,} missing")
+    if rest := len(report.problems) - len(report.missing) - len(unlike):
+        wrong.append(number_of(rest, "other problem"))
+    what = f"{number_of(len(report.files), 'file')}, {number_of(report.records, 'record')}"
+    say(f"{what}: " + ("all is well" if report.ok else ", ".join(wrong)))
 
 
 def _print_file(file: FileReport, unlike: str) -> None:

@@ -19,6 +19,7 @@ from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_byt
 from tfrkit.storage.output import SIDECAR_FOLDER, remove_temporary, write_atomically
 
 __all__ = [
+    "ANOTHERS",
     "ShardEntry",
     "change_manifest",
     "folder_lock",
@@ -28,6 +29,7 @@ __all__ = [
     "update_manifest",
 ]
 
+ANOTHERS: Final = "something else"  # in the message about a manifest that is another program's
 _FORMAT: Final = "tfrkit-manifest"
 _VERSION: Final = 1
 
@@ -72,7 +74,7 @@ def read_manifest(folder: str) -> dict[str, Any]:
         ) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise DataLossError(
-            f"{path}; expected a tfrkit manifest but got something else. Move it away.", path=path
+            f"{path}; expected a tfrkit manifest but got {ANOTHERS}. Move it away.", path=path
         )
     if not is_count(content.get("version")) or content["version"] != _VERSION:
         raise DataLossError(
@@ -94,16 +96,11 @@ def manifest_entries(content: Mapping[str, Any]) -> dict[str, ShardEntry]:
 
 def _fault(content: Mapping[str, Any]) -> str:
     """Say what cannot be believed of a manifest; nothing if all can. Pure: no I/O."""
-    shards, made_by, jobs = content.get("shards"), content.get("made_by", {}), content.get("jobs", {})
-    if not isinstance(shards, list):
-        return f"expected a list of shards but got {shorten(shards)}"
-    seen: set[str] = set()
-    for number, entry in enumerate(shards):
-        if fault := _shard_fault(entry):
-            return f"shards[{number}]: {fault}"
-        if entry["name"] in seen:
-            return f"shards[{number}]: {entry['name']!r} is there twice"
-        seen.add(entry["name"])
+    made_by, jobs = content.get("made_by", {}), content.get("jobs", {})
+    fault = _shards_fault("shards", content.get("shards"))
+    fault = fault or _shards_fault("repairing", content.get("repairing", []))
+    if fault:
+        return fault
     for where, value in (("made_by", made_by), ("jobs", jobs)):
         if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
             return f"{where}: expected an object of objects but got {shorten(value)}"
@@ -124,14 +121,30 @@ def _job_fault(digest: str, job: Mapping[str, Any]) -> str:
     return ""
 
 
+def _shards_fault(where: str, shards: object) -> str:
+    if not isinstance(shards, list):
+        return f"expected a list of {where} but got {shorten(shards)}"
+    seen: set[str] = set()
+    for number, entry in enumerate(shards):
+        if fault := _shard_fault(entry):
+            return f"{where}[{number}]: {fault}"
+        if entry["name"] in seen:
+            return f"{where}[{number}]: {entry['name']!r} is there twice"
+        seen.add(entry["name"])
+    return ""
+
+
 def _shard_fault(entry: object) -> str:
     if not isinstance(entry, dict):
         return f"expected an object but got {shorten(entry)}"
     if not is_file_name(entry.get("name")):
         return f"name: expected the plain name of a file but got {shorten(entry.get('name'))}"
-    for field in ("records", "bytes"):
-        if not is_count(entry.get(field)):
-            return f"{field}: expected a count but got {shorten(entry.get(field))}"
+    for field, value in (
+        *((field, entry.get(field)) for field in ("records", "bytes")),
+        ("lost", entry.get("lost", 0)),
+    ):
+        if not is_count(value):
+            return f"{field}: expected a count but got {shorten(value)}"
     compression = entry.get("compression")
     if not isinstance(compression, str) or compression not in COMPRESSIONS:
         return f"compression: expected one of {list(COMPRESSIONS)} but got {shorten(compression)}"

@@ -1,24 +1,26 @@
-"""verify: read everything and report every damage; nothing is changed."""
+"""verify: read everything and report every damage, and everything that is missing; nothing is changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.chain import BLOCK_BYTES, Chain, open_chain
+from tfrkit.records.completeness import ShardFiles, find_shards
 from tfrkit.records.cut import Event
 from tfrkit.records.damage import MAX_DAMAGES, Damage
+from tfrkit.records.folder_state import Problem
 from tfrkit.records.looks_like import looks_like
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import Paths, expand_paths
+from tfrkit.storage.paths import Paths
 from tfrkit.storage.source import open_source
 
-__all__ = ["FileReport", "VerifyReport", "verify"]
+__all__ = ["FileReport", "VerifyReport", "verify", "verify_files", "walk_events"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,23 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """The reports of several files."""
+    """The reports of several files, and what is wrong with the sets that they belong to.
+
+    Attributes:
+        files: a report for each file that is there, or was named.
+        problems: what is wrong beyond damage inside a file: missing shards, jobs that are not complete, manifests that
+            cannot be read, files that are not as the manifest says, shards that it does not name.
+        others: files in the folders given that do not belong to a set.
+    """
 
     files: tuple[FileReport, ...]
+    problems: tuple[Problem, ...] = ()
+    others: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether all files are intact."""
-        return all(file.ok for file in self.files)
+        """Whether all files are intact, and everything is there."""
+        return all(file.ok for file in self.files) and not self.problems
 
     @property
     def records(self) -> int:
@@ -97,12 +108,24 @@ class VerifyReport:
         """Every damage of every file; of very many in a file its first 10,000."""
         return tuple(damage for file in self.files for damage in file.damages)
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Paths of the shards that should be there and are not; of a very large set the first 10,000."""
+        return tuple(problem.path for problem in self.problems if problem.kind == "missing")
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as a JSON-able dict."""
-        return {"ok": self.ok, "records": self.records, "files": [file.to_dict() for file in self.files]}
+        return {
+            "ok": self.ok,
+            "records": self.records,
+            "files": [file.to_dict() for file in self.files],
+            "missing": list(self.missing),
+            "problems": [asdict(problem) for problem in self.problems],
+            "others": list(self.others),
+        }
 
     def __str__(self) -> str:
-        return "\n".join(str(file) for file in self.files)
+        return "\n".join([*map(str, self.files), *map(str, self.problems)])
 
 
 def verify(
@@ -112,30 +135,53 @@ def verify(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> VerifyReport:
-    """Read files completely and report what is in them and what is wrong with them.
+    """Read files completely and report what is in them, what is wrong with them, and what is missing.
 
     Args:
-        paths: as for `read_blocks`.
+        paths: as for `read_blocks`; and folders, which mean the shards in them. Of a folder everything is expected
+            that its manifest, the journals of unfinished jobs and the numbers in names (`-of-00008`) speak of, of a
+            pattern what would match it, and of a list the sets of which it has all files that are there. Of a file
+            that is named alone nothing else is expected.
         compression: "auto" finds out by the content.
         threads: how many files to read at once; by default one for each core.
         progress: called now and then with how many more bytes of the files are done; from several threads.
 
     Returns:
-        A report for each file. Damage is no exception here: look at `.ok` and `.damages`.
+        A report for each file, and of everything that is wrong around them. Damage is no exception here: look at `.ok`,
+        `.damages`, `.missing` and `.problems`.
 
     Raises:
-        NotFoundError: a pattern matches nothing. A single file that cannot be read is reported.
+        NotFoundError: a pattern matches nothing, a folder has no shards. A single file that cannot be read is reported.
     """
     kind = compression if compression == "auto" else canonical(compression)
-    policy = TFRKIT.with_options(compression=kind, on_corrupt="skip")
-    files = expand_paths(paths, globs=True)
+    return verify_files(find_shards(paths), compression=kind, threads=threads, progress=progress)
+
+
+def verify_files(
+    found: ShardFiles,
+    *,
+    compression: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> VerifyReport:
+    """Verify what `find_shards` has found."""
+    policy = TFRKIT.with_options(compression=compression, on_corrupt="skip")
+    files = [*found.files, *found.unlisted]
     if (
         (threads or default_threads()) == 1
         or len(files) == 1
         or not all(isinstance(file, str) for file in files)
     ):
-        return VerifyReport(tuple(_verify_file(file, policy, progress) for file in files))
-    return VerifyReport(tuple(thread_pool().map(lambda file: _verify_file(file, policy, progress), files)))
+        reports = [_verify_file(file, policy, progress) for file in files]
+    else:
+        reports = list(thread_pool().map(lambda file: _verify_file(file, policy, progress), files))
+    unlike = (
+        found.difference(file.path, file.records, file.file_bytes)
+        for file in reports
+        if file.file_bytes is not None
+    )
+    problems = (*found.problems, *dict.fromkeys(problem for problem in unlike if problem is not None))
+    return VerifyReport(tuple(reports), problems, tuple(found.others))
 
 
 def walk_events(chain: Chain, progress: Callable[[int], object] | None = None) -> Iterator[Event]:

@@ -7,22 +7,27 @@ Opens nothing. Globs are expanded here; they skip dot files, folders, `manifest.
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 import sys
+import warnings
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import IO, Any, TypeAlias, cast
 
-from tfrkit.errors import NotFoundError
+from tfrkit.errors import DataLossWarning, NotFoundError
 from tfrkit.storage.output import SIDECAR_FOLDER
 from tfrkit.storage.scheme import check_local
+from tfrkit.storage.shard_names import shard_sets
 
-__all__ = ["PathLike", "Paths", "expand_paths", "path_text"]
+__all__ = ["PathLike", "Paths", "expand_paths", "is_pattern", "match_files", "path_text"]
 
 PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 # Paths, open binary files, or any nesting of iterables of them.
 Paths: TypeAlias = PathLike | IO[bytes] | Iterable[Any]
 
 _MAGIC = frozenset("*?[")
+_MAX_CHECKED = 100_000  # names of missing shards that are compared with a pattern
 
 
 def path_text(path: PathLike) -> str:
@@ -39,7 +44,8 @@ def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
 
     Args:
         paths: one path, an open binary file, "-" for standard input (with `globs`), or an iterable of such.
-        globs: expand `*`, `?`, `[...]` and `**` (sorted), unless a file of exactly that name exists.
+        globs: expand `*`, `?`, `[...]` and `**` (sorted), unless a file of exactly that name exists. A pattern of which
+            shards are missing, as the `-of-00008` of the others says, is a DataLossWarning.
 
     Raises:
         NotFoundError: a pattern matches nothing.
@@ -60,10 +66,26 @@ def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
 def _expand_text(text: str) -> list[str | IO[bytes]]:
     if text == "-":
         return [sys.stdin.buffer]
-    if not _MAGIC.intersection(text) or os.path.lexists(text):
+    if not is_pattern(text):
         return [text]
+    files = match_files(text)
+    _warn_incomplete(text, files)
+    return list(files)
+
+
+def is_pattern(text: str) -> bool:
+    """Tell whether a path is a pattern: it has signs of one, and there is no file of exactly that name."""
+    return bool(_MAGIC.intersection(text)) and not os.path.lexists(text)
+
+
+def match_files(text: str) -> list[str]:
+    """Give the files that a pattern matches, sorted.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     found = [p for p in glob.glob(text, recursive=True) if not _beside_shards(p)]
-    files: list[str | IO[bytes]] = [p for p in sorted(found) if not os.path.isdir(p)]
+    files = [p for p in sorted(found) if not os.path.isdir(p)]
     if not files:
         raise NotFoundError(
             f"No files matched pattern: {text}. Check the folder and the spelling; "
@@ -71,6 +93,21 @@ def _expand_text(text: str) -> list[str | IO[bytes]]:
             path=text,
         )
     return files
+
+
+def _warn_incomplete(pattern: str, files: Iterable[str]) -> None:
+    """Warn of sets of which the pattern would match more, by the numbers in the names, if it were there."""
+    for part in shard_sets(files):
+        names = itertools.islice(part.missing(), _MAX_CHECKED) if part.missing_count else ()
+        wanted = os.path.basename(pattern)
+        missing = next((n for n in names if wanted == "**" or fnmatchcase(os.path.basename(n), wanted)), None)
+        if missing is not None:
+            warnings.warn(
+                f"{missing}; No such file or directory. {part.missing_count:,} of {part.count:,} shards of "
+                f"{part.pattern!r} are not there. Copy them again; tfrkit.verify lists them.",
+                DataLossWarning,
+                stacklevel=2,
+            )
 
 
 def _beside_shards(path: str) -> bool:

@@ -1,0 +1,88 @@
+"""Jobs that have not ended, as the folder of their shards shows them: only looks. FORMAT.md defines the journal.
+
+What writes, locks and resumes journals is `build/journal.py`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tfrkit.storage.json_file import is_count, is_file_name, parse_json
+from tfrkit.storage.output import SIDECAR_FOLDER
+
+__all__ = ["Unfinished", "unfinished_jobs"]
+
+_FORMAT: Final = "tfrkit-job"
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A job that is not complete.
+
+    Attributes:
+        path: of its journal.
+        prefixes: of the shards that it writes; none if the journal does not tell.
+        finished: shards that it has finished, each with its records and bytes.
+        running: whether a process works on it right now.
+    """
+
+    path: str
+    prefixes: tuple[str, ...]
+    finished: Mapping[str, tuple[int, int]]
+    running: bool
+
+
+def unfinished_jobs(folder: str) -> list[Unfinished]:
+    """Read the journals of a folder, in order of their names. A line that cannot be believed ends a journal."""
+    pattern = os.path.join(glob.escape(folder), SIDECAR_FOLDER, "job-*.jsonl")
+    return [job for path in sorted(glob.glob(pattern)) if (job := _read(path)) is not None]
+
+
+def _read(path: str) -> Unfinished | None:
+    prefixes: tuple[str, ...] = ()
+    finished: dict[str, tuple[int, int]] = {}
+    try:
+        with open(path, "rb") as file:
+            running = _is_locked(file.fileno())
+            if os.fstat(file.fileno()).st_nlink == 0:
+                return None  # it has ended meanwhile
+            for number, line in enumerate(file):
+                try:
+                    content = parse_json(line) if line.endswith(b"\n") else None
+                except ValueError:
+                    break
+                if not isinstance(content, dict):
+                    break
+                if number == 0:
+                    prefixes = _prefixes(content)
+                elif is_count(content.get("records")) and is_count(content.get("bytes")):
+                    if is_file_name(name := content.get("name")):  # not a part of a mixture
+                        finished[name] = (content["records"], content["bytes"])
+                else:
+                    break
+    except OSError:
+        return None if not os.path.lexists(path) else Unfinished(path, (), {}, running=False)
+    return Unfinished(path, prefixes, finished, running)
+
+
+def _prefixes(header: Mapping[str, Any]) -> tuple[str, ...]:
+    found = header.get("prefixes")
+    if header.get("format") != _FORMAT or not isinstance(found, dict):
+        return ()
+    return tuple(prefix for prefix in found if is_file_name(prefix))
+
+
+def _is_locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: nobody can tell
+        return False
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return False
