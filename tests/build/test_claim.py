@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,16 @@ import pytest
 import tfrkit as tfr
 from tests.build.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
 from tfrkit.build.job import Group, Progress, run_job
+from tfrkit.build.journal import Journal
 from tfrkit.build.plan import Job
-from tfrkit.errors import AlreadyExistsError, DataLossError, FailedPreconditionError
+from tfrkit.errors import (
+    AlreadyExistsError,
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+)
+from tfrkit.records import writer
 from tfrkit.records.manifest import read_manifest
 
 
@@ -34,6 +43,11 @@ def interrupted(made: Job, after: int = 2, *, overwrite: bool = False) -> None:
 def undisturbed(made: Job, folder: Path) -> dict[str, bytes | None]:
     run_job(replace(made, folder=str(folder)))
     return tree(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """What a folder has, without what only jobs that are not complete have there."""
+    return {name: data for name, data in tree(folder).items() if "/job-" not in name and "/mix-" not in name}
 
 
 # -- going on ------------------------------------------------------------------------------------------------------
@@ -293,9 +307,11 @@ def test_overwriting_a_complete_job_by_itself_makes_it_again(tmp_path):
 def test_interrupted_overwriting_goes_on_without_being_told_again(tmp_path):
     run_job(job(tmp_path / "out", train(5), files={"labels.txt": b"old\n"}))
     made = job(tmp_path / "out", train(3), files={"labels.txt": b"new\n"})
+    before = contents(tmp_path / "out")
     interrupted(made, 1, overwrite=True)
-    there = list((tmp_path / "out").glob("*.tfrecord"))
-    assert read_manifest(str(tmp_path / "out"))["shards"] == []
+    assert contents(tmp_path / "out") == before
+    there = list((tmp_path / "out").glob(".tfrkit/job-*/*.tfrecord"))
+    assert there
     assert run_job(made).resumed == len(there)
     assert tree(tmp_path / "out") == undisturbed(made, tmp_path / "other")
 
@@ -307,3 +323,94 @@ def test_writer_may_overwrite_a_jobs_shards(tmp_path):
     manifest = read_manifest(str(tmp_path))
     assert [shard["name"] for shard in manifest["shards"]] == ["train-00000-of-00001.tfrecord"]
     assert manifest["jobs"] == {}
+
+
+@pytest.mark.parametrize("shards", [1, 3, 5])
+def test_overwriting_that_fails_leaves_what_was_there(shards, tmp_path):
+    run_job(job(tmp_path, train(3), train(1, prefix="val"), files={"labels.txt": b"old\n"}))
+    before = tree(tmp_path)
+    recipes = (*(Numbers(n, 10) for n in range(shards - 1)), Failing(PowerCutError()))
+    broken = job(tmp_path, Group("train", recipes, shards), files={"labels.txt": b"new\n"})
+    with pytest.raises(PowerCutError):
+        run_job(broken, workers=1, overwrite=True)
+    assert contents(tmp_path) == before
+    if shards == 1:  # nothing was finished: nothing is left
+        assert left_over(tmp_path) == []
+    made = replace(broken, groups=(Group("train", (*recipes[:-1], Numbers(7, 10)), shards),))
+    run_job(made, overwrite=True)
+    assert left_over(tmp_path) == []
+    assert sorted(path.name for path in tmp_path.glob("train*")) == [
+        f"train-{n:05d}-of-{shards:05d}.tfrecord" for n in range(shards)
+    ]
+
+
+def test_overwriting_with_bad_input_that_is_an_error_leaves_what_was_there(tmp_path):
+    run_job(job(tmp_path))
+    before = tree(tmp_path)
+    with pytest.raises(InvalidArgumentError, match="bad number"):
+        run_job(job(tmp_path, train(2, bad_every=7)), on_bad="raise", overwrite=True)
+    assert contents(tmp_path) == before
+
+
+# -- lost ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["", "GZIP", "ZSTD"])
+@pytest.mark.parametrize("how", ["gone", "cut"])
+@pytest.mark.parametrize("group", [train(bad_every=50), mixed(shards=4)], ids=["plain", "mixed"])
+def test_only_the_lost_shard_of_a_complete_job_is_made_again(group, how, kind, tmp_path):
+    made = job(tmp_path, group, train(1, prefix="val"), compression=kind, files={"labels.txt": b"x\n"})
+    first = run_job(made)
+    before = tree(tmp_path)
+    shards = sorted(tmp_path.glob("*.tfrecord*"))
+    times = {path: path.stat().st_mtime_ns for path in shards}
+    if how == "gone":
+        shards[1].unlink()
+    else:
+        os.truncate(shards[1], 10)
+    report = run_job(made)
+    assert tree(tmp_path) == before
+    assert report.resumed == 4
+    assert replace(report, resumed=first.resumed, seconds=first.seconds) == first
+    assert [path for path in shards if path.stat().st_mtime_ns != times[path]] == [shards[1]]
+
+
+def test_lost_shard_of_a_source_that_has_changed_unnoticed_is_an_error(tmp_path):
+    run_job(job(tmp_path / "out", Group("train", (Numbers(0, 100), Numbers(1, 100)), 2)))
+    (tmp_path / "out" / "train-00001-of-00002.tfrecord").unlink()
+    before = tree(tmp_path / "out")
+    changed = job(tmp_path / "out", Group("train", (Numbers(0, 100), Numbers(1, 50, claimed=2.0)), 2))
+    with pytest.raises(
+        FailedPreconditionError,
+        match=r"train-00001-of-00002\.tfrecord; it was lost, and made again it has 50 records in \d+ bytes where the "
+        r"manifest says 100 in \d+: the source has changed since\. Pass overwrite=True",
+    ):
+        run_job(changed)
+    assert contents(tmp_path / "out") == before
+    run_job(changed, overwrite=True)
+    assert tree(tmp_path / "out") == undisturbed(changed, tmp_path / "other")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("call", ["save_lengths", "add"])
+def test_first_shard_that_cannot_be_indexed_or_noted_is_not_left(call, overwrite, tmp_path, monkeypatch):
+    made = job(tmp_path / "out")
+    if overwrite:
+        run_job(job(tmp_path / "out", train(2)))
+    before = tree(tmp_path / "out")
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "x")
+
+    with monkeypatch.context() as patched:
+        if call == "add":
+            patched.setattr(Journal, "add", full)
+        else:
+            patched.setattr(writer, "save_lengths", full)
+        with pytest.raises(ResourceExhaustedError, match=r"0 of 4 shards are whole") as caught:
+            run_job(made, workers=1, overwrite=overwrite)
+    assert ("if there is no room for both, remove it by hand" in str(caught.value)) == overwrite
+    after = tree(tmp_path / "out")
+    assert after == (before if overwrite else {".tfrkit": None, ".tfrkit/jobs.lock": b""})
+    run_job(made, overwrite=overwrite)
+    assert tree(tmp_path / "out") == undisturbed(made, tmp_path / "other")

@@ -19,7 +19,7 @@ import pytest
 import tfrkit as tfr
 from tests.build.made import Numbers, job, left_over, mixed, train, tree
 from tfrkit.build import mix
-from tfrkit.build.job import run_job
+from tfrkit.build.job import Group, run_job
 from tfrkit.build.plan import Job
 from tfrkit.cli.main import run
 from tfrkit.records.manifest import read_manifest
@@ -78,16 +78,37 @@ def _counting(
 
 
 def check_folder(folder: Path) -> None:
-    """What a kill leaves: whole shards only, and a manifest that names only what is there."""
+    """What a kill leaves: whole shards only, and a manifest that names only what is there, or was lost before."""
     for entry in read_manifest(str(folder))["shards"]:
-        assert (folder / entry["name"]).stat().st_size == entry["bytes"]
+        if (folder / entry["name"]).exists() or not (folder / "lost").exists():
+            assert (folder / entry["name"]).stat().st_size == entry["bytes"]
+
+
+def check_sets(old: dict[str, bytes | None], new: dict[str, bytes | None], folder: Path) -> None:
+    """What a kill leaves of two data sets: shards that a manifest names are all of one of them, with its files."""
+    listed = [entry["name"] for entry in read_manifest(str(folder))["shards"]]
+    now = tree(folder)
+    for state in (old, new):
+        names = sorted(name for name in state if name.endswith(".tfrecord"))
+        if listed == names and all(
+            now[name] == state[name] for name in ("labels.txt", "manifest.json", *names)
+        ):
+            return
+    # In between the manifest names what is not touched, and the journal says that the set is not complete.
+    assert listed == sorted(name for name in old if name.startswith("other"))
+    assert list(folder.glob(".tfrkit/job-*.jsonl"))
 
 
 def kill_everywhere(
-    work: Callable[[Path], object], prepare: Callable[[Path], object], folder: Path, moments: int = MOMENTS
+    work: Callable[[Path], object],
+    prepare: Callable[[Path], object],
+    folder: Path,
+    moments: int = MOMENTS,
+    check: Callable[[dict[str, bytes | None], dict[str, bytes | None], Path], None] | None = None,
 ) -> None:
     """Kill at 20 moments, some runs a second time, then let it end; compare with an undisturbed run."""
     prepare(folder / "undisturbed")
+    before = tree(folder / "undisturbed")
     _, calls = run_in_child(lambda: work(folder / "undisturbed"), None)
     wanted = tree(folder / "undisturbed")
     assert calls > moments
@@ -101,6 +122,8 @@ def kill_everywhere(
             killed, _ = run_in_child(lambda out=out, at=kill_at: work(out), kill_at)
             kills += killed
             check_folder(out)
+            if check is not None:
+                check(before, wanted, out)
         work(out)
         assert tree(out) == wanted, f"killed at call {first} of {calls}"
         assert left_over(out) == []
@@ -132,14 +155,73 @@ def test_job_killed_anywhere_ends_with_the_same_bytes(small_buckets, tmp_path):
     kill_everywhere(lambda folder: run_job(made(folder), workers=2), nothing, tmp_path)
 
 
-def test_job_killed_anywhere_while_it_overwrites_ends_with_the_same_bytes(small_buckets, tmp_path):
-    def prepare(folder: Path) -> None:
-        old = job(
-            folder, train(6), train(1, prefix="other"), files={"labels.txt": b"dog\n"}, made_by={"source": 0}
-        )
-        run_job(old, workers=1)
+def older(folder: Path, *shards: int, count: int = 300) -> None:
+    groups = [
+        train(number, count, prefix=prefix)
+        for number, prefix in zip(shards, ("train", "other"), strict=False)
+    ]
+    run_job(job(folder, *groups, files={"labels.txt": b"dog\n"}, made_by={"source": 0}), workers=1)
 
-    kill_everywhere(lambda folder: run_job(made(folder), workers=2, overwrite=True), prepare, tmp_path, 10)
+
+@pytest.mark.parametrize("shards", [(6, 1), (3,)], ids=["other names", "same names and sizes"])
+def test_job_killed_anywhere_while_it_overwrites_ends_with_the_same_bytes(shards, small_buckets, tmp_path):
+    def new(folder: Path) -> Job:
+        recipes = tuple(Numbers(9 - number, 300 + number) for number in range(3))
+        return job(folder, Group("train", recipes, 3), files={"labels.txt": b"cat\n"})
+
+    kill_everywhere(
+        lambda folder: run_job(new(folder), workers=2, overwrite=True),
+        lambda folder: older(folder, *shards),
+        tmp_path,
+        30,
+        check_sets,
+    )
+
+
+def test_job_killed_anywhere_while_it_overwrites_and_mixes_ends_with_the_same_bytes(small_buckets, tmp_path):
+    kill_everywhere(
+        lambda folder: run_job(made(folder), workers=2, overwrite=True),
+        lambda folder: older(folder, 6, 1),
+        tmp_path,
+        10,
+        check_sets,
+    )
+
+
+def test_job_killed_anywhere_while_it_overwrites_itself_ends_with_the_same_bytes(small_buckets, tmp_path):
+    def prepare(folder: Path) -> None:
+        run_job(made(folder), workers=1)
+
+    kill_everywhere(
+        lambda folder: run_job(made(folder), workers=2, overwrite=True), prepare, tmp_path, 15, check_sets
+    )
+
+
+def test_job_killed_anywhere_while_it_replaces_a_writers_shards_ends_with_the_same_bytes(tmp_path):
+    def prepare(folder: Path) -> None:
+        with tfr.ShardWriter(folder / "train", shards=3) as writer:
+            writer.write_many([b"old"] * 100)
+
+    kill_everywhere(
+        lambda folder: run_job(job(folder, train(2)), workers=1, overwrite=True), prepare, tmp_path, 15
+    )
+
+
+@pytest.mark.parametrize("lost", ["train-00001-of-00003.tfrecord", "mixed-00000-of-00002.tfrecord"])
+def test_job_killed_anywhere_while_it_makes_a_lost_shard_again_ends_with_the_same_bytes(
+    lost, small_buckets, tmp_path
+):
+    def prepare(folder: Path) -> None:
+        run_job(made(folder), workers=1)
+        (folder / lost).unlink()
+        (folder / "lost").touch()
+
+    def check(old: dict[str, bytes | None], new: dict[str, bytes | None], folder: Path) -> None:
+        now = tree(folder)
+        assert all(now[name] == data for name, data in old.items() if not name.endswith(f"{lost}.idx"))
+        assert now.get(lost) in (None, new[lost])
+
+    kill_everywhere(lambda folder: run_job(made(folder), workers=1), prepare, tmp_path, 10, check)
 
 
 def command(*arguments: object) -> None:

@@ -1,37 +1,49 @@
 """Claiming the names that a job writes: what is there already, whose it is, and what may be removed.
 
-The journal is the claim. It is written before anything of another job is touched, so that a job that was killed may go
-on clearing up; and the manifest forgets a shard before its file is removed or replaced. So no kill leaves a manifest
-that names what is not there.
+The journal is the claim. What stands under the names already stays until the job has something to put in its place
+(`staging.py`). Of a complete job of which some shards were lost, the others are kept.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.build.journal import Header, Journal, found_journals
 from tfrkit.build.plan import Job, belongs_to, job_digest, shard_names
-from tfrkit.build.report import BuildReport, is_part, read_report
-from tfrkit.build.watch import BadInput
+from tfrkit.build.report import BuildReport, is_part, read_report, report_from
+from tfrkit.build.staging import Place, clear_temporary, mix_folder, remove, remove_tree
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import (
-    change_manifest,
+    ShardEntry,
     folder_lock,
     manifest_entries,
-    manifest_path,
     read_manifest,
+    update_manifest,
 )
 from tfrkit.storage.json_file import json_line
-from tfrkit.storage.output import SIDECAR_FOLDER, temporary_of
+from tfrkit.storage.output import SIDECAR_FOLDER, check_sidecar
 
-__all__ = ["Found", "claim", "header_of", "look", "mix_folder"]
+__all__ = ["Earlier", "Found", "claim", "header_of", "look", "place_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What is left of this very job, which was complete once.
+
+    Attributes:
+        report: what `report.json` says of it.
+        kept: its shards that are still as the manifest says.
+        lost: what the manifest says of the others, as far as it knows them.
+    """
+
+    report: Mapping[str, Any]
+    kept: Mapping[str, ShardEntry]
+    lost: Mapping[str, ShardEntry]
 
 
 @dataclass(slots=True)
@@ -44,7 +56,8 @@ class Found:
         present: those of them that are in the folder.
         journals: of unfinished jobs with such prefixes; open.
         own: the journal of this very job, one of them.
-        complete: the report, if this very job is complete already.
+        earlier: what is left of it, if this very job was complete once.
+        complete: the report, if it still is.
         same: the shards are this very job's, complete or not.
         refusal: why the job may not begin without `overwrite`; empty if it may.
     """
@@ -54,6 +67,7 @@ class Found:
     present: set[str]
     journals: list[Journal]
     own: Journal | None = None
+    earlier: Earlier | None = None
     complete: BuildReport | None = None
     same: bool = False
     refusal: str = ""
@@ -65,7 +79,13 @@ class Found:
             return "complete"
         if self.refusal:
             return "exists"
-        return "resume" if self.own is not None and self.own.finished else "new"
+        return "resume" if self.finished else "new"
+
+    @property
+    def finished(self) -> int:
+        """How many shards are there already."""
+        done = {name for name in self.own.finished if not is_part(name)} if self.own is not None else set()
+        return len(done | (self.earlier.kept.keys() if self.earlier is not None else set()))
 
     def close(self) -> None:
         """Close all journals but the own one."""
@@ -74,16 +94,16 @@ class Found:
                 journal.close()
 
 
-def mix_folder(folder: str, digest: str) -> str:
-    """Give the folder for the temporary files of a job that mixes."""
-    return os.path.join(folder, SIDECAR_FOLDER, f"mix-{digest}")
-
-
-def header_of(job: Job) -> Header:
+def header_of(job: Job, *, staged: bool = False) -> Header:
     """Give what the journal says of a job. Pure: no I/O."""
     prefixes = {group.prefix: group.shards is None for group in job.groups}
     made_by, transient = json.loads(json_line([job.made_by, job.transient]))  # as the file has them
-    return Header(job_digest(job), prefixes, made_by, transient)
+    return Header(job_digest(job), prefixes, made_by, transient, staged)
+
+
+def place_of(job: Job, header: Header) -> Place:
+    """Say where a job writes its shards. Pure: no I/O."""
+    return Place(job.folder, header.digest, header.staged, job.compression in ("", "GZIP"))
 
 
 def look(job: Job) -> Found:
@@ -144,6 +164,7 @@ def _check_folder(folder: str) -> None:
         raise FailedPreconditionError(
             f"{folder}; it is a file, not a folder. Choose another place.", path=folder
         )
+    check_sidecar(folder)
 
 
 def _judge(job: Job, header: Header, found: Found, manifest: Mapping[str, Any]) -> None:
@@ -154,12 +175,15 @@ def _judge(job: Job, header: Header, found: Found, manifest: Mapping[str, Any]) 
             found.own, found.same = journal, True
         elif journal.finished or found.present:
             found.refusal = _changed(job.folder, journal.header, header)
+    made = [manifest.get("made_by", {}).get(prefix) for prefix in header.prefixes]
+    once = bool(found.shards) and made == [{"job": header.digest}] * len(made)
+    if once:
+        found.earlier = _earlier(job, header, manifest)
     if found.own is not None or found.refusal:
         return
-    made = [manifest.get("made_by", {}).get(prefix) for prefix in header.prefixes]
-    found.same = bool(found.shards) and made == [{"job": header.digest}] * len(made)
-    if found.same:
-        found.complete = _completed(job, header, manifest)
+    found.same = once
+    if once:
+        found.complete = _completed(job, found.earlier)
     elif found.present:
         first = os.path.join(job.folder, min(found.present))
         found.refusal = (
@@ -206,34 +230,31 @@ def _some(prefixes: Iterable[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _completed(job: Job, header: Header, manifest: Mapping[str, Any]) -> BuildReport | None:
-    """Give the report of a complete job, if everything that it wrote is still there."""
-    entries = manifest_entries(manifest)
-    names = [name for group in job.groups for name in shard_names(job, group)]
+def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier | None:
+    """Say what is left of a job that was complete; None if that cannot be told."""
     report = read_report(job.folder).get(header.digest)
     if report is None or set(report["prefixes"]) != header.prefixes.keys():
         return None
-    for name in names:
+    entries = manifest_entries(manifest)
+    kept: dict[str, ShardEntry] = {}
+    lost: dict[str, ShardEntry] = {}
+    for name in (name for group in job.groups for name in shard_names(job, group)):
         path = os.path.join(job.folder, name)
-        if name not in entries or not _has_size(path, entries[name].bytes):
-            return None
-        if job.compression in ("", "GZIP") and not os.path.exists(index_path(path)):
-            return None
+        indexed = job.compression not in ("", "GZIP") or os.path.exists(index_path(path))
+        if name in entries:
+            whole = indexed and _has_size(path, entries[name].bytes)
+            (kept if whole else lost)[name] = entries[name]
+    return Earlier(report, kept, lost)
+
+
+def _completed(job: Job, earlier: Earlier | None) -> BuildReport | None:
+    """Give the report of a complete job, if everything that it wrote is still there."""
+    names = {name for group in job.groups for name in shard_names(job, group)}
+    if earlier is None or earlier.kept.keys() != names:
+        return None
     if not all(_holds(os.path.join(job.folder, name), content) for name, content in job.files.items()):
         return None
-    return BuildReport(
-        job.folder,
-        tuple(entries[name] for name in sorted(names)),
-        report["input_bytes"],
-        report["bad"],
-        tuple(BadInput(**bad) for bad in report["listed"]),
-        len(names),
-        0.0,
-        report["noted"],
-        tuple(BadInput(**bad) for bad in report["noted_listed"]),
-        job.columns,
-        report.get("passed", 0),
-    )
+    return report_from(earlier.report, job.folder, earlier.kept.values(), len(names), 0.0, job.columns)
 
 
 def _has_size(path: str, size: int) -> bool:
@@ -275,12 +296,14 @@ def claim(job: Job, *, overwrite: bool) -> Found:
             if found.refusal and not overwrite:
                 raise AlreadyExistsError(found.refusal, path=job.folder)
             found.complete = None
+            if overwrite:
+                found.earlier = None
+            _discard(job.folder, found)
             if found.own is None:
-                _discard(job.folder, found, found.digest)  # when the source has changed
-                found.own = Journal.begin(job.folder, header_of(job))
+                found.own = Journal.begin(job.folder, header_of(job, staged=bool(found.shards)))
             else:
                 found.own.resume()
-            _clear(job, found)
+            _clear(job, found.own, found)
         except BaseException:
             if found.own is not None:
                 found.own.close()
@@ -290,78 +313,39 @@ def claim(job: Job, *, overwrite: bool) -> Found:
     return found
 
 
-def _discard(folder: str, found: Found, digest: str | None = None) -> None:
-    """Remove journals of other jobs, with what they have mixed; or only those that have a certain digest."""
+def _discard(folder: str, found: Found) -> None:
+    """Remove the journals of other jobs, with what they have mixed, and what waits to take a place."""
     for journal in list(found.journals):
-        known = journal.header.digest if journal.header is not None else digest
-        if journal is not found.own and digest in (None, known):
+        if journal is not found.own:
             if journal.header is not None:
-                shutil.rmtree(mix_folder(folder, journal.header.digest), ignore_errors=True)
+                remove_tree(mix_folder(folder, journal.header.digest))
+                Place(folder, journal.header.digest, True, True).remove()
             journal.delete()
             found.journals.remove(journal)
 
 
-def _clear(job: Job, found: Found) -> None:
-    """Remove what other jobs, and killed runs of this one, have left under its names."""
-    assert found.own is not None
-    done = found.own.finished
-    for name in list(done):  # somebody may have removed or changed a finished shard
-        if not is_part(name) and not _is_whole(
-            os.path.join(job.folder, name), done[name].bytes, job.compression
-        ):
+def _clear(job: Job, own: Journal, found: Found) -> None:
+    """Forget finished shards that are no longer whole, and remove what killed runs of this job have left."""
+    header = own.header
+    assert header is not None
+    place, done = place_of(job, header), own.finished
+    for name in list(done):
+        if not is_part(name) and not place.is_whole(name, done[name].bytes, moved=own.ready):
             del done[name]
-    stale = found.shards - done.keys()
-    prefixes = header_of(job).prefixes
-    files = _forget(job.folder, stale, prefixes) - job.files.keys()
-    _discard(job.folder, found)
-    for name in (*stale, *files):
-        _remove(os.path.join(job.folder, name))
-    for name, content in job.files.items():
-        path = os.path.join(job.folder, name)
-        if os.path.lexists(path) and not _holds(path, content):
-            _remove(path)
-    sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
-    for name in os.listdir(sidecar):
-        base = temporary_of(name)
-        shard = (base or name).removesuffix(".idx")
-        mine = belongs_to(shard, prefixes) or shard in job.files
-        if mine and (base is not None or (name != shard and shard not in done)):
-            _remove(os.path.join(sidecar, name))
-
-
-def _is_whole(path: str, size: int, compression: str) -> bool:
-    indexed = compression not in ("", "GZIP") or os.path.exists(index_path(path))
-    return indexed and _has_size(path, size)
-
-
-def _forget(folder: str, stale: set[str], prefixes: Mapping[str, bool]) -> set[str]:
-    """Take shards out of the manifest, and how they were made, before they are removed.
-
-    Gives the further files of jobs of which nothing is left.
-    """
-    files: set[str] = set()
-
-    def change(content: dict[str, Any]) -> None:
-        content["shards"] = [entry for entry in content["shards"] if entry["name"] not in stale]
-        made = {prefix: content["made_by"].pop(prefix, None) for prefix in prefixes}
-        left = [other.get("job") for other in content["made_by"].values()]
-        gone = {other.get("job") for other in made.values() if other} - set(left)
-        for digest, job in content.get("jobs", {}).items():
-            if digest in gone:
-                files.update(job.get("files", ()))
-        for digest in left:
-            files.difference_update(content.get("jobs", {}).get(digest, {}).get("files", ()))
-
-    if os.path.exists(manifest_path(folder)):
-        change_manifest(folder, change)
-    return files
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise from_os_error(error, path) from error
+    clear_temporary(job, header.prefixes)
+    if os.path.islink(folder := mix_folder(job.folder, header.digest)):
+        remove(folder)
+    place.begin()
+    place.clear(done)
+    if not place.staged:
+        kept = found.earlier.kept.keys() if found.earlier is not None else set()
+        stale = found.shards - done.keys() - kept
+        if stale:
+            update_manifest(job.folder, (), stale, {})
+        for name in stale:
+            remove(os.path.join(job.folder, name))
+        sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
+        for name in os.listdir(sidecar):
+            shard = name.removesuffix(".idx")
+            if shard != name and belongs_to(shard, header.prefixes) and shard not in {*done, *kept}:
+                remove(os.path.join(sidecar, name))

@@ -16,7 +16,7 @@ from tfrkit.build.claim import claim, look
 from tfrkit.build.column_report import ColumnReport
 from tfrkit.build.input_stamp import check_unchanged
 from tfrkit.build.plan import Group, Job, Recipe, check_plan, plan_shards
-from tfrkit.build.report import BuildReport, is_part, make_report
+from tfrkit.build.report import BuildReport, make_report
 from tfrkit.build.run import Run
 from tfrkit.build.watch import BadInput, OnBad, Progress, Watch
 from tfrkit.errors import InvalidArgumentError
@@ -90,9 +90,9 @@ def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
     check_plan(job)
     found = look(job)
     state, refusal = found.state, found.refusal
-    if overwrite and state in ("exists", "complete"):
-        state, refusal = "new", ""
-    finished = found.own.finished if found.own is not None else {}
+    if overwrite:
+        found.earlier, refusal = None, ""
+        state = "resume" if found.finished else "new"
     found.close()
     if found.own is not None:
         found.own.close()
@@ -101,9 +101,7 @@ def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
         job.folder,
         state,
         {group.prefix: group.shards or 1 for group in job.groups},
-        found.complete.resumed
-        if state == "complete" and found.complete
-        else sum(not is_part(n) for n in finished),
+        found.finished,
         job.input_bytes,
         any(group.mix_seed is not None for group in job.groups),
         sum(group.input_bytes for group in job.groups if group.mix_seed is not None),

@@ -1,8 +1,9 @@
 """The journal of a job that is not complete: `.tfrkit/job-<digest>.jsonl`. FORMAT.md defines it.
 
-Its first line says whose it is, and each further one what is finished. The process that runs the job holds a lock on
-it, which ends with the process, however that ends. A last line that was cut off is none. Lines are not synced: one
-that a power cut takes away only costs doing its shard again.
+Its first line says whose it is, and each further one what is finished, or that all shards are ready to take the place
+of others. The process that runs the job holds a lock on it, which ends with the process, however that ends. A last line
+that was cut off is none. Lines of finished tasks are not synced: one that a power cut takes away only costs doing its
+shard again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from tfrkit.build.report import Finished
+from tfrkit.build.plan import belongs_to
+from tfrkit.build.report import Finished, is_part
 from tfrkit.errors import NotFoundError, from_os_error
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_line, parse_json
 from tfrkit.storage.output import SIDECAR_FOLDER
@@ -26,6 +28,7 @@ __all__ = ["Header", "Journal", "found_journals"]
 
 _FORMAT: Final = "tfrkit-job"
 _VERSION: Final = 1
+_READY: Final = {"ready": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,14 @@ class Header:
         prefixes: what it writes; each with whether its one file has no number.
         made_by: as in the job.
         transient: as in the job.
+        staged: its shards wait in a folder of their own until all are there.
     """
 
     digest: str
     prefixes: Mapping[str, bool]
     made_by: Mapping[str, Any]
     transient: Mapping[str, Any]
+    staged: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Give it as the first line has it."""
@@ -53,6 +58,7 @@ class Header:
             "prefixes": dict(self.prefixes),
             "made_by": dict(self.made_by),
             "transient": dict(self.transient),
+            "staged": self.staged,
         }
 
 
@@ -63,15 +69,19 @@ class Journal:
         path: of the file.
         header: None if a kill came before it was written: such a journal says nothing.
         finished: tasks that are done, by name.
+        ready: all shards are there, and take the place of what was there before.
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
         self.path = path
         self.header: Header | None = None
         self.finished: dict[str, Finished] = {}
+        self.ready = False
         self._whole = 0
         self._lock = threading.Lock()
-        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
+        flags = (
+            os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if create else 0)
+        )
         try:
             self._fd = os.open(path, flags, 0o666)
         except OSError as error:
@@ -80,7 +90,7 @@ class Journal:
     @classmethod
     def begin(cls, folder: str, header: Header) -> Self:
         """Make and lock the journal of a job that begins; the caller holds the folder's lock for jobs."""
-        path = os.path.join(folder, SIDECAR_FOLDER, f"job-{header.digest}.jsonl")
+        path = os.path.join(folder, SIDECAR_FOLDER, _name(header.digest))
         journal = cls(path, create=True)
         try:
             fcntl.flock(journal._fd, fcntl.LOCK_EX)  # whoever just looks at it does so for a moment only
@@ -110,16 +120,21 @@ class Journal:
     def read(self) -> None:
         """Read header and lines, up to the first that is not whole."""
         self.finished.clear()
+        self.header, self.ready = None, False
         with open(self._fd, "rb", closefd=False) as file:
             file.seek(0)
             whole = 0
-            for number, line in enumerate(file):
+            for line in file:
                 try:
                     content: Any = parse_json(line) if line.endswith(b"\n") else None
-                    if number == 0:
+                    if self.header is None:
                         self.header = _read_header(content, os.path.basename(self.path))
+                    elif content == _READY:
+                        self.ready = True
                     else:
                         done = Finished.from_json(content)
+                        if not is_part(done.name) and not belongs_to(done.name, self.header.prefixes):
+                            raise ValueError("a shard of another job")
                         self.finished[done.name] = done
                 except ValueError:
                     break
@@ -135,6 +150,17 @@ class Journal:
         with self._lock:
             self._append(done.to_json())
             self.finished[done.name] = done
+
+    def add_ready(self) -> None:
+        """Note that all shards are there. It is on the disk before anything that was there before is touched."""
+        with self._lock:
+            if not self.ready:
+                self._append(_READY)
+                try:
+                    os.fsync(self._fd)
+                except OSError as error:
+                    raise from_os_error(error, self.path) from error
+                self.ready = True
 
     def close(self) -> None:
         """Let go of the lock; the journal stays for the next run."""
@@ -177,14 +203,19 @@ def _read_header(content: object, name: str) -> Header:
     made_by, transient = content.get("made_by"), content.get("transient")
     if (
         not is_digest(digest)
-        or name != f"job-{digest}.jsonl"
+        or name != _name(digest)
         or not isinstance(prefixes, dict)
         or not all(is_file_name(prefix) and isinstance(alone, bool) for prefix, alone in prefixes.items())
         or not isinstance(made_by, dict)
         or not isinstance(transient, dict)
+        or not isinstance(content.get("staged"), bool)
     ):
         raise ValueError("a journal with odd fields")
-    return Header(digest, prefixes, made_by, transient)
+    return Header(digest, prefixes, made_by, transient, content["staged"])
+
+
+def _name(digest: str) -> str:
+    return f"job-{digest}.jsonl"
 
 
 def found_journals(folder: str) -> list[Journal]:

@@ -291,6 +291,9 @@ class Mixture:
     def restore(self, done: dict[str, Finished]) -> None:
         """Forget finished tasks whose files are needed and not whole, and remove files that belong to none."""
         names = set(self.part_names)
+        for name in names & done.keys():
+            if len(done[name].buckets) != 1 << self._bits:
+                del done[name]
         mine = {name for name in done if self.is_mine(name)}
         if names <= mine:
             needed = {name for leaf in self.leaves(done) for name in leaf.sources}

@@ -6,7 +6,6 @@ Pure: nothing here does I/O. Running a plan is `job.py`'s, making recipes the fo
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -18,7 +17,7 @@ from tfrkit.build.wanted_features import WantedFeatures
 from tfrkit.build.watch import BadInput, Watch
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
-from tfrkit.storage.json_file import json_line
+from tfrkit.storage.json_file import is_file_name, json_line
 
 __all__ = ["Group", "Job", "Recipe", "belongs_to", "check_plan", "job_digest", "plan_shards", "shard_names"]
 
@@ -193,8 +192,8 @@ def check_plan(job: Job) -> None:
         raise InvalidArgumentError(
             f"Expected one of {list(_SUFFIXES)} as compression but got {job.compression!r}."
         )
-    for name in (*job.prefixes, *job.files):
-        if not name or name in (".", "..") or name.startswith(".tfrkit") or os.sep in name or "\0" in name:
+    for name in (*job.prefixes, *(job.files.keys() - set(_OWN_FILES))):
+        if not is_file_name(name):
             raise InvalidArgumentError(f"{name!r} cannot begin the name of a file. Choose another name.")
     seen: set[str] = set(_OWN_FILES)
     for name in (*job.files, *(name for group in job.groups for name in shard_names(job, group))):

@@ -20,7 +20,16 @@ from tfrkit.records.manifest import ShardEntry, folder_lock
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
 from tfrkit.storage.output import remove_temporary, write_atomically
 
-__all__ = ["BuildReport", "Finished", "is_part", "make_report", "read_report", "report_path", "save_report"]
+__all__ = [
+    "BuildReport",
+    "Finished",
+    "is_part",
+    "make_report",
+    "read_report",
+    "report_from",
+    "report_path",
+    "save_report",
+]
 
 MAX_LISTED: Final = 10_000  # bad inputs of a whole job
 _PART: Final = re.compile(r"mix/[0-9]+/(part|split)-[0-9]+([-.][0-9]+)*")
@@ -260,6 +269,30 @@ def make_report(
         tuple(noted_listed[:MAX_LISTED]),
         job.columns,
         passed if job.good is None else job.good - sum(shard.records for shard in entries),
+    )
+
+
+def report_from(
+    entry: Mapping[str, Any],
+    folder: str,
+    shards: Iterable[ShardEntry],
+    resumed: int,
+    seconds: float,
+    columns: tuple[ColumnReport, ...],
+) -> BuildReport:
+    """Give the report of a complete job by its entry in `report.json`. Pure: no I/O."""
+    return BuildReport(
+        folder,
+        tuple(sorted(shards, key=lambda shard: shard.name)),
+        entry["input_bytes"],
+        entry["bad"],
+        tuple(BadInput(**bad) for bad in entry["listed"]),
+        resumed,
+        seconds,
+        entry["noted"],
+        tuple(BadInput(**bad) for bad in entry["noted_listed"]),
+        columns,
+        entry.get("passed", 0),
     )
 
 

@@ -1,15 +1,13 @@
 """Running a job that has claimed its names: stages of tasks, each writing one file, and a journal of what is done.
 
 A shard is written under a temporary name, synced, renamed, and indexed; then it is in the journal. The manifest names
-all shards when all are there.
+all shards when all are there; where that is, and how they get there, is `staging.py`'s.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import shutil
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -17,17 +15,23 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tfrkit.build.bad_limit import BadLimit
-from tfrkit.build.claim import Found, mix_folder
+from tfrkit.build.claim import Found, place_of
 from tfrkit.build.input_stamp import InputChangedError, check_unchanged
 from tfrkit.build.mix import MAX_MIXERS, Leaf, Mixture
 from tfrkit.build.plan import Group, Job, Recipe, shard_names
-from tfrkit.build.report import BuildReport, Finished, is_part, make_report, save_report
-from tfrkit.build.watch import MAX_LISTED_BAD, Moved, OnBad, Progress, Watch
+from tfrkit.build.report import BuildReport, Finished, is_part, make_report, report_from, save_report
+from tfrkit.build.staging import differing, mix_folder, remove_old, remove_tree
+from tfrkit.build.watch import MAX_LISTED_BAD, BadInput, Moved, OnBad, Progress, Watch
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import CancelledError, InvalidArgumentError, OpError, ResourceExhaustedError
+from tfrkit.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OpError,
+    ResourceExhaustedError,
+)
 from tfrkit.model.block import Block
-from tfrkit.records.index import index_path
-from tfrkit.records.manifest import ShardEntry, change_manifest
+from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
 from tfrkit.records.writer import TFRecordWriter
 from tfrkit.storage.output import temporary_of, write_atomically
 
@@ -66,9 +70,16 @@ class Run:
         max_bad: BadLimit,
     ) -> None:
         assert found.own is not None
+        assert found.own.header is not None
         self._job = job
         self._digest = found.digest
         self._journal = found.own
+        self._header = found.own.header
+        self._place = place_of(job, self._header)
+        self._replaces = bool(found.present) and self._place.staged
+        self._earlier = found.earlier
+        self._publishing = found.own.ready  # what was there before may be gone
+        self._kept = self._keep()
         self._workers = workers
         self._on_bad: OnBad = on_bad
         self._progress = progress
@@ -88,13 +99,15 @@ class Run:
         done = self._journal.finished
         try:
             if self._on_bad == "raise":
-                for task in done.values():
-                    if task.listed:
-                        raise task.listed[0].to_error()
+                listed = [bad for task in done.values() for bad in task.listed]
+                if self._earlier is not None:
+                    listed = [BadInput(**bad) for bad in self._earlier.report["listed"]]
+                if listed:
+                    raise listed[0].to_error()
             self._write_all()
             report = self._finish()
         except BaseException as error:
-            changed = self._changed(error)
+            changed = None if self._publishing else self._changed(error)
             if changed is not None:
                 self._forget()
             self._give_up()
@@ -104,6 +117,14 @@ class Run:
                 raise self._full(cause) from error
             raise
         return report
+
+    def _keep(self) -> set[str]:
+        """Take shards of an earlier run that was complete for finished; gives their names."""
+        kept = self._earlier.kept if self._earlier is not None else {}
+        missing = kept.keys() - self._journal.finished.keys()
+        for name in missing:
+            self._journal.finished[name] = Finished(name, kept[name].records, kept[name].bytes, 0, {}, ())
+        return set(missing)
 
     def _write_all(self) -> None:
         groups = self._job.groups
@@ -184,7 +205,7 @@ class Run:
     def _write_shard(
         self, name: str, blocks: Generator[Block, None, None], watch: Watch, stop: Stop
     ) -> Finished:
-        path = os.path.join(self._job.folder, name)
+        path = self._place.path(name)
         kind = self._job.compression
         with (
             closing(blocks),
@@ -217,9 +238,7 @@ class Run:
             count = self._count_half if is_part(task.name) else self._count
             watch = Watch(own, self._on_bad, count, self._most_listed)
             try:
-                own.check()
-                done = task.write(watch, own)
-                self._journal.add(done)
+                done = self._done(task, watch, own)
             except InvalidArgumentError as error:
                 if watch.fatal is not error:
                     raise
@@ -237,6 +256,18 @@ class Run:
         failed = {number: error for number, error in results if error is not None}
         if failed:
             raise failed[min(failed)]
+
+    def _done(self, task: _Task, watch: Watch, stop: Stop) -> Finished:
+        """Do a task and note it; a shard that cannot be noted, or indexed, is not left behind."""
+        try:
+            stop.check()
+            done = task.write(watch, stop)
+            self._journal.add(done)
+        except BaseException:
+            if not is_part(task.name):
+                self._place.drop(task.name)
+            raise
+        return done
 
     def _is_done(self, task: _Task) -> bool:
         """Tell whether an earlier run has done it; then it counts for the progress."""
@@ -279,8 +310,16 @@ class Run:
         kind = job.compression
         entries = [ShardEntry(name, done[name].records, done[name].bytes, kind) for name in self._names]
         seconds = time.perf_counter() - self._started
-        report = make_report(job, entries, self._in_order(), self._resumed, seconds)
-        self._check(report)
+        if self._earlier is not None:
+            report = report_from(
+                self._earlier.report, job.folder, entries, self._resumed, seconds, job.columns
+            )
+        else:
+            report = make_report(job, entries, self._in_order(), self._resumed, seconds)
+        if not self._publishing:
+            self._check(report)
+        self._publishing = True
+        self._take_place()
         for name, content in job.files.items():
             write_atomically(os.path.join(job.folder, name), content)
         save_report(job.folder, self._digest, report.to_entry(job.prefixes))
@@ -294,7 +333,8 @@ class Run:
             content.setdefault("jobs", {})[self._digest] = made
 
         change_manifest(job.folder, change)
-        shutil.rmtree(mix_folder(job.folder, self._digest), ignore_errors=True)
+        self._place.remove()
+        remove_tree(mix_folder(job.folder, self._digest))
         self._journal.delete()
         self._tick_last()
         return report
@@ -306,7 +346,7 @@ class Run:
         good = report.records + report.passed
         try:
             BadLimit().check(report.bad, good, report.listed)
-            if job.wanted is not None:
+            if job.wanted is not None and self._earlier is None:
                 job.wanted.check({name for task in tasks for name in task.features})
         except InvalidArgumentError:
             self._forget()  # no other run can use it
@@ -324,6 +364,37 @@ class Run:
                 return changed
         return None
 
+    def _take_place(self) -> None:
+        """Let the shards take the place of what is there under their names."""
+        if not self._place.staged:
+            return
+        if self._earlier is None:
+            self._journal.add_ready()
+            remove_old(self._job, self._header.prefixes, self._names)
+        else:
+            self._check_unchanged()
+            made = {name: self._journal.finished[name] for name in self._names}
+            other = differing(
+                self._job.folder, {name: (task.records, task.bytes) for name, task in made.items()}
+            )
+            if other:
+                update_manifest(self._job.folder, (), other, {})
+        self._place.move(self._names)
+
+    def _check_unchanged(self) -> None:
+        """Compare shards that were lost and made again with what the manifest says of them."""
+        assert self._earlier is not None
+        for name, lost in self._earlier.lost.items():
+            made = self._journal.finished[name]
+            if made.records != lost.records or (made.bytes != lost.bytes and not self._job.compression):
+                path = os.path.join(self._job.folder, name)
+                raise FailedPreconditionError(
+                    f"{path}; it was lost, and made again it has {made.records} records in {made.bytes} bytes where "
+                    f"the manifest says {lost.records} in {lost.bytes}: the source has changed since. "
+                    "Pass overwrite=True (--overwrite) to make all shards anew.",
+                    path=path,
+                )
+
     def _tick_last(self) -> None:
         self._moved.input_bytes = max(self._moved.input_bytes, self._total_bytes)
         self._tick()
@@ -336,29 +407,33 @@ class Run:
 
     def _forget(self) -> None:
         """Remove what is finished: it is of no use, and would be in the way of the next run."""
-        for name in self._names:
-            if self._journal.finished.pop(name, None) is not None:
-                path = os.path.join(self._job.folder, name)
-                for file in (path, index_path(path)):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(file)
+        for name in self._journal.finished.keys() - self._kept:
+            if not is_part(name):
+                self._place.drop(name)
         self._journal.finished.clear()
 
     def _give_up(self) -> None:
         """Leave what is finished for the next run; if that is nothing, leave nothing."""
-        if not self._journal.finished:
-            shutil.rmtree(mix_folder(self._job.folder, self._digest), ignore_errors=True)
-            self._journal.delete()
+        if self._journal.finished.keys() <= self._kept and not self._publishing:
+            self._place.remove()
+            remove_tree(mix_folder(self._job.folder, self._digest))
+            if self._place.staged or not any(os.path.lexists(self._place.path(name)) for name in self._names):
+                self._journal.delete()
         self._journal.close()
 
     def _full(self, cause: OSError) -> ResourceExhaustedError:
         done = sum(name in self._journal.finished for name in self._names)
         path = cause.filename or self._job.folder
         final = temporary_of(os.path.basename(path))
+        old = (
+            "What is to be overwritten is still there: if there is no room for both, remove it by hand. "
+            if self._replaces and not self._journal.ready
+            else ""
+        )
         full = ResourceExhaustedError(
             f"{path if final is None else os.path.join(self._job.folder, final)}; {os.strerror(cause.errno or 0)}. "
-            f"{done} of {len(self._names)} shards are whole, and nothing half-written is left. Make room, then run the "
-            "same job again: it does the rest.",
+            f"{done} of {len(self._names)} shards are whole, and nothing half-written is left. {old}Make room, then "
+            "run the same job again: it does the rest.",
             path=path,
         )
         full.errno = cause.errno

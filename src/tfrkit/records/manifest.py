@@ -16,7 +16,7 @@ from typing import Any, Final
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.storage.compression import COMPRESSIONS
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
-from tfrkit.storage.output import SIDECAR_FOLDER, remove_temporary, write_atomically
+from tfrkit.storage.output import SIDECAR_FOLDER, check_sidecar, remove_temporary, write_atomically
 
 __all__ = [
     "ANOTHERS",
@@ -199,9 +199,11 @@ def change_manifest(folder: str, change: Callable[[dict[str, Any]], None]) -> No
 def folder_lock(folder: str, name: str) -> Iterator[None]:
     """Hold a lock of a folder, waiting for it: an empty file in its sidecar folder."""
     sidecar = os.path.join(folder, SIDECAR_FOLDER)
+    check_sidecar(folder)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         os.makedirs(sidecar, exist_ok=True)
-        fd = os.open(os.path.join(sidecar, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        fd = os.open(os.path.join(sidecar, name), flags, 0o666)
     except OSError as error:
         raise from_os_error(error, sidecar) from error
     try:

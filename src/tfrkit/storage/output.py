@@ -23,6 +23,7 @@ __all__ = [
     "FileOutput",
     "ObjectOutput",
     "Output",
+    "check_sidecar",
     "remove_temporary",
     "sidecar_folder",
     "sync_folder",
@@ -43,6 +44,20 @@ def sidecar_folder(path: str) -> str:
     """Give the folder for index and temporary files that belong to `path`; it is not made."""
     folder = os.path.dirname(path)
     return folder if os.path.basename(folder) == SIDECAR_FOLDER else os.path.join(folder, SIDECAR_FOLDER)
+
+
+def check_sidecar(folder: str) -> None:
+    """Refuse a folder whose sidecar folder is a link: what is written and removed there would be elsewhere.
+
+    Raises:
+        FailedPreconditionError: it is one.
+    """
+    path = os.path.join(folder, SIDECAR_FOLDER)
+    if os.path.islink(path):
+        raise FailedPreconditionError(
+            f"{path}; expected a folder but got a symbolic link, which may lead anywhere. Remove it.",
+            path=path,
+        )
 
 
 class Output(Protocol):
