@@ -27,6 +27,7 @@ from tfrkit.errors import (
     InvalidArgumentError,
     MissingExtraError,
     NotFoundError,
+    OpError,
 )
 
 LOSSLESS = ["parquet", "arrow", "jsonl"]
@@ -158,16 +159,31 @@ def test_conflicting_kinds_are_refused_unless_left_out(tmp_path):
     assert (tmp_path / "a.jsonl").read_text() == '{"y": 1}\n{}\n'
 
 
-def test_feature_without_a_kind_is_refused_unless_it_may_be_absent(tmp_path):
+def test_feature_without_a_kind_is_absent_and_counted_unless_it_is_refused(tmp_path):
     message = tfrkit.make_example({"y": 1})
     message.features.feature["x"].SetInParent()
     source = write(tmp_path / "a.tfrecord", [message.SerializeToString()])
     with pytest.raises(
         InvalidArgumentError, match=r"in 1 records the feature 'x' has no kind.*--unset absent"
     ):
-        export(source, tmp_path / "a.jsonl")
-    export(source, tmp_path / "a.jsonl", unset="absent")
+        export(source, tmp_path / "a.jsonl", unset="raise")
+    counted = {"features without a kind, which are written as absent": 1}
+    assert export(source, tmp_path / "a.jsonl").dropped == counted
     assert (tmp_path / "a.jsonl").read_text() == '{"y": 1}\n'
+    for name in ("a.parquet", "a.arrow", "a.csv"):
+        assert export(source, tmp_path / name).dropped == counted
+    assert export(source, tmp_path / "y.parquet", columns=["y"]).dropped == {}
+
+
+def test_steps_without_a_kind_are_empty_and_counted(tmp_path):
+    message = tfrkit.SequenceExample()
+    message.context.feature["y"].int64_list.value.append(1)
+    message.feature_lists.feature_list["x"].feature.add().int64_list.value.append(7)
+    message.feature_lists.feature_list["x"].feature.add()
+    source = write(tmp_path / "a.tfrecord", [message.SerializeToString()])
+    report = export(source, tmp_path / "a.jsonl")
+    assert report.dropped == {"steps of feature lists without a kind, which are written as empty lists": 1}
+    assert json.loads((tmp_path / "a.jsonl").read_text()) == {"y": 1, "$feature_lists": {"x": [[7], []]}}
 
 
 def test_records_without_any_feature_have_no_columns(tmp_path):
@@ -212,6 +228,49 @@ def test_csv_says_what_it_drops(tmp_path):
     assert rows[2][""] == '中文 \u2028 \x00 "quoted"'
     assert rows[3][""] == "//4="
     assert rows[2]["x.y"] == "-inf|1e-45|3.4028235e+38|0.1"
+
+
+TEXTS = [
+    "a\rb",
+    "a\nb",
+    "a\r\nb",
+    "\r",
+    'say "hi"',
+    '"',
+    "a,b",
+    "a\tb",
+    " x ",
+    "\ufeffx",
+    "'",
+    "\\",
+    "\x1c",
+    "\u2028",
+    "\x85",
+]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize("name", ["x", " x ", "\ufeffx", "a\rb", 'a"b', "a\tb,"])
+def test_texts_come_back_from_csv(tmp_path, suffix, name):
+    source = write(tmp_path / "a.tfrecord", {name: TEXTS, "n": list(range(len(TEXTS)))})
+    export(source, tmp_path / f"a.{suffix}", columns=[name, "n"])
+    with open(tmp_path / f"a.{suffix}", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t" if suffix == "tsv" else ","))
+    assert rows == [[name, "n"], *([text, str(number)] for number, text in enumerate(TEXTS))]
+    quote = '"' if suffix == "tsv" else None  # which tab-separated text has not as a rule
+    tfrkit.build.table(tmp_path / f"a.{suffix}", tmp_path / "out", quote=quote)
+    back = [tfrkit.to_dict(record) for record in tfrkit.read_records(f"{tmp_path}/out/*.tfrecord")]
+    assert [(example[name][0].decode(), example["n"][0]) for example in back] == list(
+        zip(TEXTS, range(99), strict=False)
+    )
+
+
+def test_texts_that_are_empty_come_back_as_absent_and_are_counted(tmp_path):
+    source = write(tmp_path / "a.tfrecord", {"x": ["a", "", None]})
+    report = export(source, tmp_path / "a.csv")
+    assert report.dropped == {"absent features, empty lists and empty texts, which are all empty fields": 2}
+    assert (tmp_path / "a.csv").read_bytes() == b'x\na\n""\n""\n'
+    assert tfrkit.build.table(tmp_path / "a.csv", tmp_path / "out").records == 3
 
 
 def test_csv_leaves_feature_lists_out(tmp_path):
@@ -344,10 +403,29 @@ def test_interruption_leaves_nothing_half(tmp_path, form):
 
     with pytest.raises(KeyboardInterrupt):
         export(f"{tmp_path}/*.tfrecord", tmp_path / "out", form, workers=2, progress=interrupt)
-    left = os.listdir(tmp_path / "out")
-    assert set(left) <= {f"{number}.{form}" for number in range(4)}
-    for name in left:
-        assert form == "csv" or len(records_of(tmp_path / "out" / name)) == 1000
+    assert os.listdir(tmp_path / "out") == []
+    assert export(f"{tmp_path}/*.tfrecord", tmp_path / "out", form).records == 4000
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    write(tmp_path / "0.tfrecord", {"x": [b"y"]})
+    with pytest.raises(KeyboardInterrupt):
+        export(f"{tmp_path}/*.tfrecord", tmp_path / "out", form, overwrite=True, progress=interrupt)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_names_that_cannot_be_given_leave_nothing(tmp_path, monkeypatch):
+    for number in range(3):
+        write(tmp_path / f"{number}.tfrecord", {"x": [1]})
+    replace = os.replace
+
+    def failing(old, new):
+        if new.endswith("1.jsonl"):
+            raise OSError(errno.EIO, "Input/output error")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(OpError, match="Input/output error"):
+        export(f"{tmp_path}/*.tfrecord", tmp_path / "out", "jsonl")
+    assert os.listdir(tmp_path / "out") == []
 
 
 def test_names_of_all_kinds(tmp_path):
@@ -371,6 +449,7 @@ def test_outputs_are_named_after_inputs():
         "out/c.csv",
     ]
     assert names("x/y/a.tfrecord", "x/z/a.tfrecord", "x/b") == ["out/y/a.csv", "out/z/a.csv", "out/b.csv"]
+    assert names("a.tfrecord", "A.tfrecord") == ["out/a.csv", "out/A-2.csv"]
     assert names("a.tfrecord", "a.tfrecord.gz", "a-2") == ["out/a.csv", "out/a-3.csv", "out/a-2.csv"]
 
 

@@ -13,7 +13,7 @@ import tfrkit
 from tests.build.export_samples import write
 from tfrkit.build import export_images
 from tfrkit.build.export_names import file_name, safe_name
-from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, OpError
 
 PNG = tfrkit.image.encode_png(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))
 JPEG = b"\xff\xd8\xff\xe0 the rest"
@@ -192,6 +192,60 @@ def test_only_folders_of_exports_are_overwritten(tmp_path):
         export_images(source, mine, overwrite=True)
     assert os.listdir(mine) == ["thesis.txt"]
     assert sorted(os.listdir(tmp_path)) == ["a.tfrecord", "mine", "out"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["labels.txt"],
+        ["LABELS.txt", "labels.txt"],
+        ["manifest.json", "report.json"],
+        [".tfrkit", "tfrkit"],
+        ["__MACOSX", "Thumbs.db", "desktop.ini"],
+        ["unlabelled"],
+        ["caf\u00e9", "cafe\u0301", "CAF\u00c9"],
+        ["a/b", "a_b", "a\\b", "a_b-2"],
+        ["..", ".", "", "class", "class-2"],
+        ["x" * 300, "x" * 301],
+    ],
+    ids=lambda names: ascii(names[0])[:12],
+)
+def test_every_class_has_a_folder_that_is_read_again(tmp_path, names):
+    columns = {
+        "image": [PNG] * (len(names) + 1),
+        "label": [*range(len(names)), None],
+        "image/text": [*names, None],
+    }
+    source = write(tmp_path / "a.tfrecord", columns)
+    report = export_images(source, tmp_path / "out")
+    assert len({name.casefold() for name in report.classes}) == len(report.classes) == len(names) + 1
+    assert sum(len(files) for _, _, files in os.walk(tmp_path / "out")) >= len(names) + 2
+    assert (
+        tfrkit.build.images(tmp_path / "out", tmp_path / "again", duplicates="keep").records == len(names) + 1
+    )
+
+
+def test_failed_rename_leaves_the_old_export(tmp_path, monkeypatch):
+    old = write(tmp_path / "a.tfrecord", {"image": [PNG], "label": [1]})
+    new = write(tmp_path / "b.tfrecord", {"image": [PNG], "label": [2]})
+    out = tmp_path / "out"
+    export_images(old, out)
+    rename = os.rename
+
+    def failing(source, target):
+        if str(target) == str(out) and not str(source).endswith(".old"):
+            raise OSError(errno.EIO, "Input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr("tfrkit.build.export_folder.exchange", lambda _one, _other: False)
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(OpError, match="Input/output error"):
+        export_images(new, out, overwrite=True)
+    assert sorted(tree(out)) == ["1/a-00000000.png"]
+    monkeypatch.setattr(os, "rename", rename)
+    export_images(new, out, overwrite=True)
+    assert sorted(tree(out)) == ["2/b-00000000.png"]
+    assert sorted(os.listdir(tmp_path)) == ["a.tfrecord", "b.tfrecord", "out"]
 
 
 def test_full_disk_leaves_nothing(tmp_path, monkeypatch):

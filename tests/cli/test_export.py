@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 
 import tfrkit
 from tests.build.export_samples import EXAMPLES, records_of, write
+from tfrkit.build import export_progress
 from tfrkit.cli.main import run
 
 
@@ -92,6 +94,37 @@ def test_images_into_class_folders(folder, capsys):
     assert sorted(os.listdir("photos")) == [".tfrkit", "daisy", "rose"]
     assert run(["export", "images", "b.tfrecord", "photos", "--json", "--overwrite"]) == 0
     assert json.loads(capsys.readouterr().out)["classes"] == {"daisy": 1, "rose": 1}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "images"])
+def test_interrupted_export_says_the_truth(tmp_path, capsys, monkeypatch, form):
+    for number in range(3):
+        with tfrkit.TFRecordWriter(tmp_path / f"{number}.tfrecord") as writer:
+            writer.write_example({"image": b"\x89PNG\r\n\x1a\n", "label": number})
+    meter = export_progress.Meter
+    finished, calls = meter.finished, []
+
+    def interrupted(self):
+        finished(self)
+        calls.append(self)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(meter, "finished", interrupted)
+    if form == "images":
+        monkeypatch.setattr(
+            "tfrkit.build.export_folder._sync_all", lambda _: signal.raise_signal(signal.SIGTERM)
+        )
+    arguments = ["export", form, f"{tmp_path}/*.tfrecord", str(tmp_path / "out")]
+    assert run(arguments) == 130
+    assert capsys.readouterr().err.endswith(
+        "interrupted: nothing of this export is kept, and what was there before is untouched; run it again from its "
+        "beginning\n"
+    )
+    assert not [name for _, _, names in os.walk(tmp_path / "out") for name in names]
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+    monkeypatch.undo()
+    assert run(arguments) == 0
 
 
 def test_errors_say_what_to_do(folder, capsys):

@@ -1,23 +1,26 @@
 """export: TFRecord files into Parquet, Arrow, JSON lines or CSV.
 
-The columns are settled over all records first, then each output is written chunk by chunk, several at once, and appears
-whole. What a format looks like is in its own file; images are `export_images.py`'s.
+The columns are settled over all records first, then each output is written chunk by chunk, several at once. They get
+their names when all are whole: an export that fails or is interrupted leaves nothing. What a format looks like is in
+its own file; images are `export_images.py`'s.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Final, cast
 
 from tfrkit.build.export_arrow import ArrowSink, ParquetSink
 from tfrkit.build.export_columns import (
     ExportColumn,
     Unset,
+    count_unset,
     parse_chunk,
     settle_columns,
     type_text,
@@ -78,7 +81,8 @@ class ExportReport:
         format: what was written.
         files: each with its counts, in the order of the inputs.
         columns: name and type of each column.
-        dropped: what the format could not say, and how often; empty for formats that lose nothing.
+        dropped: what the format could not say, and how often; formats that lose nothing have only features without a
+            kind here.
         skipped: damages of the inputs that were passed over (`on_corrupt="skip"` or "stop").
         seconds: how long it took.
     """
@@ -111,7 +115,7 @@ def export(
     format: Format | None = None,  # noqa: A002  # the name that users expect
     *,
     columns: Collection[str] | None = None,
-    unset: Unset = "raise",
+    unset: Unset = "absent",
     compression: str | None = None,
     level: int | None = None,
     delimiter: str | None = None,
@@ -124,7 +128,7 @@ def export(
     """Write the Examples or SequenceExamples of TFRecord files as Parquet, Arrow, JSON lines or CSV.
 
     The first three lose nothing: `tfrkit.build.table` makes the same records of them. Memory does not grow with the
-    inputs. Files appear when they are whole.
+    inputs. Files appear when all of them are whole; after an error or an interruption there are none.
 
     Args:
         paths: files or patterns. They are read twice, first to settle the columns.
@@ -133,8 +137,8 @@ def export(
             JSON lines and CSV.
         format: "parquet", "arrow", "jsonl" or "csv"; by default what `out` ends with.
         columns: only these features, in this order; by default all, sorted.
-        unset: a feature that is there without a kind is an error ("raise"), or written as if it were "absent";
-            the latter always in CSV.
+        unset: a feature that is there without a kind, as TFX writes them, is written as if it were "absent", which is
+            what every reader makes of it, and counted; or it is an error ("raise"), but not in CSV.
         compression: of Parquet "zstd" (default), "snappy", "gzip", "lz4", "brotli" or "none"; of Arrow "none"
             (default), "lz4" or "zstd".
         level: of the compression.
@@ -190,8 +194,8 @@ def export(
         chosen, options, settled, on_corrupt, meter, Stop(), workers or min(default_threads(), _WORKERS),
         stamps, schema.records if len(targets) == 1 else None,
     )  # fmt: skip
-    written = job.run(targets)
-    dropped: Counter[str] = Counter()
+    written = job.run(targets, overwrite)
+    dropped: Counter[str] = Counter(count_unset(schema, columns))
     for _, losses in written:
         dropped.update(losses)
     return ExportReport(
@@ -217,9 +221,35 @@ class _Export:
     workers: int
     stamps: Mapping[str, InputStamp]
     records: int | None
+    outputs: dict[str, Output] = field(default_factory=dict)
 
-    def run(self, targets: list[Target]) -> list[tuple[ExportedFile, Mapping[str, int]]]:
-        """Write all files, in any order; gives them in theirs."""
+    def run(self, targets: list[Target], overwrite: bool) -> list[tuple[ExportedFile, Mapping[str, int]]]:
+        """Write all files, in any order, and give them their names when all are whole; else nothing is left of them."""
+        try:
+            done = self._write_all(targets)
+            self._publish(targets, overwrite)
+        except BaseException:
+            for output in self.outputs.values():
+                output.discard()
+            raise
+        return [done[target] for target in targets]
+
+    def _publish(self, targets: list[Target], overwrite: bool) -> None:
+        """Give all files their names."""
+        named = []
+        try:
+            for target in targets:
+                output = self.outputs[target.path]
+                if isinstance(output, AtomicOutput):
+                    output.publish()
+                    named.append(target.path)
+        except BaseException:
+            for path in [] if overwrite else named:  # there were none of these before
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+            raise
+
+    def _write_all(self, targets: list[Target]) -> dict[Target, tuple[ExportedFile, Mapping[str, int]]]:
         done: dict[Target, tuple[ExportedFile, Mapping[str, int]]] = {}
         threads = max(1, self.workers // max(1, len(targets)))
         tasks = run_tasks(
@@ -229,13 +259,14 @@ class _Export:
             stop=self.stop,
             tick=self.meter.tell,
         )
-        for target, result in tasks:
-            done[target] = result
-            self.meter.finished()
-        return [done[target] for target in targets]
+        with contextlib.closing(tasks):  # type: ignore[type-var]  # a generator: no task runs behind this
+            for target, result in tasks:
+                done[target] = result
+                self.meter.finished()
+        return done
 
     def _write(self, target: Target, threads: int) -> tuple[ExportedFile, Mapping[str, int]]:
-        output = _open_output(target.path)
+        output = self.outputs[target.path] = _open_output(target.path)
         file = OutputFile(output)
         records = 0
         try:
@@ -249,10 +280,12 @@ class _Export:
                 self.meter.written(sum(block.nbytes for block in blocks), count)
             sink.close()
             self._check(target, records)
-            output.close()
+            if isinstance(output, AtomicOutput):
+                output.finish()
+            else:
+                output.close()
         except BaseException:
             file.abandon()
-            output.discard()
             raise
         return ExportedFile(target.path, records, output.position), sink.losses
 

@@ -22,11 +22,13 @@ from tfrkit.records.feature_columns import UNSET, Group
 from tfrkit.records.schema import FeatureSummary, Schema
 from tfrkit.records.table_layout import Cells, Form
 
-__all__ = ["Chunk", "ExportColumn", "Unset", "parse_chunk", "settle_columns", "type_text"]
+__all__ = ["Chunk", "ExportColumn", "Unset", "count_unset", "parse_chunk", "settle_columns", "type_text"]
 
 Unset: TypeAlias = Literal["raise", "absent"]
 _LARGE: Final = 1 << 30  # from here on a chunk may need offsets of 64 bits
 _KINDS: Final = {"int64": _core.INT64, "float32": _core.FLOAT, "bytes": _core.BYTES}
+NO_KIND: Final = "features without a kind, which are written as absent"
+NO_KIND_STEPS: Final = "steps of feature lists without a kind, which are written as empty lists"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +70,14 @@ class Chunk:
 
 
 def settle_columns(
-    schema: Schema, keys: Collection[str] | None = None, *, unset: Unset = "raise"
+    schema: Schema, keys: Collection[str] | None = None, *, unset: Unset = "absent"
 ) -> tuple[ExportColumn, ...]:
     """Decide about the columns, from what is in all records. Pure: no I/O.
 
     Args:
         schema: of all inputs.
         keys: only these features and feature lists, in this order; by default all, sorted.
-        unset: what to do about features without a kind: "raise", or write them as "absent".
+        unset: what to do about features without a kind: write them as "absent", or "raise".
 
     Raises:
         InvalidArgumentError: a record is no Example, a feature has several kinds or is without a kind, or a key is
@@ -151,6 +153,17 @@ def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ExportColumn | 
     bare = found.steps is not None and found.steps.min == 0
     mean = use.total_bytes // use.values if use is not None and use.values else 8
     return ExportColumn(found.name, found.name, kind, steps, form, bool(use and use.values), bare, mean)
+
+
+def count_unset(schema: Schema, keys: Collection[str] | None = None) -> dict[str, int]:
+    """Count what a column cannot say: features of some keys, or of all, that are there without a kind. Pure: no I/O."""
+    names = _chosen(schema, keys)
+    return {
+        NO_KIND: sum(schema.features[name].unset for name in names if name in schema.features),
+        NO_KIND_STEPS: sum(
+            schema.feature_lists[name].unset for name in names if name in schema.feature_lists
+        ),
+    }
 
 
 def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads: int) -> Chunk:

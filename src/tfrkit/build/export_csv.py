@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import base64
 import csv
-import io
 from collections import Counter
 from itertools import pairwise
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Literal
 
 import numpy as np
 
@@ -28,7 +27,18 @@ BASE64: Final = "byte strings that are not UTF-8, as base64"
 SEPARATED: Final = "texts with the separator of lists in them, in lists"
 UNUSUAL: Final = "NaNs with unusual bits"
 LISTS: Final = "feature lists, which are left out"
+_LINE_END: Final = "\r\n"
 _USUAL_NAN: Final = 0x7FC00000
+
+
+class _Lines:
+    """Takes lines of a `csv.writer`, which quotes no other line end than the one that it writes itself."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def write(self, line: str) -> None:
+        self.found.append(line.removesuffix(_LINE_END) + "\n")
 
 
 class CsvSink:
@@ -39,7 +49,10 @@ class CsvSink:
         self._options = options
         self._columns = columns
         self.losses: Counter[str] = Counter()
-        self._write([[column.name for column in columns if not column.steps]])
+        names = [column.name for column in columns if not column.steps]
+        # At the beginning of a file, readers take these bytes for the mark of UTF-8 unless they are quoted.
+        is_marked = bool(names) and names[0].startswith("\ufeff")
+        self._write([names], csv.QUOTE_ALL if is_marked else csv.QUOTE_MINIMAL)
 
     def write(self, chunk: Chunk) -> None:
         fields = []
@@ -53,10 +66,13 @@ class CsvSink:
     def close(self) -> None:
         pass
 
-    def _write(self, rows: Any) -> None:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=self._options.delimiter, lineterminator="\n").writerows(rows)
-        self._file.write(text.getvalue().encode())
+    def _write(self, rows: Any, quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -> None:
+        lines = _Lines()
+        writer = csv.writer(
+            lines, delimiter=self._options.delimiter, lineterminator=_LINE_END, quoting=quoting
+        )
+        writer.writerows(rows)
+        self._file.write("".join(lines.found).encode())
 
     def _fields(self, column: ExportColumn, cells: Cells) -> list[str]:
         rows: Any = cells.rows

@@ -1,20 +1,25 @@
-"""A folder that appears whole or not at all: filled under another name beside it, and renamed."""
+"""A folder that appears whole or not at all: filled under another name beside it, synced, and renamed."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
+from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import AlreadyExistsError, from_os_error
+from tfrkit.storage.exchange import exchange
 from tfrkit.storage.output import SIDECAR_FOLDER, sync_folder
 
 __all__ = ["StagedFolder"]
 
+_SYNC_THREADS: Final = 16
+_SYNC_FILES: Final = 64  # that a thread takes at once
+_TITLE: Final = 50  # characters of the name in that of the temporary folder: at most 200 bytes
 _MARK: Final = os.path.join(SIDECAR_FOLDER, "export.json")  # in a folder that an export made, and may replace
 
 
@@ -52,29 +57,39 @@ class StagedFolder:
         folder, title = os.path.split(os.path.abspath(self.name))
         try:
             os.makedirs(folder, exist_ok=True)
-            self.path = tempfile.mkdtemp(prefix=f".{title[:100]}.", suffix=".tmp", dir=folder)
-            os.chmod(self.path, 0o777 & ~_umask())
+            path = os.path.join(folder, f".{title[:_TITLE]}.{secrets.token_hex(4)}.tmp")
+            os.mkdir(path)
+            self.path = path
         except OSError as error:
             raise from_os_error(error, self.name) from error
         return self
 
     def publish(self, mark: Mapping[str, Any]) -> None:
-        """Give the folder its name; what an earlier export has left there goes away."""
+        """Give the folder its name when all of it is on the disk; what an earlier export has left there goes away."""
         try:
             os.mkdir(os.path.join(self.path, SIDECAR_FOLDER))
             with open(os.path.join(self.path, _MARK), "w", encoding="utf-8") as file:
                 json.dump(mark, file)
-            old = None
-            if os.path.lexists(self.name):
-                old = tempfile.mkdtemp(suffix=".old.tmp", prefix=".", dir=os.path.dirname(self.path))
-                os.replace(self.name, os.path.join(old, "export"))
-            os.rename(self.path, self.name)
-            sync_folder(os.path.dirname(self.path))
+            _sync_all(self.path)
+            self._take_name()
+            sync_folder(os.path.dirname(os.path.abspath(self.name)))
         except OSError as error:
             raise from_os_error(error, self.name) from error
-        self.path = ""
-        if old is not None:
-            shutil.rmtree(old, ignore_errors=True)
+
+    def _take_name(self) -> None:
+        """Rename the folder. Then `path` is that of the old one, if there was one."""
+        if not os.path.lexists(self.name):
+            os.rename(self.path, self.name)
+            self.path = ""
+        elif not exchange(self.path, self.name):
+            old = self.path + ".old"
+            os.rename(self.name, old)
+            try:
+                os.rename(self.path, self.name)
+            except BaseException:
+                os.rename(old, self.name)
+                raise
+            self.path = old
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -89,7 +104,22 @@ def _may_replace(name: str, overwrite: bool) -> bool:
     return not os.listdir(name) or (overwrite and os.path.isfile(os.path.join(name, _MARK)))
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _sync_all(folder: str) -> None:
+    """Wait until all files and folders in a folder are on the disk, many at once: they share the waiting."""
+    stop = Stop()
+    for place, _, names in os.walk(folder, onerror=_fail):
+        paths = [os.path.join(place, name) for name in names]
+        pieces = [paths[at : at + _SYNC_FILES] for at in range(0, len(paths), _SYNC_FILES)]
+        for _ in run_tasks(pieces, lambda piece: _sync_files(piece, stop), workers=_SYNC_THREADS, stop=stop):
+            pass
+        sync_folder(place)
+
+
+def _sync_files(paths: list[str], stop: Stop) -> None:
+    for path in paths:
+        stop.check()
+        sync_folder(path)
+
+
+def _fail(error: OSError) -> None:
+    raise error

@@ -26,7 +26,7 @@ __all__ = ["ImageWriter"]
 
 UNLABELLED: Final = "unlabelled"
 NO_IMAGE: Final = "records without an image, which are left out"
-NO_CLASS: Final = f"records without a class, in the folder {UNLABELLED!r}"
+NO_CLASS: Final = "records without a class, in the folder {folder!r}"
 NO_NAME: Final = "numbers of classes that the label map does not have"
 UNKNOWN: Final = "images of an unknown format, in files called .bin"
 TAKEN: Final = "names of files that were taken, and got a number"
@@ -136,8 +136,9 @@ class ImageWriter:
         elif numbers:
             name = self._name_of(numbers[0])
         else:
-            self._counts[NO_CLASS] += 1
-            name = UNLABELLED
+            folder = self._folders.folder(None, UNLABELLED)
+            self._counts[NO_CLASS.format(folder=folder)] += 1
+            return folder
         return self._folders.folder(name, "class")
 
     def _name_of(self, number: int) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from typing import Final
+
+from tfrkit.build.image_items import RESERVED
 
 __all__ = ["ClassFolders", "file_name", "safe_name"]
 
@@ -49,34 +52,46 @@ def file_name(text: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
 
 
 class ClassFolders:
-    """Gives each class a folder of its own: two classes never share one, however their names are mended."""
+    """Gives each class a folder of its own: two classes never share one, however their names are mended.
+
+    Nor has one the name of a file that is put beside them, or a name that `build images` passes over.
+    """
 
     def __init__(self) -> None:
-        self._folders: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._folders: dict[str | None, str] = {}
+        self._taken = set(RESERVED)
+        self._next_number: dict[str, int] = {}
         self.mended = 0  # how many classes could not have their own name
 
-    def folder(self, name: str, fallback: str) -> str:
+    def folder(self, name: str | None, fallback: str) -> str:
         """The folder of a class.
 
         Args:
-            name: of the class.
+            name: of the class; None for records without one.
             fallback: the folder's name if nothing of the class's can be used.
 
         >>> folders = ClassFolders()
         >>> folders.folder("a/b", "class"), folders.folder("a_b", "class"), folders.folder("a/b", "class")
         ('a_b', 'a_b-2', 'a_b')
+        >>> folders.folder("labels.txt", "class")
+        'labels.txt-2'
         """
         if name not in self._folders:
-            wanted = safe_name(name) or fallback
-            number, title = 1, wanted
-            while title.casefold() in self._taken:
-                number += 1
+            wanted = safe_name(name or "") or fallback
+            title, number = wanted, self._next_number.get(wanted, 2)
+            while _same(title) in self._taken:
                 title = f"{wanted}-{number}"
-            self.mended += title != name
-            self._taken.add(title.casefold())
+                number += 1
+            self._next_number[wanted] = number
+            self.mended += name is not None and title != name
+            self._taken.add(_same(title))
             self._folders[name] = title
         return self._folders[name]
 
     def __len__(self) -> int:
         return len(self._folders)
+
+
+def _same(name: str) -> str:
+    """Give what names share that some file systems take for one: small letters for large ones, accents as one part."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -107,15 +107,15 @@ def record_stem(name: str) -> str:
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Names of which none is there twice: later ones get a number."""
-    taken = set(names)
+    """Names of which none is there twice, in small letters or large ones: later ones get a number."""
+    taken = {name.casefold() for name in names}
     seen: set[str] = set()
     found = []
     for name in names:
         number, title = 1, name
-        while title in seen or (title != name and title in taken):
+        while title.casefold() in seen or (title != name and title.casefold() in taken):
             number += 1
             title = f"{name}-{number}"
-        seen.add(title)
+        seen.add(title.casefold())
         found.append(title)
     return found

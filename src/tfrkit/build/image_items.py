@@ -33,6 +33,7 @@ BLOCK_BYTES: Final = 4 << 20
 _KEEP_BYTES: Final = 16 << 20  # a buffer that had to grow beyond this is not kept
 _IGNORED: Final = frozenset({b"__MACOSX", b"Thumbs.db", b"desktop.ini"})
 _BESIDE: Final = frozenset({b"labels.txt", b"manifest.json", b"report.json"})
+RESERVED: Final = frozenset(name.decode().casefold() for name in _IGNORED | _BESIDE)  # no names for classes
 IGNORED: Final = "hidden or system file"
 
 

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _STDOUT = "-"
+_NOTHING_KEPT = (
+    "nothing of this export is kept, and what was there before is untouched; run it again from its beginning"
+)
+_CUT = "what was written ends in the middle"
 
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
@@ -58,9 +62,9 @@ ExportWorkers: TypeAlias = Annotated[
     ),
 ]
 UnsetOption: TypeAlias = Annotated[
-    Literal["raise", "absent"],
+    Literal["absent", "raise"],
     typer.Option(
-        "--unset", help="A feature that has no kind at all is an error, or written as if it were absent."
+        "--unset", help="A feature that has no kind at all is written as if it were absent, or is an error."
     ),
 ]
 
@@ -86,7 +90,7 @@ def parquet(
         typer.Option("--compression", case_sensitive=False, help="Of the columns."),
     ] = "zstd",
     level: Level = None,
-    unset: UnsetOption = "raise",
+    unset: UnsetOption = "absent",
     overwrite: Overwrite = False,
     workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
@@ -111,7 +115,7 @@ def arrow(
         typer.Option("--compression", case_sensitive=False, help="Of the columns."),
     ] = "none",
     level: Level = None,
-    unset: UnsetOption = "raise",
+    unset: UnsetOption = "absent",
     overwrite: Overwrite = False,
     workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
@@ -131,7 +135,7 @@ def jsonl(
     paths: ShardPaths,
     out: TextOut,
     keys: Keys = None,
-    unset: UnsetOption = "raise",
+    unset: UnsetOption = "absent",
     overwrite: Overwrite = False,
     workers: ExportWorkers = None,
     on_corrupt: OnCorrupt = "raise",
@@ -205,7 +209,7 @@ def images(
     files = shard_files(paths)
     from tfrkit.build.export_images import export_images
 
-    with job_progress(quiet=quiet) as progress:
+    with job_progress(quiet=quiet, kept=_NOTHING_KEPT) as progress:
         report = export_images(
             files,
             out,
@@ -248,7 +252,7 @@ def _run(
     files = shard_files(paths)
     from tfrkit.build.export import export
 
-    with job_progress(quiet=quiet) as progress:
+    with job_progress(quiet=quiet, kept=_CUT if out == _STDOUT else _NOTHING_KEPT) as progress:
         try:
             report = export(
                 files,

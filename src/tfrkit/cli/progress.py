@@ -78,11 +78,14 @@ def progress_text(now: Progress) -> str:
     return ", ".join(parts)
 
 
+_KEPT: Final = "what is finished stays, and the same command again does the rest"
+
+
 @contextlib.contextmanager
-def job_progress(*, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
+def job_progress(*, quiet: bool = False, kept: str = _KEPT) -> Iterator[Callable[[Progress], None] | None]:
     """Give the callback that shows a job's progress while it runs; None if nothing is to be shown.
 
-    An interruption is raised on, with a text that says what to do.
+    An interruption is raised on, with a text that says what is `kept` then, and what to do.
 
     >>> with job_progress(quiet=True) as progress:
     ...     progress is None
@@ -98,7 +101,7 @@ def job_progress(*, quiet: bool = False) -> Iterator[Callable[[Progress], None] 
             else:
                 yield _Lines()
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("what is finished stays, and the same command again does the rest") from None
+        raise KeyboardInterrupt(kept) from None
 
 
 class _Lines:
