@@ -9,7 +9,7 @@ import random
 import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from tfrkit.records.manifest import read_manifest
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
 ROUNDS = 12
+tfr.TFRecordWriter, tfr.ShardWriter  # noqa: B018  # imported here, not by every forked process
 LIMIT = 300_000  # records, should a kill come late
 
 
@@ -44,6 +45,22 @@ def killed(work: Callable[[], None], seconds: float) -> None:
     os.waitpid(pid, 0)
 
 
+class Rounds:
+    """Numbers and times to kill at: some rounds, and more and later ones on a busy machine, until one was of use."""
+
+    def __init__(self, seed: int, seconds: float) -> None:
+        self._rng = random.Random(seed)
+        self._seconds = seconds
+        self.useful = 0
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        for number in range(10 * ROUNDS):
+            if number >= ROUNDS and self.useful:
+                return
+            yield number, 0.001 + self._rng.random() * self._seconds * (1 + number // ROUNDS) ** 2
+        assert self.useful
+
+
 def write_in_place(path: Path, flush_every: int, **options: object) -> None:
     with tfr.TFRecordWriter(path, **options) as writer:  # type: ignore[arg-type]
         for number in range(LIMIT):
@@ -63,11 +80,9 @@ def write_in_place(path: Path, flush_every: int, **options: object) -> None:
     ],
 )
 def test_file_written_in_place_is_whole_up_to_a_torn_tail_that_append_mends(name, flush_every, tmp_path):
-    rng = random.Random(1)
-    some = 0
-    for number in range(ROUNDS):
+    for number, seconds in (rounds := Rounds(1, 0.06)):
         path = tmp_path / f"{number}-{name}"
-        killed(lambda path=path: write_in_place(path, flush_every), 0.001 + rng.random() * 0.06)
+        killed(lambda path=path: write_in_place(path, flush_every), seconds)
         if not path.exists():
             continue
         report = tfr.verify(path)
@@ -75,14 +90,13 @@ def test_file_written_in_place_is_whole_up_to_a_torn_tail_that_append_mends(name
         assert len(report.damages) <= 1
         whole = list(tfr.read_records(path, on_corrupt="skip"))
         assert whole == [record(i) for i in range(len(whole))]
-        some += bool(whole)
+        rounds.useful += bool(whole)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataLossWarning)
             with tfr.TFRecordWriter(path, append=True) as writer:
                 writer.write(b"appended")
         assert len(caught) == len(report.damages)
         assert list(tfr.read_records(path)) == [*whole, b"appended"]
-    assert some
 
 
 def write_atomically(path: Path) -> None:
@@ -92,17 +106,14 @@ def write_atomically(path: Path) -> None:
 
 
 def test_atomic_file_is_whole_or_not_there(tmp_path):
-    rng = random.Random(2)
-    some = 0
-    for number in range(ROUNDS):
+    for number, seconds in (rounds := Rounds(2, 0.06)):
         path = tmp_path / f"{number}.tfrecord"
-        killed(lambda path=path: write_atomically(path), 0.001 + rng.random() * 0.06)
+        killed(lambda path=path: write_atomically(path), seconds)
         if path.exists():
             records = list(tfr.read_records(path))
             assert len(records) % 100 == 0
             assert records == [record(i) for i in range(len(records))]
-            some += 1
-    assert some
+            rounds.useful += 1
 
 
 def write_shards(folder: Path) -> None:
@@ -112,19 +123,16 @@ def write_shards(folder: Path) -> None:
 
 
 def test_shards_are_whole_or_not_there_and_the_manifest_names_only_whole_ones(tmp_path):
-    rng = random.Random(3)
-    some = 0
-    for number in range(ROUNDS):
+    for number, seconds in (rounds := Rounds(3, 0.08)):
         folder = tmp_path / str(number)
-        killed(lambda folder=folder: write_shards(folder), 0.001 + rng.random() * 0.08)
+        killed(lambda folder=folder: write_shards(folder), seconds)
         shards = {path.name: path for path in folder.glob("*.tfrecord")}
         for path in shards.values():
             assert len(list(tfr.read_records(path))) == 250
         for entry in read_manifest(str(folder))["shards"]:
             assert (entry["records"], entry["bytes"]) == (250, shards[entry["name"]].stat().st_size)
-            some += 1
+            rounds.useful += 1
         assert set(os.listdir(folder) if folder.exists() else []) <= {*shards, "manifest.json", ".tfrkit"}
-    assert some
 
 
 def test_folder_of_a_killed_writer_can_be_written_again(tmp_path):
