@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
 from collections.abc import Iterable
@@ -19,9 +18,9 @@ from tfrkit.errors import (
 from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
 from tfrkit.records.behind import Unbroken
-from tfrkit.records.index import index_path
 from tfrkit.records.manifest import ShardEntry, update_manifest
 from tfrkit.records.pool import default_threads
+from tfrkit.records.replace_shards import OldShards, shards_of_prefix
 from tfrkit.records.writer import RUN_BYTES, TFRecordWriter
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.output import AtomicOutput
@@ -55,7 +54,8 @@ class ShardWriter:
         compression: "none" (default), "GZIP", "ZLIB", "XZ", "ZSTD"; the names get a suffix.
         level: of the compression.
         index: keep an index of each shard beside it (plain and GZIP).
-        overwrite: replace the shards that an earlier writer left under this prefix; else they are an error.
+        overwrite: replace the shards that an earlier writer left under this prefix; else they are an error. They stay
+            until close() has the new ones ready, and come back if these cannot be published.
 
     Raises:
         AlreadyExistsError: there are shards of this prefix already.
@@ -102,12 +102,12 @@ class ShardWriter:
             os.makedirs(os.path.dirname(self._prefix) or ".", exist_ok=True)
         except OSError as error:
             raise from_os_error(error, self._prefix) from error
-        self._old = self._existing()
-        if self._old and not overwrite:
+        old = shards_of_prefix(self._prefix)
+        if old and not overwrite:
             raise AlreadyExistsError(
-                f"{self._old[0]}; there are {len(self._old)} shards of {self._prefix!r} already. "
+                f"{old[0]}; there are {len(old)} shards of {self._prefix!r} already. "
                 "Remove them, choose another prefix, or pass overwrite=True.",
-                path=self._old[0],
+                path=old[0],
             )
         self._shards: list[_Shard] = []
         self._step = Unbroken()  # round what must reach every shard or none
@@ -212,12 +212,6 @@ class ShardWriter:
                 path=self._prefix,
             )
 
-    def _existing(self) -> list[str]:
-        pattern = (
-            glob.escape(self._prefix) + "-[0-9][0-9][0-9][0-9][0-9]*-of-[0-9][0-9][0-9][0-9][0-9]*.tfrecord*"
-        )
-        return sorted(glob.glob(pattern))
-
     def _begin_shard(self) -> None:
         name = f"{self._prefix}-{len(self._shards):05d}"
         threads = (
@@ -243,29 +237,28 @@ class ShardWriter:
 
     def _publish(self) -> None:
         total = len(self._shards)
-        entries = []
-        for number, shard in enumerate(self._shards):
-            path = f"{self._prefix}-{number:05d}-of-{total:05d}{self._suffix}"
-            shard.output.publish(path)
-            self.paths.append(path)
-            if self._index:
-                shard.writer.save_index(path)
-            entries.append(
-                ShardEntry(os.path.basename(path), shard.writer.records, os.path.getsize(path), self._kind)
+        paths = [f"{self._prefix}-{number:05d}-of-{total:05d}{self._suffix}" for number in range(total)]
+        old = OldShards(self._prefix, [os.path.basename(path) for path in paths])
+        try:
+            old.set_aside()
+            entries = [self._publish_shard(*pair) for pair in zip(self._shards, paths, strict=True)]
+            made: dict[str, Any] = {"writer": "ShardWriter", "shards": total, "compression": self._kind}
+            if self._shard_bytes is not None:
+                made["shard_bytes"] = self._shard_bytes
+            update_manifest(
+                os.path.dirname(self._prefix), entries, [], {os.path.basename(self._prefix): made}
             )
-        stale = [path for path in self._old if path not in self.paths]
-        made: dict[str, Any] = {"writer": "ShardWriter", "shards": total, "compression": self._kind}
-        if self._shard_bytes is not None:
-            made["shard_bytes"] = self._shard_bytes
-        update_manifest(
-            os.path.dirname(self._prefix),
-            entries,
-            [os.path.basename(path) for path in stale],
-            {os.path.basename(self._prefix): made},
-        )
-        for path in stale:
-            _remove(path)
-            _remove(index_path(path))
+        except BaseException:
+            old.put_back()
+            raise
+        self.paths = paths
+        old.remove()
+
+    def _publish_shard(self, shard: _Shard, path: str) -> ShardEntry:
+        shard.output.publish(path)
+        if self._index:
+            shard.writer.save_index(path)
+        return ShardEntry(os.path.basename(path), shard.writer.records, os.path.getsize(path), self._kind)
 
 
 class _Shard:
@@ -290,12 +283,3 @@ class _Shard:
     def discard(self) -> None:
         self.writer.discard()
         self.output.discard()
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise from_os_error(error, path) from error
