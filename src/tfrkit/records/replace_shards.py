@@ -66,6 +66,8 @@ class OldShards:
     def put_back(self) -> None:
         """Undo all, the part of the new set included that is there already."""
         known = self._forgotten
+        if not known and not self._out_of_the_way:
+            return
         if os.path.exists(manifest_path(self._folder)):
             change_manifest(self._folder, self._forget)
         if self._out_of_the_way:  # else what has these names is old
