@@ -8,6 +8,7 @@ from tests.records.made import CONTAINERS
 from tfrkit.build.compression_table import measure_compressions
 from tfrkit.build.frame_input import frame_input
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.storage.compression import from_suffix
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,40 @@ def test_each_file_is_written_again_under_its_name(compression, suffix, tmp_path
     report = tfr.compress(tmp_path / "in" / "*", tmp_path / "out", compression=compression)
     assert [shard.name for shard in report.shards] == [f"a-{at}.tfrecord{suffix}" for at in range(6)]
     assert contents(*files_in(tmp_path / "out")) == [RECORDS[at : at + 20] for at in range(6)]
+
+
+SUFFIXES = {"none": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
+
+
+@pytest.mark.parametrize("output", [None, *SUFFIXES])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ".tfrecord",
+        ".tfrecord.gz",
+        ".gz",
+        ".tfrecords",
+        ".tfrecords.zst",
+        ".TFRecord.GZ",
+        ".zlib",
+        ".tfrec.xz",
+        ".zz",
+        "",
+    ],
+)
+def test_suffixes_of_inputs_are_replaced(given, output, tmp_path):
+    kind = from_suffix(given)
+    name = f"data.v1-00000-of-00001{given}"
+    records = list(tfr.encode_examples({"x": [1, 2, 3]}))
+    path = put_records(tmp_path / "in" / name, records, kind)
+    expected = "data.v1-00000-of-00001.tfrecord" + SUFFIXES[output or kind or "none"]
+    assert [
+        shard.name for shard in tfr.select(path, tmp_path / "out", where="x > 0", compression=output).shards
+    ] == [expected]
+    assert contents(tmp_path / "out" / expected) == [records]
+    if output is not None:
+        report = tfr.compress(path, tmp_path / "small", compression=output)
+        assert [shard.name for shard in report.shards] == [expected]
 
 
 def test_compressing_twice_gives_the_plain_file_back(tmp_path):

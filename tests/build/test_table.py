@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import os
 
@@ -332,3 +334,12 @@ def test_text_that_changed_far_from_its_end_is_another_source(tmp_path):
     source.write_bytes(data)
     with pytest.raises(AlreadyExistsError, match="Its source was another"):
         tfrkit.build.table(source, tmp_path / "out")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".CSV.GZ", ".tsv.bz2"])
+def test_a_file_for_each_input_has_no_suffix_of_the_input(tmp_path, suffix):
+    text = b"x\n1\n"
+    pack = {"gz": gzip.compress, "bz2": bz2.compress}.get(suffix.lower().rpartition(".")[2], bytes)
+    (tmp_path / f"a.b{suffix}").write_bytes(pack(text))
+    report = tfrkit.build.table(tmp_path / f"a.b{suffix}", tmp_path / "out", shards="per-input")
+    assert [shard.name for shard in report.shards] == ["a.b.tfrecord"]

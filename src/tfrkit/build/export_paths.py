@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
+from tfrkit.storage.compression import from_suffix
 from tfrkit.storage.paths import Paths, expand_paths
 
 __all__ = ["STDOUT", "Target", "input_files", "plan_targets", "record_stem", "refuse_existing"]
 
 STDOUT: Final = "-"
 _RECORD_SUFFIXES: Final = (".tfrecord", ".tfrecords", ".tfrec", ".records")
-_CONTAINER_SUFFIXES: Final = (".gz", ".gzip", ".zlib", ".xz", ".zst", ".zstd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,11 @@ def record_stem(name: str) -> str:
     >>> record_stem("train-00000-of-00002.tfrecord.gz")
     'train-00000-of-00002'
     """
-    for suffixes in (_CONTAINER_SUFFIXES, _RECORD_SUFFIXES):
-        stem, suffix = os.path.splitext(name)
-        if suffix.lower() in suffixes and stem:
-            name = stem
-    return name
+    stem, suffix = os.path.splitext(name)
+    if from_suffix(suffix) and stem:
+        name = stem
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in _RECORD_SUFFIXES and stem else name
 
 
 def _unique(names: list[str]) -> list[str]:

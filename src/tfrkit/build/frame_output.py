@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
+from tfrkit.build.export_paths import record_stem
 from tfrkit.build.frame_input import FrameInput, frame_input
 from tfrkit.build.frame_recipe import FrameRecipe
 from tfrkit.build.job import BadInput, BuildReport, Group, Job, MaxBad, Progress, Recipe, run_job
@@ -42,14 +43,12 @@ def is_file_name(path: str) -> bool:
 
 
 def name_without_suffix(path: str) -> str:
-    """Give a file's name without folder, `.tfrecord` and what follows it. Pure: no I/O.
+    """Give a file's name without folder and without what says that it holds records, and how. Pure: no I/O.
 
-    >>> name_without_suffix("in/train-00001-of-00002.tfrecord.gz"), name_without_suffix("part-r-00000")
+    >>> name_without_suffix("in/train-00001-of-00002.tfrecord.gz"), name_without_suffix("part-r-00000.gz")
     ('train-00001-of-00002', 'part-r-00000')
     """
-    name = os.path.basename(path)
-    found = _FILE.fullmatch(name)
-    return found[1] if found else name
+    return record_stem(os.path.basename(path))
 
 
 @dataclass(frozen=True, slots=True)

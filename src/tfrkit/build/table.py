@@ -15,7 +15,14 @@ from typing import Any, Final, Literal, TypeVar
 from tfrkit.build.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.job import BuildReport, Group, Job, MaxBad, OnBad, Progress, Watch, plan_shards, run_job
 from tfrkit.build.table_format import Column, InputFile, Survey, TableFormat
-from tfrkit.build.table_inputs import FORMATS, SUFFIXES, FormatName, find_inputs, guess_format
+from tfrkit.build.table_inputs import (
+    FORMATS,
+    PACKED_SUFFIXES,
+    SUFFIXES,
+    FormatName,
+    find_inputs,
+    guess_format,
+)
 from tfrkit.build.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
 from tfrkit.build.table_schema import ColumnChoice, choose_columns, feature_spec, settle
 from tfrkit.engines.local import Stop, run_tasks
@@ -359,10 +366,10 @@ def _count_shards(parts: Sequence[Part], like: TableRecipe, options: TableOption
 
 
 def _stem(file: InputFile) -> str:
-    """The name of the one shard of an input: without its suffix, and folders joined with `__`."""
-    stem, suffix = os.path.splitext(file.name)
-    name = stem if suffix.lower() in SUFFIXES else file.name
-    return name.replace(os.sep, "__")
+    """The name of the one shard of an input: without its suffixes, and folders joined with `__`."""
+    name, suffix = os.path.splitext(file.name)
+    stem, suffix = os.path.splitext(name if suffix.lower() in PACKED_SUFFIXES else file.name)
+    return (stem if suffix.lower() in SUFFIXES else file.name).replace(os.sep, "__")
 
 
 def _made_by(

@@ -18,7 +18,16 @@ from tfrkit.build.table_format import InputFile
 from tfrkit.errors import InvalidArgumentError, NotFoundError, from_os_error
 from tfrkit.storage.paths import PathLike, path_text
 
-__all__ = ["FORMATS", "SUFFIXES", "FormatName", "find_inputs", "guess_format", "read_list", "refuse_packed"]
+__all__ = [
+    "FORMATS",
+    "PACKED_SUFFIXES",
+    "SUFFIXES",
+    "FormatName",
+    "find_inputs",
+    "guess_format",
+    "read_list",
+    "refuse_packed",
+]
 
 FormatName: TypeAlias = Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"]
 FORMATS: Final[tuple[FormatName, ...]] = ("csv", "tsv", "hive", "jsonl", "parquet", "arrow")
@@ -39,7 +48,7 @@ SUFFIXES: Final[dict[str, FormatName]] = {
 }
 _MAGIC: Final = frozenset("*?[")
 _HEAD_BYTES: Final = 4096
-_PACKED_SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
+PACKED_SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
 _PACKED: Final = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -275,7 +284,7 @@ def _unquoted(text: str) -> str:
 
 def _by_suffix(file: InputFile) -> FormatName | None:
     path = file.path.lower()
-    packed = next((suffix for suffix in _PACKED_SUFFIXES if path.endswith(suffix)), "")
+    packed = next((suffix for suffix in PACKED_SUFFIXES if path.endswith(suffix)), "")
     return SUFFIXES.get(os.path.splitext(path.removesuffix(packed))[1])
 
 
