@@ -16,7 +16,9 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit import _core
-from tfrkit.errors import AbortedError, FailedPreconditionError, ResourceExhaustedError
+from tfrkit.build.journal import Header, Journal
+from tfrkit.build.report import Finished
+from tfrkit.errors import AbortedError, FailedPreconditionError, OpError, ResourceExhaustedError
 from tfrkit.records import behind, record_file
 from tfrkit.records.behind import Behind
 from tfrkit.records.pool import spawn
@@ -353,3 +355,19 @@ def test_shards_that_lack_records_after_an_error_are_not_published(tmp_path, mon
     with pytest.raises(ResourceExhaustedError, match="0 records are in the file"):
         writer.close()
     assert os.listdir(tmp_path) == []
+
+
+def test_journal_stays_open_while_another_thread_adds_to_it(tmp_path, monkeypatch):
+    (tmp_path / ".tfrkit").mkdir()
+    journal = Journal.begin(str(tmp_path), Header("0123456789abcdef", {}, {}, {}))
+    slow = Slow(os.write, 0)
+    monkeypatch.setattr(os, "write", slow)
+    slow.submit(lambda: journal.add(Finished("a-00000-of-00001.tfrecord", 1, 17, 0, {}, (), (), ())))
+    journal.close()
+    write_other(tmp_path / "b.tfrecord")
+    while slow.begun > slow.ended:
+        time.sleep(0.01)
+    assert (slow.begun, slow.strange) == (1, [])
+    assert list(tfr.read_records(tmp_path / "b.tfrecord")) == OTHERS
+    with pytest.raises(OpError):
+        journal.add_ready()

@@ -9,7 +9,6 @@ shard again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import glob
 import os
 import threading
@@ -21,6 +20,7 @@ from typing import Any, Final, Self
 from tfrkit.build.plan import belongs_to
 from tfrkit.build.report import Finished, is_part
 from tfrkit.errors import NotFoundError, from_os_error
+from tfrkit.storage.file_lock import lock_file
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_line, parse_json
 from tfrkit.storage.output import SIDECAR_FOLDER
 
@@ -93,7 +93,7 @@ class Journal:
         path = os.path.join(folder, SIDECAR_FOLDER, _name(header.digest))
         journal = cls(path, create=True)
         try:
-            fcntl.flock(journal._fd, fcntl.LOCK_EX)  # whoever just looks at it does so for a moment only
+            lock_file(journal._fd, path, wait=True)  # whoever just looks at it does so for a moment only
             journal.header = header
             journal._append(header.to_json())
         except BaseException:
@@ -104,12 +104,9 @@ class Journal:
     def lock(self) -> bool:
         """Try to lock it, without waiting for long; False if a process that runs holds it."""
         for pause in (0.02, 0.1, 0.0):  # another may just look at it
-            try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(pause)
-            else:
+            if lock_file(self._fd, self.path, wait=False):
                 return True
+            time.sleep(pause)
         return False
 
     @property
@@ -163,10 +160,11 @@ class Journal:
                 self.ready = True
 
     def close(self) -> None:
-        """Let go of the lock; the journal stays for the next run."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        """Let go of the lock; the journal stays for the next run. It waits for threads that add to it."""
+        with self._lock:
+            fd, self._fd = self._fd, -1
+            if fd >= 0:
+                os.close(fd)
 
     def delete(self) -> None:
         """Remove it: the job is complete, or given up."""

@@ -6,7 +6,6 @@ manifest. FORMAT.md defines it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.storage.compression import COMPRESSIONS
+from tfrkit.storage.file_lock import lock_file
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
 from tfrkit.storage.output import SIDECAR_FOLDER, check_sidecar, remove_temporary, write_atomically
 
@@ -203,11 +203,12 @@ def folder_lock(folder: str, name: str) -> Iterator[None]:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         os.makedirs(sidecar, exist_ok=True)
-        fd = os.open(os.path.join(sidecar, name), flags, 0o666)
+        path = os.path.join(sidecar, name)
+        fd = os.open(path, flags, 0o666)
     except OSError as error:
         raise from_os_error(error, sidecar) from error
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        lock_file(fd, path, wait=True)
         yield
     finally:
         os.close(fd)  # which unlocks
