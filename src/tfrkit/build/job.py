@@ -6,6 +6,8 @@ reading foreign files the formats'.
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +21,7 @@ from tfrkit.build.plan import Group, Job, Recipe, check_plan, plan_shards
 from tfrkit.build.report import BuildReport, make_report
 from tfrkit.build.run import Run
 from tfrkit.build.watch import BadInput, OnBad, Progress, Watch
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.records.pool import default_threads
 
 __all__ = [
@@ -80,14 +82,21 @@ class PlanSummary:
         return {**asdict(self), "columns": [column.to_json() for column in self.columns]}
 
 
-def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
+def dry_run(
+    job: Job, *, on_bad: OnBad = "skip", max_bad: MaxBad | None = None, overwrite: bool = False
+) -> PlanSummary:
     """Say what `run_job` would do, and change nothing.
 
+    What `run_job` would refuse before it begins is an error here too; but that there is something in the way is in the
+    result, as `refusal`.
+
     Raises:
+        DataLossError: an input has changed since the plan was made.
         FailedPreconditionError: a running job writes under the same names.
-        InvalidArgumentError: the plan cannot be run.
+        InvalidArgumentError: bad input with on_bad="raise", too much of it, or a plan that cannot be run.
+        PermissionDeniedError: the folder may not be written to.
     """
-    check_plan(job)
+    limit = _check_before(job, on_bad, max_bad)
     found = look(job)
     state, refusal = found.state, found.refusal
     if overwrite:
@@ -96,6 +105,9 @@ def dry_run(job: Job, *, overwrite: bool = False) -> PlanSummary:
     found.close()
     if found.own is not None:
         found.own.close()
+    if state == "complete" and found.complete is not None:
+        _check_complete(found.complete, on_bad, limit)
+    _check_writable(job.folder)
     report = make_report(job, (), (), 0, 0)
     return PlanSummary(
         job.folder,
@@ -146,21 +158,40 @@ def run_job(
         ResourceExhaustedError: the disk is full; run the job again when there is room.
     """
     started = time.perf_counter()
-    check_plan(job)
     if workers is not None and workers < 1:
         raise InvalidArgumentError(f"Expected at least 1 worker but got {workers}.")
+    limit = _check_before(job, on_bad, max_bad)
+    found = claim(job, overwrite=overwrite)
+    if found.complete is not None:
+        _check_complete(found.complete, on_bad, limit)
+        return replace(found.complete, seconds=time.perf_counter() - started)
+    threads = workers or min(default_threads(), MAX_WORKERS)
+    return Run(job, found, threads, on_bad, progress, started, limit).run()
+
+
+def _check_before(job: Job, on_bad: OnBad, max_bad: MaxBad | None) -> BadLimit:
+    """Refuse what is wrong before anything is touched; gives the limit."""
+    check_plan(job)
     if on_bad == "raise" and job.bad:
         raise job.bad[0].to_error()
     limit = BadLimit.parse(max_bad)
     planned = make_report(job, (), (), 0, 0)
     limit.check(planned.bad, None, planned.listed)
     check_unchanged(job.stamps)
-    found = claim(job, overwrite=overwrite)
-    if found.complete is not None:
-        if on_bad == "raise" and found.complete.listed:
-            raise found.complete.listed[0].to_error()
-        complete = found.complete
-        limit.check(complete.bad, complete.records + complete.passed, complete.listed)
-        return replace(found.complete, seconds=time.perf_counter() - started)
-    threads = workers or min(default_threads(), MAX_WORKERS)
-    return Run(job, found, threads, on_bad, progress, started, limit).run()
+    return limit
+
+
+def _check_complete(complete: BuildReport, on_bad: OnBad, limit: BadLimit) -> None:
+    """Refuse a job that is complete, but not as it is asked for now."""
+    if on_bad == "raise" and complete.listed:
+        raise complete.listed[0].to_error()
+    limit.check(complete.bad, complete.records + complete.passed, complete.listed)
+
+
+def _check_writable(folder: str) -> None:
+    path = os.path.abspath(folder)
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    if not os.access(path, os.W_OK | os.X_OK):
+        code = errno.EACCES if os.path.isdir(path) else errno.ENOTDIR
+        raise from_os_error(OSError(code, os.strerror(code)), folder)

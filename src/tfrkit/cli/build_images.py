@@ -147,7 +147,7 @@ def images(
     from tfrkit.build.image_plan import plan_images
     from tfrkit.build.job import dry_run as plan_of
     from tfrkit.build.job import run_job
-    from tfrkit.cli.build_report import show_plan, show_report
+    from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
 
     options = _checked(
@@ -160,7 +160,8 @@ def images(
     with job_progress(quiet=quiet or dry_run) as progress:
         job = plan_images(source, out, options)
         if dry_run:
-            show_plan(replace(plan_of(job, overwrite=overwrite), mixed=shuffle), as_json=as_json)
+            plan = plan_of(job, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite)
+            end_dry_run(replace(plan, mixed=shuffle), as_json=as_json)
             return
         report = run_job(
             job, workers=workers, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite, progress=progress

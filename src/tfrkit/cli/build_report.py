@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from tfrkit.cli.console import out, out_json, plain, say, table, with_options
 from tfrkit.cli.progress import number_text, size_text, time_text
+from tfrkit.errors import AlreadyExistsError
 
 if TYPE_CHECKING:
     from tfrkit.build.job import BuildReport, PlanSummary
     from tfrkit.records.manifest import ShardEntry
 
-__all__ = ["show_plan", "show_report"]
+__all__ = ["end_dry_run", "show_plan", "show_report"]
 
 _SHOWN_BAD = 5
 _SHOWN_GROUPS = 20
@@ -90,6 +91,21 @@ def _counted(number: int, what: str) -> str:
 
 def _reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{plain(reason)} ({number_text(number)})" for reason, number in counts.items())
+
+
+def end_dry_run(plan: PlanSummary, *, as_json: bool = False) -> None:
+    """Print what a job would do, and end as the job would that may not begin.
+
+    Args:
+        plan: from `dry_run`.
+        as_json: print everything as one JSON document instead.
+
+    Raises:
+        AlreadyExistsError: there is something in the way.
+    """
+    show_plan(plan, as_json=as_json)
+    if plan.refusal:
+        raise AlreadyExistsError(plan.refusal, path=plan.folder)
 
 
 def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:

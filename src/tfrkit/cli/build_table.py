@@ -157,7 +157,7 @@ def table(
     from tfrkit.build.job import dry_run as look_only
     from tfrkit.build.job import run_job
     from tfrkit.build.table import MAX_FIELD, TableOptions, check_options, plan_table
-    from tfrkit.cli.build_report import show_plan, show_report
+    from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
 
     given = [*(inputs or ()), *(f"@{path}" for path in list_file or ())]
@@ -195,7 +195,8 @@ def table(
         check_options(options)
     job = plan_table(given, out, options, workers=workers)
     if dry_run:
-        show_plan(look_only(job, overwrite=overwrite), as_json=as_json)
+        plan = look_only(job, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite)
+        end_dry_run(plan, as_json=as_json)
         return
     with job_progress(quiet=quiet) as progress:
         report = run_job(

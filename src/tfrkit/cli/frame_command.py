@@ -55,7 +55,7 @@ def run_command(
     from tfrkit.build.job import dry_run as look
     from tfrkit.build.job import run_job
     from tfrkit.cli.arguments import shard_files
-    from tfrkit.cli.build_report import show_plan, show_report
+    from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
     from tfrkit.errors import InvalidArgumentError
 
@@ -67,7 +67,7 @@ def run_command(
                 raise
             raise CommandError(error.message, exit_code=BAD_USAGE) from error
         if dry_run:
-            show_plan(look(job, overwrite=overwrite), as_json=as_json)
+            end_dry_run(look(job, max_bad=max_bad, overwrite=overwrite), as_json=as_json)
             return
         with job_progress(quiet=quiet) as progress:
             report = run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)

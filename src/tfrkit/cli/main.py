@@ -26,6 +26,7 @@ from tfrkit.cli.console import (
     usage_error,
 )
 from tfrkit.cli.quick_values import read_quickly
+from tfrkit.cli.termination import terminated_like_interrupted
 
 __all__ = ["main", "run"]
 
@@ -95,7 +96,8 @@ def run(arguments: Sequence[str]) -> int:
     prepare_output()
     verbose = [bool(os.environ.get("TFR_DEBUG"))]
     try:
-        code = _invoke(arguments, verbose)
+        with terminated_like_interrupted():
+            code = _invoke(arguments, verbose)
         sys.stdout.flush()
     except BrokenPipeError:  # `tfr cat | head`: the reader has what it wanted
         silence_output()

@@ -7,14 +7,13 @@ that it ends cleanly.
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tfrkit.cli.console import fancy, say
+from tfrkit.cli.termination import terminated_like_interrupted
 
 if TYPE_CHECKING:
     from tfrkit.build.watch import Progress
@@ -92,7 +91,7 @@ def job_progress(*, quiet: bool = False, kept: str = _KEPT) -> Iterator[Callable
     True
     """
     try:
-        with _terminated_like_interrupted():
+        with terminated_like_interrupted():
             if quiet:
                 yield None
             elif fancy(sys.stderr):
@@ -136,23 +135,6 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
             )
 
         yield show
-
-
-@contextlib.contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Make SIGTERM raise KeyboardInterrupt; only the main thread may say so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(_number: int, _frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager
