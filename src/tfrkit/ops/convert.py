@@ -51,9 +51,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Pack(list[Any]):
-    """A list in which numpy's values are tensors: they keep their types when it becomes one tensor."""
+    """A list in which numpy's values are tensors: they keep their types when it becomes one tensor, or an array."""
 
     __slots__ = ()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The one tensor that they make."""
+        return as_array(convert(self, dtype))
 
 
 class Alike(NamedTuple):
@@ -310,7 +314,7 @@ def _packed(values: Pack, dtype: np.dtype[Any] | None) -> Any:
     if dtype is None:
         dtype = _tensor_type(values)
     if dtype is not None and all(isinstance(value, np.generic) and value.dtype is dtype for value in values):
-        return np.array(values, dtype)
+        return np.array(list(values), dtype)
     parts = []
     for number, value in enumerate(values):
         part = convert(value, None if is_tensor(value) else dtype)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import leaves_of, to_array
+from tfrkit.examples.to_array import Leaves, all_are, leaves_of, limits_of, of_leaves
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 
@@ -17,6 +18,7 @@ STRING: Final = np.dtype(object)
 _FLOATS: Final = frozenset(map(np.dtype, ("float16", "float32", "float64")))
 _DIRECT_INTS: Final = frozenset(map(np.dtype, ("int32", "int64", "uint64")))
 _LARGEST: Final = 3.4028234e38  # a float32 can be
+_REAL: Final = (int, float, np.integer, np.floating)
 _SMALL: Final = 65504  # fits every float
 
 
@@ -70,7 +72,7 @@ def of_literal(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     made = _direct(leaves, dtype)
     if made is not None:
         return made.reshape(shape)
-    array = _inferred(value, shape, leaves)
+    array = _inferred(leaves).reshape(shape)
     if not array.size:
         return np.zeros(shape, dtype)
     if not _is_compatible(dtype, array.dtype):
@@ -89,29 +91,29 @@ def refuse(value: Any, dtype: np.dtype[Any]) -> Any:
     raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {kernel_name(dtype)}")
 
 
-def _inferred(value: Any, shape: tuple[int, ...], leaves: list[Any]) -> npt.NDArray[Any]:
-    """What it is by itself; floats may be larger than a float32 here."""
-    if leaves and isinstance(leaves[0], float) and all(map(_is_real, leaves)):
-        return np.array(leaves, np.float64).reshape(shape)
-    return to_array(value)
+def _inferred(leaves: Leaves) -> npt.NDArray[Any]:
+    """What they are by themselves; floats may be larger than a float32 here."""
+    if len(leaves) and isinstance(leaves[0], float) and all_are(leaves, *_REAL):
+        return np.array(leaves, np.float64)
+    return of_leaves(leaves)
 
 
-def _direct(leaves: list[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
+def _direct(leaves: Leaves, dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
     """Those types that TensorFlow reads out of Python's values themselves; None for the others."""
-    if dtype in _FLOATS and all(map(_is_real, leaves)):
+    if dtype in _FLOATS and all_are(leaves, *_REAL):
         with np.errstate(all="ignore"):
-            return np.array([float(leaf) for leaf in leaves], np.float64).astype(dtype)
-    if dtype in _DIRECT_INTS and all(isinstance(leaf, (int, np.integer)) for leaf in leaves):
-        limits = np.iinfo(dtype)
-        if all(limits.min <= leaf <= limits.max for leaf in leaves):
+            return np.asarray(_mapped(float, leaves), np.float64).astype(dtype)
+    if dtype in _DIRECT_INTS and all_are(leaves, int, np.integer):
+        smallest, largest = limits_of(leaves) if len(leaves) else (0, 0)
+        if np.iinfo(dtype).min <= smallest and largest <= np.iinfo(dtype).max:
             return np.array(leaves, dtype)
-    if dtype == np.complex128 and all(_is_real(leaf) or isinstance(leaf, complex) for leaf in leaves):
-        return np.array([complex(leaf) for leaf in leaves], np.complex128)
+    if dtype == np.complex128 and all_are(leaves, *_REAL, complex):
+        return np.array(_mapped(complex, leaves), np.complex128)
     return None
 
 
-def _is_real(leaf: Any) -> bool:
-    return isinstance(leaf, (int, float, np.integer, np.floating))
+def _mapped(kind: Callable[[Any], Any], leaves: Leaves) -> Leaves:
+    return leaves if isinstance(leaves, np.ndarray) else list(map(kind, leaves))
 
 
 def _is_compatible(wanted: np.dtype[Any], found: np.dtype[Any]) -> bool:
