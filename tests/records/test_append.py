@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import random
 import warnings
@@ -26,6 +27,7 @@ from tfrkit.storage.member import EMPTY_MEMBER
 
 KINDS = ("none", "GZIP", "ZLIB", "XZ", "ZSTD")
 MORE = [b"more", b"", b"and more"]
+MANY = [b"%d" % number * 9 for number in range(500)]
 
 
 def append(path, kind: str = "none", **options: object) -> tfr.TFRecordWriter:
@@ -315,3 +317,31 @@ def test_plan_tells_where_to_go_on(tmp_path):
     assert plan_append(str(tmp_path / "missing"), "") is None
     zlib = put(tmp_path / "z", contain(GOLDEN, "ZLIB"))
     assert plan_append(str(zlib), "ZLIB") == AppendPlan(zlib.stat().st_size, 3, True)
+
+
+def test_file_that_cannot_be_cut_is_not_written_over(tmp_path, monkeypatch):
+    path = tmp_path / "a.tfrecord"
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_many(MANY)
+    before = path.read_bytes()
+
+    def fail(fd: int, size: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "ftruncate", fail)
+    with pytest.raises(tfr.errors.OpError, match=r"a\.tfrecord; Input/output error"):
+        tfr.TFRecordWriter(path, append=True)
+    assert path.read_bytes() == before
+
+
+def test_records_that_were_copied_are_counted_before_anything_is_written(tmp_path):
+    path = tmp_path / "a.tfrecord.gz"
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_many(MANY)
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.warns(DataLossWarning, match="torn"):
+        writer = tfr.TFRecordWriter(path, append=True)
+    with writer:
+        kept = writer.records
+        writer.write_many(MANY[kept:])
+    assert list(tfr.read_records(path)) == MANY

@@ -129,6 +129,7 @@ class TFRecordWriter:
                 assert plan is not None
                 for block in kept_blocks(name, kind, plan):
                     self.write_many(block)
+                self._put_rest()  # so that `records` counts them all
             elif plan is not None:
                 self.records = self._before = plan.records
         except BaseException:

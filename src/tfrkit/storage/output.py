@@ -108,11 +108,12 @@ class FileOutput:
         try:
             self._fd = os.open(name, flags, 0o666)
             self.background = stat.S_ISREG(os.fstat(self._fd).st_mode)
+            self.position = 0
+            if append_at is not None:
+                self._cut(append_at)  # else what is there would be written over
         except OSError as error:
+            self.close()
             raise from_os_error(error, name) from error
-        self.position = 0
-        if append_at is not None:
-            self.rollback(append_at)
 
     def __del__(self) -> None:
         if getattr(self, "_fd", -1) >= 0:  # an interruption came before close()
@@ -148,9 +149,12 @@ class FileOutput:
         # A pipe or /dev/full cannot be cut back.
         with contextlib.suppress(OSError), self._writing:
             if self._fd >= 0:
-                os.ftruncate(self._fd, position)
-                os.lseek(self._fd, position, os.SEEK_SET)
-                self.position = position
+                self._cut(position)
+
+    def _cut(self, position: int) -> None:
+        os.ftruncate(self._fd, position)
+        os.lseek(self._fd, position, os.SEEK_SET)
+        self.position = position
 
     def sync(self, *, data_only: bool = False) -> None:
         """Wait until the bytes are on the disk."""
@@ -213,7 +217,11 @@ class AtomicOutput:
         self._syncing: threading.Thread | None = None
         self._sync_from = 0  # what comes behind has not been asked for
         self._sync_error: OpError | None = None
-        self._file = _open_in_sidecar(self.temporary, name)
+        try:
+            self._file = _open_in_sidecar(self.temporary, name)
+        except BaseException:  # an interruption may come when the file is there
+            _remove_file(self.temporary)
+            raise
         self.background = self._file.background
         self._done = False
 
@@ -295,9 +303,7 @@ class AtomicOutput:
             self._file.close()  # which waits for the thread that syncs
         finally:
             if self._file.process == os.getpid():  # a forked process does not remove the file of its parent
-                with contextlib.suppress(OSError):
-                    os.unlink(self.temporary)
-                _remove_if_empty(os.path.dirname(self.temporary))
+                _remove_file(self.temporary)
         self._done = True
 
 
@@ -360,6 +366,12 @@ def _open_in_sidecar(temporary: str, name: str) -> FileOutput:
             if isinstance(error, OpError):
                 raise
             raise from_os_error(error, name) from error
+
+
+def _remove_file(temporary: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(temporary)
+    _remove_if_empty(os.path.dirname(temporary))
 
 
 def _remove_if_empty(folder: str) -> None:
