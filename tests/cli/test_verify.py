@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.build.made import job
+from tests.build.made import job, train
 from tests.build.test_claim import interrupted
+from tfrkit.build.job import run_job
 
 
 def damage(path, at=80):
@@ -182,3 +184,18 @@ def test_other_commands_warn_of_a_set_that_is_not_complete(command, words, folde
             "warning: out/a-00001-of-00004.tfrecord: MISSING: 2 of 4 shards of 'a-*-of-00004.tfrecord' are there "
             "(1 more; `tfr verify` lists all)\n"
         ) in done.err
+
+
+def test_set_that_an_interrupted_job_was_to_replace_is_still_whole(command, folder):
+    run_job(job(folder, train(3)))
+    interrupted(job(folder, train(5)), 2, overwrite=True)
+    done = command("verify", ".")
+    (journal,) = Path(".tfrkit").glob("job-*.jsonl")
+    problem = next(line for line in done.out.splitlines() if "INTERRUPTED" in line)
+    assert problem.startswith(f"./{journal}: INTERRUPTED: a job that replaces 'train' was interrupted: ")
+    assert (
+        "of its shards are finished, and what was there before is still in its place. Run the same" in problem
+    )
+    assert done.out.count(": ok\n") == 3
+    assert "MISSING" not in done.out
+    assert done.err == "3 files, 903 records: 1 other problem\n"

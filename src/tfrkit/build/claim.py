@@ -235,7 +235,10 @@ def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier |
     report = read_report(job.folder).get(header.digest)
     if report is None or set(report["prefixes"]) != header.prefixes.keys():
         return None
-    entries = manifest_entries(manifest)
+    mended = {
+        entry["name"] for entry in manifest["shards"] if entry.get("lost")
+    }  # records are missing in these
+    entries = {name: entry for name, entry in manifest_entries(manifest).items() if name not in mended}
     kept: dict[str, ShardEntry] = {}
     lost: dict[str, ShardEntry] = {}
     for name in (name for group in job.groups for name in shard_names(job, group)):

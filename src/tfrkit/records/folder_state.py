@@ -145,12 +145,12 @@ def _assess(
 ) -> None:
     """Compare what is there with what should be."""
     finished: dict[str, Expected] = {
-        name: (*counts, "journal") for job in jobs for name, counts in job.finished.items()
+        name: (*counts, "journal") for job in jobs if not job.waiting for name, counts in job.finished.items()
     }
     state.expected = {**finished, **known.shards}
     for job in jobs:
         state.problems.append(_job_problem(job))
-    begun = {prefix for job in jobs for prefix in job.prefixes}
+    begun = {prefix for job in jobs if not job.waiting for prefix in job.prefixes}
     gone = [name for name in state.expected if wanted(name) and not _exists(state.folder, name)]
     for name in gone[:MAX_MISSING]:
         why = f"the {state.expected[name][2]} names it"
@@ -196,8 +196,10 @@ def _add_more(state: FolderState, more: int, path: str) -> None:
 
 def _job_problem(job: Unfinished) -> Problem:
     names = ", ".join(map(repr, job.prefixes[:3])) + (" and others" if len(job.prefixes) > 3 else "")
-    what = f"a job that writes {names}" if names else "a job"
+    what = f"a job that {'replaces' if job.waiting else 'writes'} {names}" if names else "a job"
     done = f"{len(job.finished):,} of its shards are finished"
+    if job.waiting:
+        done += ", and what was there before is still in its place"
     if job.running:
         return Problem("running", job.path, f"{what} is being run by another process: {done}. Wait for it")
     return Problem(

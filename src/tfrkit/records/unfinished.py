@@ -18,6 +18,7 @@ from tfrkit.storage.output import SIDECAR_FOLDER
 __all__ = ["Unfinished", "unfinished_jobs"]
 
 _FORMAT: Final = "tfrkit-job"
+_READY: Final = {"ready": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,15 @@ class Unfinished:
         prefixes: of the shards that it writes; none if the journal does not tell.
         finished: shards that it has finished, each with its records and bytes.
         running: whether a process works on it right now.
+        waiting: its shards are not among those of the folder yet, but wait to take the place of what is there, which is
+            as it was.
     """
 
     path: str
     prefixes: tuple[str, ...]
     finished: Mapping[str, tuple[int, int]]
     running: bool
+    waiting: bool = False
 
 
 def unfinished_jobs(folder: str) -> list[Unfinished]:
@@ -46,6 +50,7 @@ def unfinished_jobs(folder: str) -> list[Unfinished]:
 def _read(path: str) -> Unfinished | None:
     prefixes: tuple[str, ...] = ()
     finished: dict[str, tuple[int, int]] = {}
+    waiting = False
     try:
         with open(path, "rb") as file:
             running = _is_locked(file.fileno())
@@ -60,6 +65,9 @@ def _read(path: str) -> Unfinished | None:
                     break
                 if number == 0:
                     prefixes = _prefixes(content)
+                    waiting = content.get("staged") is True
+                elif content == _READY:
+                    waiting = False
                 elif is_count(content.get("records")) and is_count(content.get("bytes")):
                     if is_file_name(name := content.get("name")):  # not a part of a mixture
                         finished[name] = (content["records"], content["bytes"])
@@ -67,7 +75,7 @@ def _read(path: str) -> Unfinished | None:
                     break
     except OSError:
         return None if not os.path.lexists(path) else Unfinished(path, (), {}, running=False)
-    return Unfinished(path, prefixes, finished, running)
+    return Unfinished(path, prefixes, finished, running, waiting)
 
 
 def _prefixes(header: Mapping[str, Any]) -> tuple[str, ...]:
