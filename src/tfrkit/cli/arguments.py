@@ -170,6 +170,9 @@ def _check(path: str, stdin: bool) -> None:
             "write what comes through the pipe to a file, and name that.",
             exit_code=BAD_USAGE,
         )
+    from tfrkit.storage.scheme import check_local
+
+    check_local(path)
     if path != STDIN and not os.path.lexists(path) and not _GLOB.intersection(path):
         raise CommandError(f"{path}: no such file or folder", _near(path), exit_code=BAD_USAGE)
 
