@@ -280,3 +280,14 @@ def test_headers_of_all_programs_are_understood(tmp_path):
         bad = Ledger()
         assert photos_of(list_tar(str(path), bad, Ledger())) == expected
         assert bad.counts == {"link in an archive": 2, "not a regular file": 4}
+
+
+def test_times_in_old_gnu_headers_are_no_folders(tmp_path):
+    """`tar -g` puts them where POSIX has the first part of a long name; tarfile takes them for it."""
+    path = tmp_path / "p.tar"
+    data = bytearray(archive(path, "gnu"))
+    data[512 + 345 : 512 + 357] = b"15276740644\0"
+    data[512 + 148 : 512 + 156] = b"        "
+    data[512 + 148 : 512 + 156] = b"%06o\0 " % sum(data[512:1024])
+    path.write_bytes(data)
+    assert [name.decode() for name, _, _ in listed(path)[0]] == NAMES
