@@ -3,6 +3,8 @@
 // reading the text piece by piece changes anything.
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -260,6 +262,16 @@ void run(std::span<const std::uint8_t> input) {
   REQUIRE(surveyed.lines == whole.lines);
   REQUIRE(surveyed.bad_rows <=
           std::ranges::count_if(whole.rows, [](const Row& row) { return row.fault != 0; }));
+
+  for (std::size_t column = 0; column < columns; ++column) {
+    const auto counted = std::span(surveyed.kinds).subspan(column * kValueKinds, kValueKinds);
+    REQUIRE(std::accumulate(counted.begin(), counted.end(), std::int64_t{0}) ==
+            surveyed.rows - surveyed.bad_rows);
+  }
+  for (const FirstValue& first : surveyed.firsts) {
+    const std::size_t place = first.column * kValueKinds + static_cast<std::size_t>(first.kind);
+    REQUIRE(surveyed.kinds[place] > 0 && first.line < std::max<std::int64_t>(surveyed.lines, 1));
+  }
 
   const Found cut = check_parts(scanner, checks, text, {text.size(), -1, true});
   compare_with_plain(cut, PlainReading(format, text, true).rows(columns));

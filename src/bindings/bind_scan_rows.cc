@@ -69,6 +69,16 @@ Int64Array bad_of(const RowsFound& found) {
   return memory.array(0, 4 * found.bad.size());
 }
 
+// Returns (place, kind, line, text) of each.
+nb::list firsts_of(const RowsFound& found) {
+  nb::list made;
+  for (const FirstValue& first : found.firsts) {
+    made.append(nb::make_tuple(first.column, static_cast<int>(first.kind), first.line,
+                               nb::bytes(first.text.data(), first.text.size())));
+  }
+  return made;
+}
+
 nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, std::int64_t long_row,
                  std::int64_t max_rows) {
   RowsFound found;
@@ -77,7 +87,7 @@ nb::tuple survey(const RowScanner& self, const InputBytes& text, bool last, std:
     found = self.survey(text.bytes(), {last, long_row, max_rows, false});
   }
   return nb::make_tuple(found.consumed, found.rows, found.lines, found.long_row,
-                        bytes_of(found.seen));
+                        bytes_of(found.seen), copy_of(found.kinds), firsts_of(found));
 }
 
 ColumnCheck check_of(nb::handle item) {
@@ -124,10 +134,13 @@ void bind_scan_rows(nb::module_& module) {
       .def("survey", survey, nb::arg("text"), nb::arg("last"), nb::arg("long_row"),
            nb::arg("max_rows") = -1,
            nb::sig("def survey(self, text: typing_extensions.Buffer, last: bool, long_row: int, "
-                   "max_rows: int = -1) -> tuple[int, int, int, int, bytes]"),
+                   "max_rows: int = -1) -> tuple[int, int, int, int, bytes, "
+                   "numpy.typing.NDArray[numpy.int64], list[tuple[int, int, int, bytes]]]"),
            "Return bytes consumed, rows, lines, where in a row that is too long the text ended (0: "
            "in\n"
-           "none), and what was seen in each column and then in the values of maps.")
+           "none), and of each column and then of the values of maps: what was seen, how many\n"
+           "values are integers, other numbers, texts and nothing of these, and the first of each\n"
+           "kind (place, kind, lines before its row, beginning of the value).")
       .def("check", check, nb::arg("text"), nb::arg("columns"), nb::arg("last"),
            nb::arg("long_row"), nb::arg("max_rows") = -1, nb::arg("cut") = false,
            nb::sig("def check(self, text: typing_extensions.Buffer, "

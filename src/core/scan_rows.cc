@@ -1,6 +1,7 @@
 #include "scan_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -31,15 +32,20 @@ class SurveyVisitor {
   static constexpr bool kListsBad = false;
 
   SurveyVisitor(const RowFormat& format, std::size_t columns, RowsFound& found)
-      : format_(format), columns_(columns), seen_(found.seen), row_(columns) {
+      : format_(format), columns_(columns), found_(found), seen_(found.seen), row_(columns) {
     seen_.assign(2 * columns, 0);
+    found.kinds.assign(2 * columns * kValueKinds, 0);
     if (format.list_separator != kNoCharacter) {
       list_.assign(1, static_cast<char>(format.list_separator));
       row_.resize(2 * columns);  // the second half is for the values of maps
     }
   }
 
-  void begin_row() { long_field_ = -1; }
+  void begin_row() {
+    long_field_ = -1;
+    news_.clear();
+    line_ = found_.lines;
+  }
 
   void field(std::size_t column, const Field& field) {
     if (field.size > format_.max_field && long_field_ < 0) {
@@ -47,6 +53,8 @@ class SurveyVisitor {
     }
     if (column >= columns_) return;
     row_[column] = kind(field, column);
+    look_for_news(column, field.text);
+    if (maps_) look_for_news(columns_ + column, field.text);
   }
 
   // Returns a fault of the values, or none.
@@ -59,22 +67,60 @@ class SurveyVisitor {
 
   void end_row(bool good, std::int64_t, std::int64_t) {
     if (good) {
-      for (std::size_t i = 0; i < row_.size(); ++i) seen_[i] |= row_[i];
+      // By pointers of its own: bytes may alias whatever members point to.
+      const std::uint8_t* const row = row_.data();
+      std::uint8_t* const seen = seen_.data();
+      std::int64_t* const kinds = found_.kinds.data();
+      for (std::size_t i = 0, end = row_.size(); i < end; ++i) {
+        const std::uint8_t bits = row[i];
+        seen[i] |= bits;
+        ++kinds[i * kValueKinds + kKindOf[bits]];
+      }
+      for (const auto& [place, text] : news_) {
+        found_.firsts.push_back(
+            {place, ValueKind{kKindOf[row_[place]]}, line_, std::string(text.substr(0, kShown))});
+      }
     }
     if (maps_) std::fill(row_.begin(), row_.end(), std::uint8_t{0});
   }
 
  private:
+  static constexpr std::size_t kShown = 120;  // bytes of a value that are kept
+
+  // By the flags of what was seen in a field, the kind that it counts for: the widest.
+  static constexpr auto kKindOf = [] {
+    std::array<std::uint8_t, 64> kinds{};
+    for (std::size_t seen = 0; seen < kinds.size(); ++seen) {
+      const ValueKind kind = (seen & kSeenText) != 0    ? ValueKind::kText
+                             : (seen & kSeenFloat) != 0 ? ValueKind::kFloat
+                             : (seen & kSeenInt) != 0   ? ValueKind::kInt
+                                                        : ValueKind::kNone;
+      kinds[seen] = static_cast<std::uint8_t>(kind);
+    }
+    return kinds;
+  }();
+
+  // Notes a field of a kind that its column had not until now, in case its row is good.
+  void look_for_news(std::size_t place, std::string_view text) {
+    const std::uint8_t kind = kKindOf[row_[place]];
+    if (kind != static_cast<std::uint8_t>(ValueKind::kNone) &&
+        found_.kinds[place * kValueKinds + kind] == 0) {
+      news_.emplace_back(place, text);
+    }
+  }
+
   std::uint8_t kind(const Field& field, std::size_t column) {
     const std::string_view text = field.text;
     if (text.empty() || is_null(format_, text)) return kSeenNull;
     if (!list_.empty()) return kind_of_items(field, column);
-    return kind_of_one(text, field.plain, seen_[column]);
+    return kind_of_one(text, field.plain);
   }
 
-  // A column that has a text stays one, so that nobody need look closer.
-  static std::uint8_t kind_of_one(std::string_view text, bool plain, std::uint8_t seen) noexcept {
-    if (!plain || (seen & kSeenText) != 0) return kSeenText;
+  static std::uint8_t kind_of_one(std::string_view text, bool plain) noexcept {
+    // Most texts begin with a letter, and of numbers only nan and inf do.
+    const bool letter =
+        !text.empty() && text[0] > '9' && (text[0] | 0x20) != 'n' && (text[0] | 0x20) != 'i';
+    if (!plain || letter) return kSeenText;
     return static_cast<std::uint8_t>(number_kind(text) & ~(kFitsInt | kFitsFloat));
   }
 
@@ -86,10 +132,9 @@ class SurveyVisitor {
     std::int64_t items = 0;
     for_items(field.text, list_, [&](std::string_view item) {
       const std::size_t key = is_map ? std::min(item.find(map), item.size()) : item.size();
-      seen |= kind_of_one(item.substr(0, key), field.plain, seen_[column]);
+      seen |= kind_of_one(item.substr(0, key), field.plain);
       if (key < item.size()) {
-        row_[columns_ + column] |=
-            kind_of_one(item.substr(key + 1), field.plain, seen_[columns_ + column]);
+        row_[columns_ + column] |= kind_of_one(item.substr(key + 1), field.plain);
       }
       ++items;
       return true;
@@ -100,8 +145,11 @@ class SurveyVisitor {
 
   const RowFormat& format_;
   std::size_t columns_;
+  RowsFound& found_;
   std::vector<std::uint8_t>& seen_;
   std::vector<std::uint8_t> row_;
+  std::vector<std::pair<std::size_t, std::string_view>> news_;
+  std::int64_t line_ = 0;
   std::string list_;
   bool maps_ = false;
   std::int64_t long_field_ = -1;

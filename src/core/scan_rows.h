@@ -64,6 +64,18 @@ struct ColumnCheck {
   std::string separator;  // between the items of a list or map
 };
 
+// The kinds that values are counted by; what is null, or nothing, counts for none of them.
+enum class ValueKind : std::uint8_t { kInt = 0, kFloat = 1, kText = 2, kNone = 3 };
+inline constexpr std::size_t kValueKinds = 4;
+
+// The first value of a kind in a column.
+struct FirstValue {
+  std::size_t column = 0;  // place in `seen`: the values of maps come behind all columns
+  ValueKind kind = ValueKind::kNone;
+  std::int64_t line = 0;  // line ends before its row in this text
+  std::string text;       // its beginning
+};
+
 // What scanning a text gives.
 struct RowsFound {
   std::size_t consumed = 0;  // bytes of whole rows, and of blank lines
@@ -76,6 +88,8 @@ struct RowsFound {
   std::int64_t bad_rows = 0;
   std::vector<BadRow> bad;           // check: why, in order
   std::vector<std::uint8_t> seen;    // survey: of each column, then of the values of maps
+  std::vector<std::int64_t> kinds;   // survey: values of each kind, for each place in `seen`
+  std::vector<FirstValue> firsts;    // survey: of each kind and place in `seen`
   std::vector<std::int64_t> begins;  // check: where each row begins and ends
   std::vector<std::int64_t> ends;
   std::vector<std::uint8_t> nulls;  // check, if there are texts for null: rows x columns

@@ -190,6 +190,30 @@ TEST(a_survey_says_what_good_rows_hold) {
   CHECK(seen(csv(), "", 2) == "0 0 0 0 rows 0 lines 0 bad 0");
 }
 
+// Values of each kind by column, and the first of each as "column:kind@line=text".
+std::string kinds(const RowFormat& format, std::string_view text, std::size_t columns) {
+  const RowsFound found = RowScanner(format, columns).survey(bytes_of(text), {});
+  std::string result;
+  for (std::size_t place = 0; place < 2 * columns; ++place) {
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+      result += std::to_string(found.kinds[place * kValueKinds + kind]) + (kind < 2 ? "/" : " ");
+    }
+  }
+  for (const FirstValue& first : found.firsts) {
+    result += std::to_string(first.column) + ":" + std::to_string(static_cast<int>(first.kind)) +
+              "@" + std::to_string(first.line) + "=" + first.text + " ";
+  }
+  return result;
+}
+
+TEST(a_survey_counts_kinds_and_keeps_the_first_value_of_each) {
+  CHECK(kinds(csv(), "1,a\n\n2,\nx\n3,\"b\nc\"\n4.5,5\noops,7\n", 2) ==
+        "3/1/1 2/0/2 0/0/0 0/0/0 0:0@0=1 1:2@0=a 0:1@6=4.5 1:0@6=5 0:2@7=oops ");
+  CHECK(kinds(hive(), "\\N;a:1|b:2\n1|2;c:x\n", 2) ==
+        "1/0/0 0/0/2 0/0/0 1/0/1 1:2@0=a:1|b:2 3:0@0=a:1|b:2 0:0@1=1|2 3:2@1=c:x ");
+  CHECK(kinds(csv(), "", 1) == "0/0/0 0/0/0 ");
+}
+
 TEST(the_first_rows_alone_can_be_asked_for) {
   TextPlace place;
   place.max_rows = 1;

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tfrkit.build.column_report import ColumnCause
 from tfrkit.build.table_format import InputFile, Piece, Seen, Survey
+from tfrkit.build.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
 
@@ -113,6 +115,8 @@ def survey_schema(
     columns: dict[str, Seen] = {}
     refused: dict[str, str] = {}
     lists: dict[str, str] = {}
+    kinds: dict[str, ValueKinds] = {}
+    rows = sum(piece.rows for piece in pieces)
     for leaf in leaves(schema):
         if leaf.name in columns:
             raise InvalidArgumentError(
@@ -126,8 +130,11 @@ def survey_schema(
         if isinstance(seen, str):
             refused[leaf.name] = seen
             seen = Seen.NOTHING
+        if seen.kind is not None:
+            said = ColumnCause(file.name, None, shown_value(f"the type {leaf.type}"))
+            kinds[leaf.name] = ValueKinds({seen.kind: rows}, {seen.kind: said})
         columns[leaf.name] = seen | Seen.NULL if with_nulls(leaf.name) else seen
-    return Survey(file, columns, pieces, refused, lists)
+    return Survey(file, columns, pieces, refused, lists, kinds)
 
 
 def _values_of(kind: Any) -> Any:

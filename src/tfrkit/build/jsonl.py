@@ -17,9 +17,10 @@ from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays, steps_of
 from tfrkit.build.input_stamp import InputChangedError
 from tfrkit.build.job import BadInput, Watch
 from tfrkit.build.json_notation import FEATURE_LISTS
-from tfrkit.build.jsonl_block import Hint, parse_block, seen_in_block, wanted_arrays
-from tfrkit.build.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line, seen_in_cell
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey, check_rows
+from tfrkit.build.jsonl_block import Hint, parse_block, wanted_arrays
+from tfrkit.build.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line
+from tfrkit.build.jsonl_survey import LinesSeen
+from tfrkit.build.table_format import Column, InputFile, Piece, Survey, check_rows
 from tfrkit.build.table_inputs import refuse_packed
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.errors import from_os_error
@@ -31,9 +32,6 @@ _PIECE_BYTES: Final = 4 << 20
 _BLOCK_BYTES: Final = 1 << 20
 _HEAD_BYTES: Final = 8
 _BOM: Final = b"\xef\xbb\xbf"
-_NESTED: Final = (
-    "lists of lists or of objects have no place in a feature. Make one list of numbers or texts of it"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +48,19 @@ class JsonlFormat:
 
     def survey(self, file: InputFile, watch: Watch) -> Survey:
         """Look at every line."""
-        found = _Found()
+        found = LinesSeen(file.name, self.max_field)
         pieces = []
         for piece, data in _pieces(file, self.max_field):
             pieces.append(piece)
+            line = piece.first_line
             for block in _blocks(data):
-                found.add_block(block, self.max_field)
+                found.add_block(block, line)
+                line += block.count(b"\n")
                 watch.advance()
         columns, refused = found.columns()
         begin = f"{FEATURE_LISTS}/"
         lists = {name: name.removeprefix(begin) for name in columns if name.startswith(begin)}
-        return Survey(file, columns, tuple(pieces), refused, lists)
+        return Survey(file, columns, tuple(pieces), refused, lists, found.kinds)
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
@@ -77,50 +77,6 @@ class JsonlFormat:
             read = _Block(block, piece.file, first, self.max_field, watch)
             yield read.fast(columns, hint) or read.slow(columns)
             first += block.count(b"\n")
-
-
-@dataclass(slots=True)
-class _Found:
-    """What was seen so far."""
-
-    seen: dict[str, Seen] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)  # in which a column was there
-    nested: set[str] = field(default_factory=set)
-    total: int = 0
-
-    def add_block(self, block: bytes, max_field: int) -> None:
-        parsed = parse_block(block)
-        quick = None if parsed is None else seen_in_block(parsed)
-        if parsed is None or quick is None:
-            self._add_lines(block, max_field)
-            return
-        self.total += len(parsed.lines)
-        for name, (seen, rows) in quick.items():
-            self._add(name, seen, rows)
-
-    def _add_lines(self, block: bytes, max_field: int) -> None:
-        for line in lines_of(block):
-            cells = parse_line(line, max_field)
-            if isinstance(cells, dict):
-                self.total += 1
-                for name, value in cells.items():
-                    self._add(name, seen_in_cell(value), int(value is not None))
-
-    def _add(self, name: str, seen: Seen | None, rows: int) -> None:
-        if seen is None:
-            self.nested.add(name)
-            seen = Seen.NOTHING
-        self.seen[name] = self.seen.get(name, Seen.NOTHING) | seen
-        self.rows[name] = self.rows.get(name, 0) + rows
-
-    def columns(self) -> tuple[dict[str, Seen], dict[str, str]]:
-        """What every column is, and which of them have nothing that fits."""
-        columns = {
-            name: seen if self.rows[name] == self.total else seen | Seen.NULL
-            for name, seen in self.seen.items()
-        }
-        values = Seen.INT | Seen.FLOAT | Seen.TEXT
-        return columns, {name: _NESTED for name in self.nested if not columns[name] & values}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from tfrkit.build.jsonl_lines import MAX_DEPTH, SPECIAL, is_deep
 from tfrkit.build.table_format import Column, Seen
 from tfrkit.optional import require
 
-__all__ = ["Hint", "Parsed", "parse_block", "seen_in_block", "wanted_arrays"]
+__all__ = ["ColumnSeen", "Hint", "Parsed", "parse_block", "seen_in_block", "wanted_arrays"]
 
 _SAMPLE_BYTES: Final = 16 << 10
 _MAX_CELLS: Final = 20_000_000  # nulls included; a block of ordinary lines has half of this at most
@@ -70,12 +70,20 @@ def parse_block(data: bytes, hint: Hint | None = None) -> Parsed | None:
     return Parsed(table, lines)
 
 
-def seen_in_block(parsed: Parsed) -> dict[str, tuple[Seen | None, int]] | None:
-    """Tell what the columns have (None: nested lists), and in how many rows. None at all: only the slow way knows."""
+class ColumnSeen(NamedTuple):
+    """What a column of a block has (None: nested lists), in how many rows, and the values."""
+
+    seen: Seen | None
+    rows: int
+    array: Any
+
+
+def seen_in_block(parsed: Parsed) -> dict[str, ColumnSeen] | None:
+    """Tell what the columns have; None: only the slow way knows."""
     columns = _columns(parsed.table.schema)
     if columns is None:
         return None
-    found: dict[str, tuple[Seen | None, int]] = {}
+    found: dict[str, ColumnSeen] = {}
     batch = _one_batch(parsed.table)
     for name, column in columns.items():
         array = _array_of(batch, column)
@@ -84,7 +92,7 @@ def seen_in_block(parsed: Parsed) -> dict[str, tuple[Seen | None, int]] | None:
         seen = _seen(array)
         if seen is not None and Seen.FLOAT in seen and _has_large(array):
             return None
-        found[name] = seen, len(array) - array.null_count
+        found[name] = ColumnSeen(seen, len(array) - array.null_count, array)
     return found
 
 

@@ -85,6 +85,8 @@ class SurveyedRows(NamedTuple):
     lines: int
     long_row: int
     seen: bytes
+    kinds: npt.NDArray[np.int64]
+    firsts: list[tuple[int, int, int, bytes]]
 
 
 class CheckedRows(NamedTuple):

@@ -7,7 +7,7 @@ there; else that part is looked at again from the true beginning of a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
+from tfrkit.build.column_report import KIND_NAMES, ColumnCause
 from tfrkit.build.row_layout import Dialect, RowLayout, SurveyedRows
 from tfrkit.build.row_windows import windows
 from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, InputFile, Piece, Seen, Survey
 from tfrkit.build.text_source import TextSource
+from tfrkit.build.value_kinds import ValueKinds, shown_value
 from tfrkit.build.watch import Watch
 from tfrkit.records.pool import default_threads
 
@@ -37,18 +39,26 @@ def survey_file(
     file: InputFile, source: TextSource, layout: RowLayout, dialect: Dialect, watch: Watch
 ) -> Survey:
     """Look at all rows of a file."""
-    seen = np.zeros(2 * len(layout.names), np.uint8)
+    places = 2 * len(layout.names)
+    seen, counts = np.zeros(places, np.uint8), np.zeros((places, 4), np.int64)
+    firsts: dict[tuple[int, int], ColumnCause] = {}
     pieces: list[Piece] = []
     place = _Place(layout.begin, layout.first_line)
     scanner = dialect.scanner(len(layout.names))
     for end, found in _Sections(source, dialect, scanner, watch).rows(layout.begin):
         seen |= np.frombuffer(found.seen, np.uint8)
+        counts += found.kinds.reshape(-1, 4)
+        for column, kind, lines, text in found.firsts:
+            if (column, kind) not in firsts:
+                firsts[column, kind] = ColumnCause(file.name, place.line + lines, shown_value(text))
         place.add(found.rows, found.lines)
         if not source.streams and not found.long_row:
             place.cut(file, end, pieces)
     if source.streams:
         place.cut(file, source.size, pieces, size=file.size)
-    return Survey(file, _seen_columns(layout.names, seen), tuple(pieces))
+    columns = _seen_columns(layout.names, seen)
+    kinds = _kinds(layout.names, columns, counts, firsts)
+    return Survey(file, columns, tuple(pieces), kinds=kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,11 @@ class _Place:
         self._begin, self._row, self._line = begin, 0, line
         self._rows = self._lines = 0
 
+    @property
+    def line(self) -> int:
+        """The number of the next line."""
+        return self._line + self._lines
+
     def add(self, rows: int, lines: int) -> None:
         self._rows += rows
         self._lines += lines
@@ -132,6 +147,27 @@ class _Place:
         self._row += self._rows
         self._line += self._lines
         self._rows = self._lines = 0
+
+
+def _kinds(
+    names: tuple[str, ...],
+    columns: Mapping[str, Seen],
+    counts: npt.NDArray[np.int64],
+    firsts: Mapping[tuple[int, int], ColumnCause],
+) -> dict[str, ValueKinds]:
+    """What the values of each column look like; those of a map are two columns."""
+    found: dict[str, ValueKinds] = {}
+    for place, row in enumerate(counts.tolist()):
+        name = names[place % len(names)]
+        if name not in columns:
+            name += MAP_KEY if place < len(names) else MAP_VALUE
+        elif place >= len(names):
+            continue
+        found[name] = ValueKinds(
+            {kind: row[number] for number, kind in enumerate(KIND_NAMES) if row[number]},
+            {kind: firsts[place, number] for number, kind in enumerate(KIND_NAMES) if row[number]},
+        )
+    return found
 
 
 def _seen_columns(names: tuple[str, ...], seen: npt.NDArray[np.uint8]) -> dict[str, Seen]:

@@ -24,7 +24,7 @@ from tfrkit.build.table_inputs import (
     guess_format,
 )
 from tfrkit.build.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
-from tfrkit.build.table_schema import ColumnChoice, choose_columns, feature_spec, settle
+from tfrkit.build.table_schema import ColumnChoice, choose_columns, column_reports, feature_spec, settle
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
@@ -210,6 +210,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
         _made_by(options, columns, reader, groups, source),
         None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
+        columns=column_reports(surveys, columns, choice),
         stamps=tuple(file.stamp for file in files if file.stamp is not None),
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from tfrkit.build.input_stamp import InputChangedError, InputStamp
 from tfrkit.build.job import Watch
+from tfrkit.build.value_kinds import ValueKinds
 
 __all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "batch_rows", "check_rows"]
 
@@ -35,6 +36,15 @@ class Seen(enum.Flag):
         enum.auto()
     )  # everything else: also 007 and integers beyond 64 bits, of which a number would lose something
     LIST = enum.auto()  # lists of the above, where the format itself has lists
+
+    @property
+    def kind(self) -> str | None:
+        """The narrowest kind that holds all of it; None if no value was seen."""
+        if Seen.TEXT in self:
+            return "bytes"
+        if Seen.FLOAT in self:
+            return "float"
+        return "int64" if Seen.INT in self else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,7 @@ class Survey:
         pieces: the whole file, in order; some MB each.
         refused: columns that no feature can hold, each with why and what to do; an error if one is wanted.
         feature_lists: columns that are feature lists of SequenceExamples, each with the list's name.
+        kinds: how many values of each column look like each kind.
     """
 
     file: InputFile
@@ -96,6 +107,7 @@ class Survey:
     pieces: tuple[Piece, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
     feature_lists: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, ValueKinds] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

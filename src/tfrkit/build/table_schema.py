@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tfrkit.build.column_report import KIND_NAMES, ColumnCause, ColumnReport
 from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, Seen, Survey
+from tfrkit.build.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.features import check_name
 from tfrkit.model.near_names import near_names
@@ -20,6 +22,7 @@ from tfrkit.model.specs import FeatureSpec, FixedLenFeature, VarLenFeature
 __all__ = [
     "ColumnChoice",
     "choose_columns",
+    "column_reports",
     "feature_spec",
     "parse_column",
     "partition_values",
@@ -187,6 +190,28 @@ def feature_spec(columns: Sequence[Column]) -> dict[str, FeatureSpec] | None:
     return spec
 
 
+def column_reports(
+    surveys: Sequence[Survey], columns: Sequence[Column], choice: ColumnChoice
+) -> tuple[ColumnReport, ...]:
+    """Say how columns were settled, and why where most values look like another kind."""
+    kinds: dict[str, ValueKinds] = {}
+    for survey in surveys:
+        for name, found in survey.kinds.items():
+            kinds.setdefault(name, ValueKinds()).merge(found)
+        rows = sum(piece.rows for piece in survey.pieces)
+        for name, text in partition_values(survey.file.partition).items():
+            if (kind := _seen_in(text).kind) is not None:
+                said = ColumnCause(survey.file.name, None, shown_value(text or ""))
+                kinds.setdefault(name, ValueKinds()).merge(ValueKinds({kind: rows}, {kind: said}))
+    reports = []
+    for column in columns:
+        values = kinds.get(column.name, ValueKinds())
+        cause = None if column.name in choice.kinds else values.cause(column.kind)
+        counts: dict[str, int] = {kind: values.counts[kind] for kind in KIND_NAMES if kind in values.counts}
+        reports.append(ColumnReport(column.name, column.feature, column.kind, counts, cause))
+    return tuple(reports)
+
+
 # -- inside ------------------------------------------------------------------------------------------------------------
 
 
@@ -254,7 +279,7 @@ def _check_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> None:
 
 
 def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> Column:
-    kind, separator = choice.kinds.get(name, (_kind_of(seen), None))
+    kind, separator = choice.kinds.get(name, (seen.kind or "bytes", None))
     text = choice.null_values.get(name, choice.null_value)
     feature = choice.renamed.get(name, lists.get(name, name))
     check_name(feature)
@@ -266,14 +291,6 @@ def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str
         return Column(name, feature, kind, seen=seen, steps=True)
     null_value = None if text is None else _null_value(name, kind, text)
     return Column(name, feature, kind, separator, null_value, seen)
-
-
-def _kind_of(seen: Seen) -> str:
-    if Seen.TEXT in seen:
-        return "bytes"
-    if Seen.FLOAT in seen:
-        return "float"
-    return "int64" if Seen.INT in seen else "bytes"
 
 
 def _null_value(name: str, kind: str, given: Any) -> Any:

@@ -10,6 +10,7 @@ from tfrkit.cli.progress import number_text, size_text, time_text
 from tfrkit.errors import AlreadyExistsError
 
 if TYPE_CHECKING:
+    from tfrkit.build.column_report import ColumnReport
     from tfrkit.build.job import BuildReport, PlanSummary
     from tfrkit.records.manifest import ShardEntry
 
@@ -17,6 +18,7 @@ __all__ = ["end_dry_run", "show_plan", "show_report"]
 
 _SHOWN_BAD = 5
 _SHOWN_GROUPS = 20
+_SHOWN_COLUMNS = 20
 _STATES = {
     "new": "nothing is there yet",
     "resume": "an interrupted run is continued",
@@ -45,6 +47,10 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     for found, what, done in ((report.bad, "bad input", "left out"), (report.noted, "input", "noted")):
         if found:
             say(f"{_counted(sum(found.values()), what)} {done}: {_reasons(found)}")
+    if report.columns:
+        say(f"columns: {_kinds(report.columns)}")
+    for remark in _remarks(report.columns):
+        say(remark)
     for bad in report.listed[:_SHOWN_BAD]:
         say(f"  {plain(bad.shown)}")
     if sum(report.bad.values()) > _SHOWN_BAD:
@@ -108,6 +114,19 @@ def end_dry_run(plan: PlanSummary, *, as_json: bool = False) -> None:
         raise AlreadyExistsError(plan.refusal, path=plan.folder)
 
 
+def _kinds(columns: Sequence[ColumnReport]) -> str:
+    shown = ", ".join(f"{plain(column.feature)}: {column.kind}" for column in columns[:_SHOWN_COLUMNS])
+    hidden = len(columns) - _SHOWN_COLUMNS
+    return shown + (f" and {number_text(hidden)} more" if hidden > 0 else "")
+
+
+def _remarks(columns: Sequence[ColumnReport]) -> list[str]:
+    """What to say of columns that are not what most of their values look like."""
+    odd = [plain(column.remark) for column in columns if column.cause is not None]
+    hidden = len(odd) - _SHOWN_COLUMNS
+    return odd[:_SHOWN_COLUMNS] + ([f"{number_text(hidden)} more such columns"] if hidden > 0 else [])
+
+
 def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
     """Print what a job would do (`--dry-run`).
 
@@ -132,6 +151,9 @@ def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
     ]
     if plan.files:
         facts.append(("further files", ", ".join(plan.files)))
+    if plan.columns:
+        facts.append(("columns", _kinds(plan.columns)))
+    facts += [("note", remark) for remark in _remarks(plan.columns)]
     if plan.bad:
         facts.append(("left out", _reasons(plan.bad)))
     if plan.noted:
