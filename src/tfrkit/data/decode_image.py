@@ -26,17 +26,7 @@ from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import OnCorrupt, ReadPolicy
 from tfrkit.ops.image_maker import ImageMaker
 
-__all__ = ["DecodeImageNode", "decode_chunk", "find_on_corrupt"]
-
-
-def find_on_corrupt(node: Node) -> OnCorrupt:
-    """What the sources of a pipeline do about damage: the first that does not raise counts. Pure: no I/O."""
-    policies = [getattr(node, "policy", None), getattr(getattr(node, "function", None), "policy", None)]
-    for policy in policies:
-        if isinstance(policy, ReadPolicy) and policy.on_corrupt != "raise":
-            return policy.on_corrupt
-    found: list[OnCorrupt] = [find_on_corrupt(each) for each in node.inputs]
-    return next((each for each in found if each != "raise"), "raise")
+__all__ = ["DecodeImageNode", "decode_chunk"]
 
 
 @dataclass(frozen=True, eq=False)

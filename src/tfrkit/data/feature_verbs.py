@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfrkit.data import convert
 from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
-from tfrkit.data.decode_image import DecodeImageNode, find_on_corrupt
+from tfrkit.data.decode_image import DecodeImageNode
 from tfrkit.data.image_ops import NormalizeOp, ResizeOp
 from tfrkit.data.node import Node
 from tfrkit.data.parse import ParseNode
 from tfrkit.data.parse_sequence import ParseSequenceNode
+from tfrkit.data.source_policy import find_on_corrupt, source_policies
 from tfrkit.data.with_column import WithColumnNode
 from tfrkit.data.with_source import WithSourceNode
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
@@ -27,9 +28,14 @@ __all__ = ["FeatureVerbs"]
 
 
 class FeatureVerbs(ABC):
-    """Parsing records, and changing the features of what they hold."""
+    """Parsing records, and changing the features of what they hold.
+
+    Attributes:
+        usual_policy: how records are parsed that come from no file, or from one that a function opened.
+    """
 
     node: Node
+    usual_policy: ClassVar[ReadPolicy] = TFRKIT
 
     @classmethod
     @abstractmethod
@@ -46,9 +52,10 @@ class FeatureVerbs(ABC):
 
         Args:
             features: the spec; see `parse_example`.
-            policy: how TensorFlow's and protobuf's readings of odd bytes are told apart; by default that of the source.
+            policy: how TensorFlow's and protobuf's readings of odd bytes are told apart; by default that of the source
+                (the first, if there are several). Of files that a function of yours opens it is not known: TFRKIT.
         """
-        return self._over(ParseNode(self.node, features, policy or TFRKIT))
+        return self._over(ParseNode(self.node, features, policy or self._source_policy()))
 
     def parse_sequence(
         self,
@@ -64,7 +71,12 @@ class FeatureVerbs(ABC):
             sequence_features: the spec of the feature lists.
             policy: as of `parse`.
         """
-        return self._over(ParseSequenceNode(self.node, context_features, sequence_features, policy or TFRKIT))
+        return self._over(
+            ParseSequenceNode(self.node, context_features, sequence_features, policy or self._source_policy())
+        )
+
+    def _source_policy(self) -> ReadPolicy:
+        return next(source_policies(self.node), self.usual_policy)
 
     def decode_raw(self, key: str, dtype: Any, shape: Any = None, *, little_endian: bool = True) -> Dataset:
         """Turn the bytes of a feature into numbers.

@@ -27,6 +27,7 @@ from tfrkit.data.refused_repeat import RefusedRepeatNode
 from tfrkit.data.shuffle import ShuffleNode
 from tfrkit.data.structure import flatten, map_structure
 from tfrkit.model.element_spec import RaggedTensorSpec
+from tfrkit.model.policy import TENSORFLOW, ReadPolicy
 from tfrkit.tf.absent_verbs import VerbsMeta, absent_verb
 from tfrkit.tf.data_iterator import NumpyIterator, OwnedIterator
 from tfrkit.tf.lift import unwrap, wrap
@@ -65,6 +66,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
     """
 
     shown: ClassVar[str | None] = None
+    usual_policy: ClassVar[ReadPolicy] = TENSORFLOW
 
     @classmethod
     def _over(cls, node: Node) -> Dataset:
