@@ -119,6 +119,14 @@ def test_every_part_has_a_layer():
     assert not unknown, f"{sorted(unknown)}: give it a number in LAYERS, or put it into an existing part"
 
 
+def test_every_part_stands_in_the_layout_for_contributors():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    layout = text[text.index("## Layout") : text.index("Imports go down this list")]
+    parts = {path.name + "/" for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    parts |= {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
+    assert not [part for part in sorted(parts) if not re.search(rf"\b{part}(?![\w.])", layout)]
+
+
 def test_imports_go_down():
     wrong = [
         str(found)

@@ -1,7 +1,8 @@
 """ByteSource: the bytes of one file, pipe or file object, as they are stored.
 
 Decompression is in `inflate.py`. Regular files are read by position, so that threads can share one descriptor;
-everything else is read in order only. Nothing is memory-mapped: a file that shrinks would kill the process.
+everything else is read in order only. Nothing is memory-mapped here: a file that shrinks would kill the process. Random
+access to records does map files, and guards itself; see `records/record_file.py`.
 """
 
 from __future__ import annotations
