@@ -18,6 +18,7 @@ void bind_gif(nanobind::module_& module);
 void bind_index(nanobind::module_& module);
 void bind_items(nanobind::module_& module);
 void bind_map(nanobind::module_& module);
+void bind_own(nanobind::module_& module);
 void bind_pad(nanobind::module_& module);
 void bind_parse(nanobind::module_& module);
 void bind_pieces(nanobind::module_& module);

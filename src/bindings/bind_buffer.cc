@@ -17,9 +17,7 @@ Buffer::Buffer(std::size_t size) : memory_(pool_take(size)), size_(size) {
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      sealed_(other.sealed_) {}
+    : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 Buffer::~Buffer() { pool_give(memory_, size_); }
 
@@ -32,8 +30,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   }
   const Buffer* const buffer = nb::inst_ptr<Buffer>(self);
   return PyBuffer_FillInfo(view, self, buffer->bytes().data(),
-                           static_cast<Py_ssize_t>(buffer->size()), buffer->sealed() ? 1 : 0,
-                           flags);
+                           static_cast<Py_ssize_t>(buffer->size()), 0, flags);
 }
 
 PyType_Slot slots[] = {
@@ -52,8 +49,8 @@ void bind_buffer(nb::module_& module) {
   nb::class_<Buffer>(
       module, "Buffer", nb::type_slots(slots), nb::is_final(),
       "Memory from a process-wide pool, 64-byte aligned and not zeroed.\n\n"
-      "Supports the buffer protocol, writable unless a kernel sealed it. The memory goes back to\n"
-      "the pool when the last view of it is gone.")
+      "Supports the buffer protocol, writable. The memory goes back to the pool when the last\n"
+      "view of it is gone.")
       .def("__init__", make_buffer, nb::arg("size"))
       .def("__len__", &Buffer::size);
 }

@@ -17,13 +17,6 @@ const ArrayMaker& shared_arrays() {
   return *only;
 }
 
-// Returns a view of the buffer, which it keeps alive, that cannot be written to.
-nb::object seal(Buffer&& buffer) {
-  const auto view = nb::steal(PyMemoryView_FromObject(nb::cast(std::move(buffer)).ptr()));
-  if (!view.is_valid()) throw nb::python_error();
-  return view.attr("toreadonly")();
-}
-
 nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle stack) {
   const Py_ssize_t count = PyList_Size(elements.ptr());
   if (count == 0) throw nb::value_error("expected at least one element but got none");
@@ -43,7 +36,7 @@ nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle s
     const nb::gil_scoped_release released;
     root.copy_large();
   }
-  const nb::object numbers = size == 0 ? nb::none() : seal(std::move(memory));
+  const nb::object numbers = size == 0 ? nb::none() : nb::cast(std::move(memory));
   return root.finish({arrays, numbers, make_bytes, stack});
 }
 

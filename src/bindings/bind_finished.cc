@@ -5,6 +5,7 @@
 
 #include "array_fields.h"
 #include "bind.h"
+#include "buffer.h"
 #include "scalars.h"
 
 namespace tfrkit {
@@ -24,11 +25,23 @@ class FinishedCheck {
     if (PyDict_CheckExact(value)) return depth < kMaxDepth && is_finished_dict(value, depth + 1);
     if (PyTuple_CheckExact(value)) return depth < kMaxDepth && is_finished_tuple(value, depth + 1);
     const ArrayFields* const array = finder_.find(value);
-    if (array != nullptr) return !array->is_writeable() && is_plain(*array);
+    if (array != nullptr) return is_plain(*array) && (!array->is_writeable() || is_alone(*array));
     if (!PyBytes_CheckExact(value) && scalars_.find(type) == nullptr && !is_listed(type)) {
       return false;
     }
     last_ = type;
+    return true;
+  }
+
+  // Whether nobody but the array refers to its memory, unless somebody has the array itself.
+  [[nodiscard]] bool is_alone(const ArrayFields& array) const noexcept {
+    const ArrayFields* fields = &array;
+    while (fields->base != nullptr) {
+      if (Py_REFCNT(fields->base) > 1) return false;
+      if (Py_TYPE(fields->base) == buffer_) return true;
+      fields = finder_.find(fields->base);
+      if (fields == nullptr) return false;
+    }
     return true;
   }
 
@@ -69,6 +82,7 @@ class FinishedCheck {
   const nb::tuple& types_;
   const Scalars& scalars_ = Scalars::get();
   const ArrayFinder& finder_ = ArrayFinder::get();
+  const PyTypeObject* buffer_ = reinterpret_cast<const PyTypeObject*>(nb::type<Buffer>().ptr());
   const PyTypeObject* last_ = nullptr;  // a type that is known to be right
 };
 
@@ -87,7 +101,8 @@ std::size_t count_finished(const nb::list& values, const nb::tuple& types) {
 }
 
 // Makes elements of values. What needs no conversion stays as it is, dicts and tuples are gone
-// through, arrays become views that cannot be written to; the rest is left to Python.
+// through, arrays on memory that others refer to become views that cannot be written to; the rest
+// is left to Python.
 class ElementMaker {
  public:
   ElementMaker(nb::tuple types, nb::callable convert_part)
@@ -156,7 +171,8 @@ void bind_finished(nb::module_& module) {
       "is_finished", is_finished, nb::arg("value").none(), nb::arg("types"),
       nb::sig("def is_finished(value: typing.Any, types: tuple[type, ...]) -> bool"),
       "Whether a value consists of numpy's scalars, bytes, arrays of numbers that cannot be\n"
-      "written to, instances of exactly these types, and dicts and tuples of such.");
+      "written to or are alone on their memory, instances of exactly these types, and dicts and\n"
+      "tuples of such.");
   module.def(
       "count_finished", count_finished, nb::arg("values"), nb::arg("types"),
       nb::sig("def count_finished(values: list[typing.Any], types: tuple[type, ...]) -> int"),
@@ -167,7 +183,7 @@ void bind_finished(nb::module_& module) {
               "convert: collections.abc.Callable[[typing.Any], typing.Any], "
               "convert_part: collections.abc.Callable[[typing.Any], typing.Any]) "
               "-> collections.abc.Callable[[typing.Any], typing.Any]"),
-      "A function that makes an element of a value: itself if it is_finished; of an array of\n"
+      "A function that makes an element of a value: itself if it is_finished; of another array of\n"
       "numbers a view that cannot be written to; of dicts and tuples new ones of what it makes\n"
       "of their parts. For others it calls convert, or convert_part if they are parts.");
 }

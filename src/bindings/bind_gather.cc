@@ -16,15 +16,15 @@
 namespace tfrkit {
 namespace {
 
-using ByteArray = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
+using ByteArray = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
 
-// Returns the memory as a numpy array, read-only, that owns it.
+// Returns the memory as a numpy array that owns it.
 ByteArray as_array(Buffer&& buffer) {
   auto moved = std::make_unique<Buffer>(std::move(buffer));
   const nb::capsule owner(moved.get(),
                           [](void* held) noexcept { delete static_cast<Buffer*>(held); });
   const std::span<std::byte> bytes = moved.release()->bytes();  // the capsule has it now
-  return {bytes.data(), {bytes.size()}, owner};
+  return {reinterpret_cast<std::uint8_t*>(bytes.data()), {bytes.size()}, owner};
 }
 
 ByteArray gather_runs(const nb::typed<nb::list, nb::object>& data,

@@ -125,8 +125,7 @@ nb::object as_failure(const ExampleFailure& failure) {
   return failure.code == ParseCode::kOk ? nb::none() : nb::cast(failure);
 }
 
-nb::tuple parse(BoundPlan& self, nb::handle source, int dialect, int threads, bool states,
-                bool sealed) {
+nb::tuple parse(BoundPlan& self, nb::handle source, int dialect, int threads, bool states) {
   const Dialect rules = as_dialect(dialect);
   const Pieces pieces(source);
   ExampleBatchRun run(self.plan, self.cache, pieces.records(), states);
@@ -138,7 +137,6 @@ nb::tuple parse(BoundPlan& self, nb::handle source, int dialect, int threads, bo
   if (failure.code != ParseCode::kOk) {
     return nb::make_tuple(nb::list(), nb::none(), as_failure(failure));
   }
-  if (sealed) run.seal();
   return nb::make_tuple(run.columns(self.arrays), run.states(self.arrays), nb::none());
 }
 
@@ -194,13 +192,12 @@ void bind_parse(nb::module_& module) {
            nb::sig("def __init__(self, slots: collections.abc.Sequence[tuple[str, int, int, int, "
                    "object]]) -> None"))
       .def("parse", parse, nb::arg("pieces"), nb::arg("dialect"), nb::arg("threads") = 0,
-           nb::arg("states") = false, nb::arg("sealed") = false,
+           nb::arg("states") = false,
            nb::sig("def parse(self, pieces: collections.abc.Sequence[object], dialect: int, "
-                   "threads: int = 0, states: bool = False, sealed: bool = False) -> "
+                   "threads: int = 0, states: bool = False) -> "
                    "tuple[list[typing.Any], list[numpy.typing.NDArray[numpy.uint8]] | None, "
                    "ParseFailure | None]"),
-           "Parse a batch: (a column for every slot, states of the features, failure or None).\n\n"
-           "sealed: the arrays are read-only.")
+           "Parse a batch: (a column for every slot, states of the features, failure or None).")
       .def("parse_one", parse_one, nb::arg("record"), nb::arg("dialect"),
            nb::sig("def parse_one(self, record: typing_extensions.Buffer, dialect: int) -> "
                    "dict[str, typing.Any] | ParseFailure"),

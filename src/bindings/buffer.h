@@ -6,7 +6,7 @@
 
 namespace tfrkit {
 
-// Owns its memory. Once Python has seen a filled buffer nobody writes to it.
+// Owns its memory. Once Python has seen a filled buffer, nothing here writes to it.
 class Buffer {
  public:
   // Throws std::bad_alloc if there is no memory.
@@ -20,14 +20,9 @@ class Buffer {
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {memory_, size_}; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // Lets Python see it as read-only from now on.
-  void seal() noexcept { sealed_ = true; }
-  [[nodiscard]] bool sealed() const noexcept { return sealed_; }
-
  private:
   std::byte* memory_;
   std::size_t size_;
-  bool sealed_ = false;
 };
 
 }  // namespace tfrkit

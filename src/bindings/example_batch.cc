@@ -223,15 +223,6 @@ ExampleFailure ExampleBatchRun::run(Dialect dialect, int threads) {
   return failure;
 }
 
-void ExampleBatchRun::seal() noexcept {
-  direct_->seal();
-  for (ListColumn& list : lists_) {
-    for (const auto& buffer : {&list.values, &list.offsets, &list.splits}) {
-      if (*buffer != nullptr) (*buffer)->seal();
-    }
-  }
-}
-
 nb::list ExampleBatchRun::columns(const ArrayMaker& arrays) {
   const auto slots = plan_.slots();
   const nb::object direct = nb::cast(std::move(*direct_));

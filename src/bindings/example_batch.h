@@ -54,9 +54,6 @@ class ExampleBatchRun {
   // Parses everything, on several threads if it is large. Throws std::bad_alloc.
   [[nodiscard]] ExampleFailure run(Dialect dialect, int threads);
 
-  // Makes the arrays of `columns` read-only.
-  void seal() noexcept;
-
   // Moves the columns and the states to Python. Precondition: `run` was called, and went well.
   [[nodiscard]] nb::list columns(const ArrayMaker& arrays);
   [[nodiscard]] nb::object states(const ArrayMaker& arrays);

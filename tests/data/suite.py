@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 
 import tfrkit as tfr
 from tests.data.calls import END, LIMIT, difference, ended, outcomes, placeless
+from tests.data.changes import assert_changes_stay
 from tfrkit.testing.plain_engine import plain
 
 __all__ = ["StageSuite"]
@@ -57,6 +58,12 @@ class StageSuite(ABC):
         for _ in range(2):
             where = difference(placeless(outcomes(iter(real))), placeless(outcomes(plain(reference))))
             assert not where, where
+
+    def test_writing_to_its_arrays_changes_nothing_else(self) -> None:
+        assert_changes_stay(self.make(), self.make())
+
+    def test_writing_to_arrays_of_a_cache_changes_nothing_else(self) -> None:
+        assert_changes_stay(self.make().take(LIMIT).cache(), self.make().take(LIMIT).cache(), passes=3)
 
     def test_it_goes_on_after_an_error_and_stays_at_its_end(self) -> None:
         iterator = iter(self.make())

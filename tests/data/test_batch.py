@@ -85,11 +85,15 @@ def test_a_batch_of_records_refers_to_their_blocks():
     assert same(batch[1].to_list(), example[3:])
 
 
-def test_batches_of_columns_are_views():
+def test_batches_of_columns_are_views_until_they_are_handed_out():
     array = np.arange(4.0).reshape(4, 1)
-    batch = next(iter(Dataset.from_tensor_slices(array).batch(2)))
-    assert np.shares_memory(batch, array)
-    assert not batch.flags.writeable
+    dataset = Dataset.from_tensor_slices(array).batch(2)
+    (inside,) = dataset.node.begin(Context()).pull(1).chunk.objects()
+    assert np.shares_memory(inside, array)
+    assert not inside.flags.writeable
+    batch = next(iter(dataset))
+    assert not np.shares_memory(batch, array)
+    assert batch.flags.writeable
 
 
 @pytest.mark.parametrize("at", range(5))

@@ -82,12 +82,12 @@ def test_structure_is_that_of_the_first():
     _alike(batch["a"], BytesColumn.from_list([b"", b"x", b"xx"]))
 
 
-def test_results_are_read_only_and_keep_their_memory():
+def test_results_may_be_written_to_and_keep_their_memory():
     elements = [(np.int64(i), np.arange(3) + i) for i in range(5)]
     batch = collate(elements)
     del elements
     gc.collect()
-    assert [column.flags.writeable for column in batch] == [False, False]
+    assert [column.flags.writeable for column in batch] == [True, True]
     assert batch[0].tolist() == [0, 1, 2, 3, 4]
     assert batch[1][4].tolist() == [4, 5, 6]
 
@@ -134,7 +134,7 @@ def test_arrays_of_any_type_and_size(dtype, shape):
     found = module._stack_alike(arrays) if dtype in ("S3", "M8[s]") else collate(arrays)
     assert found.shape == (3, *shape)
     assert found.dtype == np.dtype(dtype).newbyteorder("=")
-    assert not found.flags.writeable
+    assert found.flags.writeable
     assert found.tolist() == np.stack(arrays).tolist()
 
 

@@ -46,12 +46,16 @@ def test_lists_that_a_function_gives_back_are_tuples_and_those_inside_arrays():
     assert same(to_element(range(2)), (np.int32(0), np.int32(1)))
 
 
-def test_arrays_are_seen_through_views_that_cannot_be_written_to():
-    array = np.zeros(3)
-    found = to_value(array)
-    assert np.shares_memory(found, array)
-    assert array.flags.writeable
-    assert not found.flags.writeable
+def test_parts_of_arrays_are_seen_through_views_that_cannot_be_written_to():
+    whole = np.zeros(3)
+    assert to_value(whole) is whole
+    for convert in (to_value, to_element):
+        found = convert(whole[1:])
+        assert np.shares_memory(found, whole)
+        assert whole.flags.writeable
+        assert not found.flags.writeable
+    alone = np.arange(6).reshape(2, 3)
+    assert to_element(alone) is alone
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def _frozen(array):
     return array
 
 
+WHOLE = np.zeros(3)
 TYPES = (BytesColumn, Ragged, Sparse)
 
 
@@ -47,7 +48,7 @@ def test_what_elements_consist_of_is_finished(value):
     "value",
     [
         *(1, 1.5, True, "a", None, [np.int64(1)], bytearray(b"a")),
-        np.zeros(3),
+        WHOLE[1:],
         _frozen(np.array(1)),
         _frozen(np.array(["a"])),
         _frozen(np.array([b"a"], object)),
@@ -94,14 +95,18 @@ def test_other_values_are_converted_in_their_places():
     assert list(made) == ["b", "a"]
 
 
-def test_arrays_of_elements_cannot_be_written_to():
-    array, texts = np.arange(3), np.array([b"a"], object)
-    made = _maker()((array, texts, np.array(5)))
+def test_arrays_on_memory_of_others_cannot_be_written_to():
+    whole, texts = np.arange(3), np.array([b"a"], object)
+    array = whole[:2]
+    made = _maker()((array, texts, np.array(5), whole))
     assert (made[0].flags.writeable, array.flags.writeable) == (False, True)
     assert np.shares_memory(made[0], array)
+    assert made[3] is whole
     assert made[1] == ["part", texts]
     assert made[2] == ["part", np.array(5)]
-    assert _maker()(array).base is array
+    assert not _maker()(array).flags.writeable
+    alone = np.arange(6).reshape(3, 2)
+    assert _maker()(alone) is alone
 
 
 def test_errors_of_conversions_come_out():

@@ -139,7 +139,7 @@ class _Writer(NodeIterator):
         self._failed += run.error is not None
         if self._seen == self._size:
             self._keep()
-        return run
+        return Run(run.chunk.frozen(), run.error)
 
     def finish(self) -> _Kept:
         """Pull all that there is.
@@ -155,7 +155,7 @@ class _Writer(NodeIterator):
 
     def _add(self, chunk: Chunk) -> None:
         if len(chunk) and self._kept is None:
-            self._chunks.append(chunk)
+            self._chunks.append(chunk.frozen())
         self._seen += len(chunk)
 
     def _keep(self) -> None:
@@ -191,7 +191,7 @@ class _Reader(NodeIterator):
             return None
         chunk = self._kept.chunks[self._chunk]
         end = min(len(chunk), self._row + n)
-        part = chunk.slice(self._row, end)
+        part = chunk.slice(self._row, end).frozen()  # its dicts are others in every pass
         self._done += end - self._row
         self._row = end
         if end == len(chunk):

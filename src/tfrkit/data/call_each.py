@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import starmap
 from typing import Any
 
 from tfrkit.data.convert import to_result
+from tfrkit.data.owned import copies_for
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["call_each", "call_with_one"]
@@ -14,8 +15,8 @@ __all__ = ["call_each", "call_with_one"]
 _ENDED = "Function invocation produced OutOfRangeError: StopIteration: "
 
 
-def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[list[Any], Exception | None]:
-    """Call a function with every element, the parts of a tuple as arguments, until it fails.
+def call_each(function: Callable[..., Any], elements: list[Any]) -> tuple[list[Any], Exception | None]:
+    """Call a function with a copy of every element, the parts of a tuple as arguments, until it fails.
 
     Returns:
         What it made of them, and its error if it failed at the next one.
@@ -24,6 +25,7 @@ def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[li
     ([np.int32(2), np.int32(3)], ZeroDivisionError('integer division or modulo by zero'))
     """
     made: list[Any] = []
+    elements = copies_for(function, elements)
     unpacked = len(elements) > 0 and type(elements[0]) is tuple
     try:
         # The loop runs in C; what came before an error is kept.
@@ -36,7 +38,7 @@ def call_each(function: Callable[..., Any], elements: Sequence[Any]) -> tuple[li
 
 
 def call_with_one(function: Callable[..., Any], element: Any) -> Any:
-    """Call a function with one element, the parts of a tuple as arguments.
+    """Call a function with a copy of one element, the parts of a tuple as arguments.
 
     Returns:
         What it made, as an element.
@@ -44,6 +46,7 @@ def call_with_one(function: Callable[..., Any], element: Any) -> Any:
     Raises:
         Exception: that of the function.
     """
+    (element,) = copies_for(function, [element])
     try:
         return to_result(function(*element) if type(element) is tuple else function(element))
     except StopIteration:

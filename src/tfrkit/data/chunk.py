@@ -2,7 +2,8 @@
 
 Raw records stay references into their blocks (`Records`), parsed ones stay columns (`Columns`), and what a user's
 function made is a list of objects (`Objects`). Stages cut, choose and join chunks without looking inside; objects are
-made only for somebody who wants single elements. A chunk never changes, and may be shared by threads.
+made only for somebody who wants single elements. A chunk never changes, and may be shared by threads: one that is kept
+as well as passed on is `frozen`, and a user's function is called with copies; see `owned.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from tfrkit.data import columns as leaf
 from tfrkit.data.collate import collate
 from tfrkit.data.origin import Origin, origin_of_records
+from tfrkit.data.owned import freeze_elements
 from tfrkit.data.structure import flatten, is_nested, map_structure, parts, rebuild
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -59,8 +61,15 @@ class Chunk(ABC):
         """The elements at these positions (int64, at least 0), in this order."""
 
     @abstractmethod
+    def frozen(self) -> Chunk:
+        """The same elements for several who have them at once: none of them can write to an array."""
+
+    @abstractmethod
     def objects(self) -> list[Any]:
-        """The elements as a user sees them: numpy scalars, bytes, arrays and so on, in tuples and dicts."""
+        """The elements as a user sees them: numpy scalars, bytes, arrays and so on, in tuples and dicts.
+
+        Arrays are on the memory of the chunk.
+        """
 
     @abstractmethod
     def batch(self) -> Any:
@@ -86,6 +95,10 @@ class Records(RecordRows, Chunk):
     def origin(self) -> Origin:
         """As the blocks know it; computed at every call."""
         return origin_of_records(self)
+
+    def frozen(self) -> Records:
+        """Itself: bytes cannot be written to."""
+        return self
 
     def objects(self) -> list[Any]:
         """The records as bytes, cut from the blocks in one native call."""
@@ -141,6 +154,10 @@ class Columns(Chunk):
         origin = None if self._origin is None else self._origin.take(rows)
         return Columns(map_structure(lambda column: leaf.take(column, rows), self.columns), len(rows), origin)
 
+    def frozen(self) -> Columns:
+        """With views of the columns."""
+        return Columns(map_structure(leaf.frozen, self.columns), self._count, self._origin)
+
     def objects(self) -> list[Any]:
         """One structure of rows an element."""
         return _rows(self.columns, self._count)
@@ -195,6 +212,10 @@ class Objects(Chunk):
         items = self.items
         origin = None if self._origin is None else self._origin.take(rows)
         return Objects([items[row] for row in rows.tolist()], origin)
+
+    def frozen(self) -> Objects:
+        """With other dicts, and views of arrays."""
+        return Objects(freeze_elements(self.items), self._origin)
 
     def objects(self) -> list[Any]:
         """The elements; do not change the list."""

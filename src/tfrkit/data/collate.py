@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.data.columns import read_only
 from tfrkit.data.convert import to_value
 from tfrkit.data.structure import flatten, pack, require_same
 from tfrkit.errors import InvalidArgumentError
@@ -37,7 +36,7 @@ def collate(elements: list[Any]) -> Any:
         elements: at least one; leaves are numpy scalars, bytes, arrays, BytesColumn, Ragged, Sparse or None.
 
     Returns:
-        The structure of the first element with a column in the place of every leaf. Arrays are read-only.
+        The structure of the first element with a column in the place of every leaf.
 
     Raises:
         InvalidArgumentError: shapes or types differ; the text for shapes is TensorFlow's.
@@ -79,7 +78,7 @@ def _stack_arrays(values: list[npt.NDArray[Any]]) -> Any:
     shape = (len(values), *values[0].shape)
     # Joined along the first dimension they lie as they do stacked, and np.stack would make a view of each.
     stacked = np.concatenate(values).reshape(shape) if len(shape) > 1 else np.array(values)
-    return BytesColumn.from_list(stacked) if stacked.dtype == object else read_only(stacked)
+    return BytesColumn.from_list(stacked) if stacked.dtype == object else stacked
 
 
 def _stack_columns(values: list[BytesColumn]) -> BytesColumn:

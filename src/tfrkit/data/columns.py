@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.data.owned import freeze, freeze_elements
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import IntArray
+from tfrkit.model.select import IntArray, run_positions, splits_of
 from tfrkit.model.sparse import Sparse
 
 __all__ = [
@@ -27,9 +29,9 @@ __all__ = [
     "concat",
     "cut",
     "finish",
+    "frozen",
     "joinable",
     "nbytes",
-    "read_only",
     "rows",
     "strings_in",
     "take",
@@ -60,15 +62,6 @@ class Rows:
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse | Rows"
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array, or a view that cannot be written to."""
-    if not array.flags.writeable:
-        return array
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def strings_in(value: Any) -> Any:
     """The value, an array of bytes objects as a BytesColumn."""
     if isinstance(value, np.ndarray) and value.dtype == object:
@@ -77,20 +70,46 @@ def strings_in(value: Any) -> Any:
 
 
 def rows(column: Column) -> list[Any]:
-    """The rows as a user sees them: numpy scalars and bytes, arrays (views, read-only), BytesColumn, Ragged, Sparse."""
+    """The rows as a user sees them: numpy scalars and bytes, arrays (views), BytesColumn, Ragged, Sparse."""
     if isinstance(column, Rows):
         return list(column.items)
     if isinstance(column, np.ndarray):
-        return list(read_only(column))
+        return list(column)
     if isinstance(column, BytesColumn):
-        return column.to_list() if column.ndim == 1 else list(read_only(column.to_numpy()))
+        return column.to_list() if column.ndim == 1 else list(column.to_numpy())
     if isinstance(column, Padded):
         column = column.ragged
         if isinstance(column.values, BytesColumn):
-            return [read_only(row.to_numpy()) for row in column]
-    if isinstance(column, Ragged) and isinstance(column.values, np.ndarray) and column.values.flags.writeable:
-        column = Ragged.unchecked(read_only(column.values), column.row_splits)
-    return list(column)
+            return [row.to_numpy() for row in column]
+    if isinstance(column, Ragged) and isinstance(column.values, np.ndarray):
+        return list(column)
+    if isinstance(column, Ragged) and isinstance(column.values, BytesColumn) and column.values.ndim == 1:
+        return _rows_of_bytes(column.values, column.row_splits)
+    return list(freeze(column))  # such rows have offsets and sizes in common
+
+
+def _rows_of_bytes(values: BytesColumn, splits: npt.NDArray[Any]) -> list[BytesColumn]:
+    """Rows on parts of the data that have nothing in common, with offsets of their own."""
+    entries = np.diff(splits) + 1  # in the offsets of a row, which end with its end
+    begins, data = values.offsets[splits], values.data
+    ends = splits_of(entries)
+    offsets = values.offsets[run_positions(splits[:-1].astype(np.int64), entries)]
+    offsets -= np.repeat(begins[:-1], entries)
+    bounds, places = begins.tolist(), ends.tolist()
+    return [
+        BytesColumn.unchecked(data[begin:end], offsets[first:last], (last - first - 1,))
+        for (begin, end), (first, last) in zip(pairwise(bounds), pairwise(places), strict=True)
+    ]
+
+
+def frozen(column: Column) -> Column:
+    """The column on the same memory, which cannot be written to through it."""
+    if isinstance(column, Rows):
+        return Rows(freeze_elements(column.items))
+    if isinstance(column, Padded):
+        return Padded(freeze(column.ragged), column.default)
+    part: Column = freeze(column)
+    return part
 
 
 def cut(column: Column, start: int, stop: int) -> Column:
@@ -99,7 +118,8 @@ def cut(column: Column, start: int, stop: int) -> Column:
         return Rows(column.items[start:stop])
     if isinstance(column, Padded):
         return Padded(column.ragged[start:stop], column.default)
-    part: Column = column[start:stop]
+    # What has offsets has some of them in common with what follows.
+    part: Column = column[start:stop] if isinstance(column, np.ndarray) else freeze(column)[start:stop]
     return part
 
 
@@ -156,11 +176,8 @@ def concat(columns: Sequence[Any]) -> Column:
 
 def finish(column: Column) -> Any:
     """The whole column as the value of one batch; not for `Rows`, which are collated."""
-    if type(column) is np.ndarray:
-        return read_only(column)
     if isinstance(column, Padded):
-        padded = column.ragged.to_padded(column.default)
-        return read_only(padded) if isinstance(padded, np.ndarray) else padded
+        return column.ragged.to_padded(column.default)
     assert not isinstance(column, Rows)
     return column
 

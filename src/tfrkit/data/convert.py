@@ -1,8 +1,9 @@
 """Values of users as elements: what TensorFlow would make of them.
 
 Python's ints become int32 (int64 if they do not fit), floats float32, str and bytes bytes, lists arrays; numpy's values
-keep their types. Arrays are not copied but seen through views that cannot be written to. The same value need not mean
-the same everywhere: a list that a function gives back is a tuple of components, elsewhere it is one array.
+keep their types. Arrays are not copied; those on memory that others may have are seen through views that cannot be
+written to. The same value need not mean the same everywhere: a list that a function gives back is a tuple of
+components, elsewhere it is one array.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.data.columns import read_only
+from tfrkit.data.owned import read_only
 from tfrkit.data.structure import map_structure
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.examples.to_array import to_array
@@ -60,7 +61,7 @@ def _of_function(value: Any) -> Any:
         if dtype is not None:
             array = np.array(value)
             if np.can_cast(array.dtype, dtype, "same_kind"):
-                return read_only(array.astype(dtype, copy=False))
+                return array.astype(dtype, copy=False)
     return to_value(value)
 
 
@@ -136,7 +137,8 @@ def to_value(value: Any) -> Any:
     """Make one value of an element.
 
     Returns:
-        A numpy scalar, bytes, an array that cannot be written to, a BytesColumn, Ragged, Sparse or None.
+        A numpy scalar, bytes, an array (a view that cannot be written to if it may be of others' memory), a
+        BytesColumn, Ragged, Sparse or None.
 
     Raises:
         ValueError: TensorFlow has no tensor for it; the text is TensorFlow's.
@@ -157,7 +159,7 @@ def to_value(value: Any) -> Any:
     if kind is str and value.isascii():
         return value.encode()
     if kind is np.ndarray and value.dtype.char in _CODES and value.ndim and value.dtype.isnative:
-        return read_only(value)
+        return value if value.base is None else read_only(value)
     if isinstance(value, BytesColumn) and not value.shape:
         return value.to_numpy().item()
     if isinstance(value, COLUMN_TYPES) or hasattr(value, "element_spec"):  # the last is a Dataset
@@ -168,7 +170,8 @@ def to_value(value: Any) -> Any:
     _check_type(array.dtype)
     if not array.ndim:
         return array[()]
-    return read_only(array.astype(array.dtype.newbyteorder("="), copy=False))
+    made = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return made if made.base is None else read_only(made)
 
 
 def _are_arrays(value: Any) -> bool:

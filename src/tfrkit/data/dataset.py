@@ -28,6 +28,7 @@ from tfrkit.data.make_repeat import make_repeat_node
 from tfrkit.data.map import MapNode
 from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.options import Options, OptionsNode
+from tfrkit.data.owned import copies_for
 from tfrkit.data.padded_batch import make_padded_batch_node
 from tfrkit.data.prefetch import PrefetchNode
 from tfrkit.data.profile import Profile, profile
@@ -510,7 +511,7 @@ class Dataset(FeatureVerbs, StepVerbs):
         return DatasetIterator(self.node, state)
 
     def as_numpy_iterator(self) -> Iterator[Any]:
-        """Run it; every part of an element is a numpy scalar, a read-only array or bytes."""
+        """Run it; every part of an element is a numpy scalar, a read-only array or bytes, as in TensorFlow."""
         return NumpyIterator(iter(self))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
@@ -530,7 +531,8 @@ class Dataset(FeatureVerbs, StepVerbs):
         """
         state = convert.to_tensors(initial_state)
         for element in DatasetIterator(self.node):
-            made = convert.to_element(reduce_func(state, element))
+            (own,) = copies_for(reduce_func, [state])
+            made = convert.to_element(reduce_func(own, element))
             specs.check_same_state(state, made)
             state = made
         return state

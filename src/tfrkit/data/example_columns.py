@@ -68,7 +68,7 @@ class ExampleColumns:
         Raises:
             BadRow: that record fails, perhaps not as the first.
         """
-        columns, _, failure = self._plan.native.parse(records.pieces, self._dialect, threads, False, True)
+        columns, _, failure = self._plan.native.parse(records.pieces, self._dialect, threads)
         if failure is not None:
             raise BadRow(failure.row)
         made = {

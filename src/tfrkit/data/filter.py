@@ -17,6 +17,7 @@ from tfrkit.data.node import (
     NodeIterator,
     Run,
 )
+from tfrkit.data.owned import copies_for
 from tfrkit.data.structure import map_structure
 from tfrkit.model.element_spec import spec_of_value
 
@@ -90,11 +91,12 @@ class _FilterIterator(NodeIterator):
 
 
 def accepts(predicate: Callable[..., Any], element: Any) -> bool:
-    """Ask a predicate about an element; the parts of a tuple are its arguments.
+    """Ask a predicate about a copy of an element; the parts of a tuple are its arguments.
 
     Raises:
         ValueError: its answer is neither true nor false.
     """
+    (element,) = copies_for(predicate, [element])
     answer = predicate(*element) if isinstance(element, tuple) else predicate(element)
     if isinstance(answer, (bool, np.bool_)):
         return bool(answer)

@@ -15,6 +15,7 @@ import numpy as np
 
 from tfrkit.data.convert import to_result
 from tfrkit.data.node import Context, Node
+from tfrkit.data.owned import copies_for
 from tfrkit.data.seeds import find_seeds, restore_seeds, save_seeds
 from tfrkit.data.slices import ElementsNode
 from tfrkit.data.structure import flatten, map_structure, pack
@@ -34,7 +35,8 @@ def name_of(function: Any) -> str:
 
 
 def call_with(function: Callable[..., Any], element: Any) -> Any:
-    """Call a function with an element; the parts of a tuple are its arguments."""
+    """Call a function with a copy of an element; the parts of a tuple are its arguments."""
+    (element,) = copies_for(function, [element])
     return function(*element) if type(element) is tuple else function(element)
 
 
@@ -77,7 +79,6 @@ def _made_up_value(spec: Any, variant: int) -> Any:
         filled = BytesColumn.from_list([text] * int(np.prod(shape)))
         return filled.reshape(*shape) if shape else text
     values = np.full(shape, 1 + variant).astype(spec.dtype)
-    values.flags.writeable = False
     return values if shape else values[()]
 
 

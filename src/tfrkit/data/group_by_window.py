@@ -157,6 +157,11 @@ class BucketOf:
     length: Callable[..., Any]
     boundaries: tuple[int, ...]
 
+    @property
+    def keeps_values(self) -> bool:
+        """As the function that measures; see `copies_for`."""
+        return getattr(self.length, "keeps_values", False)
+
     def __call__(self, *element: Any) -> int:
         """Measure and count."""
         length = int(self.length(*element))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.data.columns import Rows, read_only, rows
+from tfrkit.data.columns import Rows, rows
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.ops.image_maker import round_image
@@ -55,7 +55,7 @@ class ResizeOp:
         made: npt.NDArray[Any] = resize(images, self.size, self.method, antialias=self.antialias)
         if self.dtype is not None and made.dtype != self.dtype:
             made = round_image(made) if self.dtype == np.uint8 else made.astype(self.dtype)
-        return read_only(made)
+        return made
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
         """The size is known, and the type."""
@@ -92,8 +92,7 @@ class NormalizeOp:
         return element | {self.key: self._changed(_feature(self.label, element, self.key))}
 
     def _changed(self, value: Any) -> Any:
-        made = self.change(_numbers(self.label, value, self.key))
-        return read_only(made) if made.ndim else made
+        return self.change(_numbers(self.label, value, self.key))
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Shapes stay."""

@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakSet
 
+import numpy as np
+
 from tfrkit.data import structure
 from tfrkit.data.demand import next_demand
 from tfrkit.data.keep_order import keep_order
 from tfrkit.data.node import Context, Node, Run, to_json
 from tfrkit.data.optional import Optional
 from tfrkit.data.options import OptionsNode
+from tfrkit.data.owned import own_elements
 from tfrkit.data.plan import optimise
 from tfrkit.data.refused_repeat import RefusedRepeatNode
 from tfrkit.data.state import StateKeeper
@@ -131,10 +134,15 @@ class DatasetIterator:
             return False
         if self._pure and len(run.chunk) >= self._ahead:  # else more is not to be had at once
             self._ahead = next_demand(self._ahead, run.chunk)
-        items = run.chunk.objects()[::-1]  # a copy: the chunk may be kept by somebody
-        self._count, self._error = len(items), run.error
-        self._items = items
+        self._error = run.error
+        items = run.chunk.objects()
+        del run  # so that only the list has what nobody keeps
+        self._count, self._items = len(items), self._hand_out(items)[::-1]
         return True
+
+    def _hand_out(self, elements: list[Any]) -> list[Any]:
+        """Elements for the user, in a list of their own."""
+        return own_elements(elements)
 
     def _pull(self) -> Run | None:
         self._pulling = True
@@ -266,7 +274,7 @@ def _close_all() -> None:
 
 
 class NumpyIterator:
-    """Elements with numpy scalars, read-only arrays and bytes only."""
+    """Elements with numpy scalars, read-only arrays and bytes only, as TensorFlow gives them."""
 
     def __init__(self, iterator: DatasetIterator) -> None:
         self._iterator = iterator
@@ -281,5 +289,6 @@ class NumpyIterator:
 def _as_numpy(value: Any) -> Any:
     if isinstance(value, BytesColumn):
         value = value.to_numpy()
+    if isinstance(value, np.ndarray):
         value.flags.writeable = False
     return value

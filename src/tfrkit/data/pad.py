@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.collate import collate
-from tfrkit.data.columns import Column, Padded, read_only, rows, strings_in
+from tfrkit.data.columns import Column, Padded, rows, strings_in
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -43,7 +43,7 @@ def pad_column(column: Column, shape: Dims, fill: Any, component: int) -> Any:
         inner = column.shape[1:]
         _check_rank(len(inner), shape, component)
         if all(size is None or size == own for size, own in zip(shape, inner, strict=True)):
-            return read_only(column) if isinstance(column, np.ndarray) else column
+            return column
     elif isinstance(column, Ragged) and column.ragged_rank == 1:
         return _pad_ragged(column, shape, fill, component)
     return pad_values(rows(column), shape, fill, component)
@@ -89,8 +89,7 @@ def _pad_ragged(ragged: Ragged, shape: Dims, fill: Any, component: int) -> Any:
     if any(size is not None and size != own for size, own in zip(shape[1:], inner, strict=True)):
         found = list(ragged)
         return _pad_any(found, [row.shape for row in found], shape, fill)
-    padded = ragged.to_padded(fill, length)
-    return read_only(padded) if isinstance(padded, np.ndarray) else padded
+    return ragged.to_padded(fill, length)
 
 
 def _pad_any(values: Sequence[Any], shapes: list[tuple[int, ...]], shape: Dims, fill: Any) -> Any:
@@ -104,7 +103,7 @@ def _pad_any(values: Sequence[Any], shapes: list[tuple[int, ...]], shape: Dims, 
     for number, value in enumerate(values):
         place = tuple(slice(size) for size in value.shape)
         padded[number][place] = value.to_numpy() if strings else value
-    return BytesColumn.from_list(padded) if strings else read_only(padded)
+    return BytesColumn.from_list(padded) if strings else padded
 
 
 def _check_rank(rank: int, shape: Dims, component: int) -> None:

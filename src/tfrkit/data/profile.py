@@ -253,6 +253,7 @@ class _TimedFunction:
         self._function = function
         self._add = add
         self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.keeps_values = getattr(function, "keeps_values", False)
 
     def __call__(self, *args: Any) -> Any:
         start = time.perf_counter()

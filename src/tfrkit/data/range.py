@@ -58,7 +58,6 @@ class _RangeIterator(NodeIterator):
         numbers = node.first + node.step * np.arange(self._done, self._done + n, dtype=np.int64)
         self._done += n
         numbers = numbers.astype(node.dtype, copy=False)
-        numbers.flags.writeable = False
         return Run(Columns(numbers, n))
 
     def save(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from tfrkit.data.convert import to_result
 from tfrkit.data.function_spec import name_of, result_spec
 from tfrkit.data.node import Node
+from tfrkit.data.owned import copies_for
 from tfrkit.data.specs import shown_types, spec_of
 from tfrkit.data.steps import Elements, Open, StepsNode
 from tfrkit.data.structure import map_structure
@@ -57,7 +58,7 @@ def take_step(function: Callable[..., Any], state: Any, element: Any) -> tuple[A
     Raises:
         TypeError: the function gives no pair, or a state of another type.
     """
-    made = to_result(function(state, element))
+    made = to_result(function(*copies_for(function, [state, element])))
     if not isinstance(made, tuple) or len(made) != 2:
         raise TypeError(
             "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value "

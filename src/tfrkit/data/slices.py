@@ -11,6 +11,7 @@ from tfrkit.data.chunk import Columns, Objects
 from tfrkit.data.columns import Rows
 from tfrkit.data.convert import to_tensors
 from tfrkit.data.node import Context, Node, NodeIterator, Run
+from tfrkit.data.owned import freeze, freeze_elements
 from tfrkit.data.specs import spec_of, spec_of_columns
 from tfrkit.data.structure import flatten, map_structure
 from tfrkit.errors import InvalidArgumentError
@@ -84,7 +85,7 @@ class ElementsNode(Node):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin after so many."""
-        return _RowsIterator(Objects(list(self.elements)), 0 if state is None else state)
+        return _RowsIterator(Objects(freeze_elements(list(self.elements))), 0 if state is None else state)
 
     def element_spec(self) -> Any:
         """As it was where they came from."""
@@ -123,7 +124,7 @@ def make_slices_node(tensors: Any) -> Node:
         ValueError: a value has no rows, or another number of them; or there is no value.
         InvalidArgumentError: a Sparse has one dimension only.
     """
-    columns = to_tensors(tensors)
+    columns = map_structure(freeze, to_tensors(tensors))
     found = [column for column in flatten(columns) if column is not None]
     if not found:
         raise ValueError("Invalid `element`. `element` should not be empty.")
@@ -150,7 +151,7 @@ def make_tensors_node(tensors: Any) -> Node:
         ValueError: TensorFlow has no tensor for a value.
         InvalidArgumentError: there is no value.
     """
-    element = to_tensors(tensors)
+    element = map_structure(freeze, to_tensors(tensors))
     if all(value is None for value in flatten(element)):
         raise InvalidArgumentError("Length for attr 'Toutput_types' of 0 must be at least minimum 1")
     return TensorsNode(element)

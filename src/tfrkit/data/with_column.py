@@ -12,6 +12,7 @@ from tfrkit.data.chunk import Chunk, Columns, Objects, Records
 from tfrkit.data.columns import Column, Rows
 from tfrkit.data.convert import to_value
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator, Run, first_element
+from tfrkit.data.owned import copies_for
 from tfrkit.data.specs import spec_of
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec
@@ -87,7 +88,7 @@ class _WithColumnIterator(NodeIterator):
                 f"with_column({self._name!r}): expected elements that are dicts of features but got "
                 f"{type(element).__name__}"
             )
-        return to_value(self._function(element))
+        return to_value(self._function(*copies_for(self._function, [element])))
 
     def _add(self, chunk: Chunk, elements: list[Any], made: list[Any]) -> Chunk:
         if isinstance(chunk, Columns):

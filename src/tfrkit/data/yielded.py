@@ -102,8 +102,9 @@ def _convert(value: Any, spec: TensorSpec) -> Any:
             object if spec.dtype.kind == "O" else None
         )  # numpy's own strings lose zero bytes at their ends
         array = np.asarray(value.to_numpy() if isinstance(value, BytesColumn) else value, wanted)
-        with np.errstate(all="ignore"):
-            return array.astype(spec.dtype, order="C", copy=False)
+        with np.errstate(all="ignore"):  # a copy: the generator may use its array again
+            shared = array is value or array.base is not None
+            return array.astype(spec.dtype, order="C", copy=shared)
     except (TypeError, ValueError):
         raise TypeError(
             "`generator` yielded an element that could not be converted to the expected type. The expected type was "
@@ -121,9 +122,7 @@ def _with_shape(array: Any, spec: TensorSpec) -> Any:
         return _to_strings(array)
     if not array.ndim:
         return array[()]
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    return array
 
 
 def _to_strings(array: Any) -> Any:

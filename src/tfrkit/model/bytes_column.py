@@ -1,6 +1,6 @@
 """BytesColumn: many byte strings in one buffer, with offsets and a shape.
 
-A value without a Python object for each entry. It never changes, and may be shared by threads. What stands for
+A value without a Python object for each entry. Nothing here changes it, and threads may share it. What stands for
 missing entries is not decided here: a column has a value in every place.
 """
 
@@ -29,7 +29,7 @@ class BytesColumn(ArrowColumn):
     """Byte strings, entry `i` of the flattened column being `data[offsets[i]:offsets[i + 1]]`.
 
     Attributes:
-        data: the buffer, a read-only uint8 array. It may hold more than the entries.
+        data: the buffer, a uint8 array. It may hold more than the entries, and is read-only if it is somebody else's.
         offsets: int64, one more than there are entries, ascending. A slice need not begin at 0.
         shape: as numpy's; entries are in row-major order.
 
@@ -111,7 +111,7 @@ class BytesColumn(ArrowColumn):
         if kinds - {bytes}:
             items = [item.encode() if isinstance(item, str) else item for item in items]
         try:
-            data = b"".join(items)
+            data = bytearray().join(items)
         except TypeError:
             raise _wrong_item(items) from None
         lengths = np.fromiter(map(_byte_count if memoryview in kinds else len, items), np.int64, len(items))
@@ -136,7 +136,6 @@ class BytesColumn(ArrowColumn):
                 f"{[part.shape for part in parts]}"
             )
         data = np.concatenate([part.used() for part in parts])
-        data.flags.writeable = False
         offsets = splits_of(np.concatenate([part.lengths.ravel() for part in parts]))
         return cls.unchecked(data, offsets, (sum(part.shape[0] for part in parts), *inner))
 
@@ -213,9 +212,9 @@ class BytesColumn(ArrowColumn):
         return fixed_layout(flat, self.shape)
 
     def to_torch(self) -> tuple[Any, Any]:
-        """The bytes in use as a uint8 tensor, and where each entry begins and ends in it; nothing is copied.
+        """The bytes in use as a uint8 tensor, and where each entry begins and ends in it.
 
-        Offsets are copied if they do not begin at 0. Do not write to the tensors.
+        They are on the same memory, except arrays that are read-only, and offsets that do not begin at 0: copies.
         """
         first = self.offsets[0]
         return as_torch(self.used()), as_torch(self.offsets - first if first else self.offsets)
@@ -280,7 +279,7 @@ class BytesColumn(ArrowColumn):
         return self
 
     def __deepcopy__(self, memo: object) -> BytesColumn:
-        return self
+        return self.compact()
 
     def __reduce__(self) -> tuple[object, ...]:
         # Only the bytes in use are written, whatever the buffer behind a slice.
@@ -303,6 +302,12 @@ class BytesColumn(ArrowColumn):
     def used(self) -> npt.NDArray[np.uint8]:
         """The part of `data` that holds the entries; a view."""
         return self.data[self.offsets[0] : self.offsets[-1]]
+
+    def compact(self) -> BytesColumn:
+        """A copy, without what `data` holds besides the entries."""
+        offsets = self.offsets
+        first, last = offsets.item(0), offsets.item(-1)
+        return BytesColumn.unchecked(self.data[first:last].copy(), offsets - first, self.shape)
 
     def _objects(self, flat: list[bytes]) -> npt.NDArray[np.object_]:
         objects = np.empty(len(flat), object)
@@ -327,7 +332,6 @@ _NO_BYTES = np.frombuffer(b"", np.uint8)
 
 
 def _rebuild(data: npt.NDArray[np.uint8], offsets: IntArray, shape: tuple[int, ...]) -> BytesColumn:
-    data.flags.writeable = False
     return BytesColumn.unchecked(data, offsets, shape)
 
 

@@ -1,7 +1,7 @@
-"""Arrays for frameworks that know no read-only memory: DLPack and PyTorch, without copying.
+"""Arrays for frameworks that know no read-only memory: DLPack and PyTorch.
 
-Columns never change, so their arrays are often read-only, which neither numpy's DLPack nor torch.from_numpy passes
-on in silence. What is handed out here is the same memory without that mark; whoever gets it must not write to it.
+What may be written to is handed over as it is, on the same memory. Arrays that are marked read-only are shared with
+somebody (a cache, a buffer of Python's), and a framework would write to them all the same: those are copied.
 """
 
 from __future__ import annotations
@@ -13,32 +13,28 @@ import numpy.typing as npt
 
 from tfrkit.optional import require
 
-__all__ = ["as_torch", "dlpack_capsule", "unlocked"]
-
-
-class _Memory:
-    """An array's memory under numpy's protocol, without the mark that it is read-only."""
-
-    def __init__(self, array: npt.NDArray[Any]) -> None:
-        address, _ = array.__array_interface__["data"]
-        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
-        self.owner = array
-
-
-def unlocked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same memory as an array that is not marked read-only; it keeps the original alive."""
-    return array if array.flags.writeable else np.asarray(_Memory(array))
+__all__ = ["as_torch", "dlpack_capsule"]
 
 
 def dlpack_capsule(array: npt.NDArray[Any], options: dict[str, Any]) -> object:
-    """What `__dlpack__` gives."""
-    return unlocked(array).__dlpack__(**options)
+    """What `__dlpack__` gives.
+
+    Raises:
+        BufferError: a copy is forbidden, and the array is read-only.
+    """
+    if not array.flags.writeable and options.get("copy") is False:
+        raise BufferError("read-only memory is handed over as a copy only: leave out copy=False")
+    return _writable(array).__dlpack__(**options)
 
 
 def as_torch(array: npt.NDArray[Any]) -> Any:
-    """A tensor on the same memory.
+    """A tensor on the same memory, or on a copy if the array is read-only.
 
     Raises:
         MissingExtraError: torch is not installed.
     """
-    return require("torch", "to_torch").from_numpy(unlocked(array))
+    return require("torch", "to_torch").from_numpy(_writable(array))
+
+
+def _writable(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return array if array.flags.writeable else np.array(array)

@@ -266,7 +266,7 @@ class Ragged(ArrowColumn):
     def to_torch(self) -> tuple[Any, ...]:
         """Values (what BytesColumn and Ragged make of theirs), then row_splits, as tensors on the same memory.
 
-        Do not write to them. For nested rows the splits go from the innermost to the outermost.
+        Arrays that are read-only are copied. For nested rows the splits go from the innermost to the outermost.
         """
         values = self.values
         inner = (as_torch(values),) if isinstance(values, np.ndarray) else values.to_torch()

@@ -180,7 +180,7 @@ class Sparse:
         return _ragged[0](self.values, np.bincount(rows, minlength=len(self)))  # type: ignore[no-any-return]
 
     def to_torch(self) -> Any:
-        """A `torch.sparse_coo_tensor` of the numbers; values are not copied. Do not write to it.
+        """A `torch.sparse_coo_tensor` of the numbers, on the same memory; arrays that are read-only are copied.
 
         Raises:
             MissingExtraError: torch is not installed.

@@ -28,6 +28,9 @@ class OwnedIterator(DatasetIterator):
     def __next__(self) -> Any:
         return wrap(super().__next__())
 
+    def _hand_out(self, elements: list[Any]) -> list[Any]:
+        return elements[:]  # nobody can write to a Tensor
+
     def next(self) -> Any:
         """The next element, as `next(iterator)` gives it."""
         return self.__next__()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from tfrkit.data.node import Node
 from tfrkit.ops.seeds import SeedScope
@@ -22,9 +22,12 @@ class OnTensors:
     """A function that takes and gives Tensors, called with values.
 
     Attributes:
+        keeps_values: nobody can write to a Tensor; see `copies_for`.
         function: the user's.
         scope: where its random operations stand in their streams; that of the youngest iterator.
     """
+
+    keeps_values: ClassVar = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function, updated=())  # its name, not its attributes
