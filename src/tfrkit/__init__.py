@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.reader import read_blocks, read_records
     from tfrkit.records.record_file import RecordFile
     from tfrkit.records.repair import RepairReport, repair
+    from tfrkit.records.repair_files import RepairFilesReport, repair_files
     from tfrkit.records.schema import FeatureSummary, Schema
     from tfrkit.records.shards import ShardWriter, shard_of
     from tfrkit.records.statistics import Statistics
@@ -121,6 +122,7 @@ __all__ = [
     "RaggedTensorSpec",
     "ReadPolicy",
     "RecordFile",
+    "RepairFilesReport",
     "RepairReport",
     "Schema",
     "SequenceExample",
@@ -172,6 +174,7 @@ __all__ = [
     "read_records",
     "read_table",
     "repair",
+    "repair_files",
     "reshard",
     "sample",
     "select",
@@ -237,6 +240,7 @@ _EXPORTS = {
     "records.reader": "read_blocks read_records",
     "records.record_file": "RecordFile",
     "records.repair": "RepairReport repair",
+    "records.repair_files": "RepairFilesReport repair_files",
     "records.schema": "FeatureSummary Schema",
     "records.statistics": "Statistics",
     "records.stats": "stats",

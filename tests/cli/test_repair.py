@@ -57,10 +57,57 @@ def test_a_file_without_any_record_ends_with_1(command, folder):
     assert "0 records saved" in done.out
 
 
-def test_several_files_and_folders_are_refused(command, words, folder):
+def damage(path, at=14):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+def test_several_files_need_a_folder(command, words, folder):
     (folder / "words2.tfrecord").write_bytes((folder / "words.tfrecord").read_bytes())
     done = command("repair", "words*", "b.tfrecord")
     assert done.code == 2
-    assert done.err.startswith("error: expected one file to repair but got 'words*', which is 2 files\n")
-    (folder / "out").mkdir()
-    assert command("repair", "words.tfrecord", "out").err.startswith("error: out: is a folder\n")
+    assert done.err.startswith("error: expected a folder for 2 files but got 'b.tfrecord'\n")
+    assert command("repair", "words.tfrecord").err.startswith(
+        "error: expected SOURCE and TARGET but got one path\n"
+    )
+    assert command("repair", "words.tfrecord", "--replace", "--overwrite").code == 2
+    damage(folder / "words2.tfrecord")
+    done = command("repair", "words*", "out/")
+    assert (done.code, done.err) == (0, "2 files, 1 damaged: 9 records saved\n")
+    assert done.out == (
+        "words.tfrecord -> out/words.tfrecord: 5 records saved, nothing lost\n"
+        "words2.tfrecord -> out/words2.tfrecord: 4 records saved, 1 damage with 53 bytes lost\n"
+        "  lost bytes 0-53 after 0 records: bad data CRC\n"
+    )
+    assert command("repair", "words.tfrecord", "out").err.startswith(
+        "error: out/words.tfrecord; exists already"
+    )
+    assert command("repair", "words.tfrecord", "out", "--overwrite").code == 0
+
+
+def test_a_folder_is_mended_where_it_is(command, folder):
+    with tfr.ShardWriter("out/a", shards=4) as writer:
+        writer.write_many([b"x" * 10] * 40)
+    damage(folder / "out" / "a-00001-of-00004.tfrecord")
+    (folder / "out" / "a-00002-of-00004.tfrecord").write_text("<html>not found</html>")
+    done = command("repair", "out", "--replace")
+    assert done.code == 1
+    assert done.out.startswith(
+        "out/a-00001-of-00004.tfrecord: 9 records saved, 1 damage with 26 bytes lost, "
+        "1 record fewer than in the manifest\n  lost bytes 0-26 after 0 records: bad data CRC\n"
+    )
+    assert (
+        "a-00002-of-00004.tfrecord: NOT REPAIRED: out/a-00002-of-00004.tfrecord; there is no intact"
+        in done.out
+    )
+    assert (
+        done.err
+        == "4 files, 1 damaged: 29 records saved, 1 record of the manifest lost, 1 file not repaired\n"
+    )
+    found = json.loads(command("verify", "out", "--json").out)
+    assert [file["ok"] for file in found["files"]] == [True, True, False, True]
+    (folder / "out" / "a-00002-of-00004.tfrecord").unlink()
+    assert command("repair", "out", "--replace", "--quiet").err == (
+        "warning: out/a-00002-of-00004.tfrecord: MISSING: the manifest names it, but it is not there\n"
+    )

@@ -289,3 +289,19 @@ def test_readers_warn_of_a_pattern_that_misses_shards(out):
         warnings.simplefilter("error")
         assert sum(1 for _ in tfr.read_records(str(out / "train-0000[0-3]*"))) == 40
         assert sum(1 for _ in tfr.read_records([str(path) for path in Path(out).glob("*.tfrecord")])) == 70
+
+
+def test_set_that_lies_aside_is_told(out):
+    for number in range(8):
+        os.replace(out / shard(number), out / ".tfrkit" / f"{shard(number)}.old")
+    (out / "manifest.json").unlink()
+    report = tfr.verify(out)
+    assert kinds(report) == ["interrupted"] * 8
+    assert report.problems[0].path == str(out / ".tfrkit" / f"{shard(0)}.old")
+    assert report.files == ()
+
+
+def test_what_a_killed_overwrite_left_beside_the_new_set_is_mentioned(out):
+    old = put(out / ".tfrkit" / f"{shard(0, 2)}.old", GOLDEN)
+    report = tfr.verify(out)
+    assert (report.ok, report.others) == (True, (str(old),))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from tfrkit.cli.arguments import Json, Overwrite, Quiet, shard_files
+from tfrkit.cli.arguments import Json, Overwrite, Quiet, found_shards, tell_problems
 from tfrkit.cli.console import (
     BAD_DATA,
     BAD_USAGE,
@@ -16,8 +16,13 @@ from tfrkit.cli.console import (
     out,
     out_json,
     plain,
+    say,
+    style,
 )
 from tfrkit.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from tfrkit.records.repair import RepairReport
 
 app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20
@@ -25,59 +30,120 @@ _LISTED: Final = 20
 
 @app.command()
 def repair(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The damaged file.", show_default=False)],
-    target: Annotated[
-        str,
+    paths: Annotated[
+        list[str],
         typer.Argument(
-            metavar="TARGET",
-            help="The file to make; its suffix says how it is compressed (.gz, .zlib, .xz, .zst).",
+            metavar="SOURCE... TARGET",
+            help="The damaged file and the file to make, whose suffix says how it is compressed (.gz, .zlib, .xz, "
+            ".zst); or files, globs and folders of shards, and the folder for mended copies. With --replace: sources.",
             show_default=False,
         ),
     ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Mend files where they are, in the manifest too.")
+    ] = False,
     overwrite: Overwrite = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Copy every whole record of a damaged file to a new one.
 
-    The source stays as it is; the new file appears when it is whole. Ends with 1 if no record could be saved.
+    A new file appears when it is whole. Sources stay as they are, unless --replace is given: then those that are
+    damaged are replaced. Of a folder, or several files, index and manifest are mended too. Ends with 1 if no record of
+    a file could be saved.
 
     Example: tfr repair broken.tfrecord mended.tfrecord
     """
-    from tfrkit.records.repair import repair as mend
-
-    files = shard_files([source])
-    if len(files) != 1 or os.path.isdir(source):
+    if replace:
+        if overwrite:
+            raise CommandError(
+                "--overwrite is for copies, --replace makes none", "leave one out.", exit_code=BAD_USAGE
+            )
+        _repair_many(paths, None, overwrite, as_json, quiet)
+        return
+    if len(paths) < 2:
         raise CommandError(
-            f"expected one file to repair but got {source!r}, which is {len(files)} files",
-            "repair them one by one; `tfr verify` says which are damaged.",
+            "expected SOURCE and TARGET but got one path",
+            "name the file or folder to make, or pass --replace.",
             exit_code=BAD_USAGE,
         )
-    if os.path.isdir(target):
-        raise CommandError(f"{target}: is a folder", "name the file to make.", exit_code=BAD_USAGE)
+    *sources, target = paths
+    files = found_shards(sources).files
+    if os.path.isdir(target) or target.endswith("/"):
+        _repair_many(sources, target, overwrite, as_json, quiet)
+    elif len(sources) == 1 == len(files) and not os.path.isdir(sources[0]):
+        _repair_one(str(files[0]), target, overwrite, as_json, quiet)
+    elif ".tfrecord" in os.path.basename(target) or os.path.lexists(target):
+        raise CommandError(
+            f"expected a folder for {number_of(len(files), 'file')} but got {target!r}",
+            "name a folder to make, or pass --replace to mend the files where they are.",
+            exit_code=BAD_USAGE,
+        )
+    else:
+        _repair_many(sources, target, overwrite, as_json, quiet)
+
+
+def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet: bool) -> None:
+    from tfrkit.records.repair import repair as mend
+
     if os.path.lexists(target) and not overwrite:
         raise CommandError(
             f"{target}: exists already", "choose another name, or pass --overwrite.", exit_code=BAD_USAGE
         )
-    with progress_bar("repair", os.path.getsize(files[0]), quiet=quiet) as advance:
-        report = mend(files[0], target, progress=advance)
+    with progress_bar("repair", os.path.getsize(source), quiet=quiet) as advance:
+        report = mend(source, target, progress=advance)
     if as_json:
         out_json(report.to_dict())
     else:
-        lost = "nothing lost"
-        if report.lost:
-            damages = number_of(len(report.lost) + report.more_lost, "damage")
-            lost = f"{damages} with {number_of(report.lost_bytes, 'byte')} lost"
-        saved = number_of(report.records, "record")
-        out(f"{plain(report.source)} -> {plain(report.target)}: {saved} saved, {lost}")
-        for damage in report.lost[:_LISTED]:
-            out(
-                f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}"
-            )
-        more = len(report.lost) + report.more_lost - _LISTED
-        if more > 0:
-            out(
-                f"  ... and {more:,} more; --json lists {'all' if not report.more_lost else len(report.lost)}"
-            )
+        _print_file(report)
     if report.lost and not report.records:
         raise typer.Exit(BAD_DATA)
+
+
+def _repair_many(sources: list[str], folder: str | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
+    from tfrkit.records.repair_files import repair_files
+
+    found = found_shards(sources)
+    named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
+    total = sum(os.path.getsize(path) for path in named if os.path.isfile(path))
+    with progress_bar("repair", total, quiet=quiet) as advance:
+        report = repair_files(sources, folder, overwrite=overwrite, progress=advance)
+    if as_json:
+        out_json(report.to_dict())
+    else:
+        for file in report.files:
+            if folder is not None or file.lost or file.error or file.lost_records:
+                _print_file(file)
+    tell_problems(report.problems)
+    failed = sum(bool(file.error) for file in report.files)
+    if not quiet:
+        damaged = sum(bool(file.lost) for file in report.files)
+        saved = number_of(report.records, "record")
+        what = f"{number_of(len(report.files), 'file')}, {damaged:,} damaged: {saved} saved"
+        lost = sum(max(0, file.lost_records or 0) for file in report.files)
+        known = f", {number_of(lost, 'record')} of the manifest lost" if lost else ""
+        say(f"{what}{known}" + (f", {number_of(failed, 'file')} not repaired" if failed else ""))
+    if failed or any(file.lost and not file.records for file in report.files):
+        raise typer.Exit(BAD_DATA)
+
+
+def _print_file(report: RepairReport) -> None:
+    if report.error:
+        out(f"{plain(report.source)}: {style('NOT REPAIRED', fg='red', bold=True)}: {plain(report.error)}")
+        return
+    lost = "nothing lost"
+    if report.lost:
+        damages = number_of(len(report.lost) + report.more_lost, "damage")
+        lost = f"{damages} with {number_of(report.lost_bytes, 'byte')} lost"
+    if report.lost_records:
+        lost += f", {number_of(report.lost_records, 'record')} fewer than in the manifest"
+    saved = number_of(report.records, "record")
+    where = "" if report.target == report.source else f" -> {plain(report.target)}"
+    out(f"{plain(report.source)}{where}: {saved} saved, {lost}")
+    for damage in report.lost[:_LISTED]:
+        out(
+            f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}"
+        )
+    more = len(report.lost) + report.more_lost - _LISTED
+    if more > 0:
+        out(f"  ... and {more:,} more; --json lists {'all' if not report.more_lost else len(report.lost)}")

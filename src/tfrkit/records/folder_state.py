@@ -5,6 +5,7 @@ Reads no records but the heads of files whose names do not tell.
 
 from __future__ import annotations
 
+import glob
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -93,6 +94,7 @@ def look_at_folder(folder: str) -> FolderState:
         for name in (*(entry.name for entry in visible if entry.name not in own), *state.unlisted)
         if os.path.join(folder, name) not in wrong and not _is_text_index(name, there)
     ] + _temporaries(folder, jobs)
+    _look_aside(state, known)
     return state
 
 
@@ -150,20 +152,27 @@ def _assess(
     state.expected = {**finished, **known.shards}
     for job in jobs:
         state.problems.append(_job_problem(job))
+    for name in sorted(filter(wanted, known.repairing)):
+        text = "a repair of it is not complete. Wait for it, or run `tfr repair --replace` again"
+        state.problems.append(Problem("interrupted", os.path.join(state.folder, name), text))
     begun = {prefix for job in jobs if not job.waiting for prefix in job.prefixes}
-    gone = [name for name in state.expected if wanted(name) and not _exists(state.folder, name)]
+    gone = [
+        name
+        for name in (*state.expected, *sorted(known.repairing))
+        if wanted(name) and not _exists(state.folder, name)
+    ]
     for name in gone[:MAX_MISSING]:
-        why = f"the {state.expected[name][2]} names it"
+        why = f"the {state.expected[name][2] if name in state.expected else 'manifest'} names it"
         state.problems.append(
             Problem("missing", os.path.join(state.folder, name), f"{why}, but it is not there")
         )
     _add_more(state, len(gone) - MAX_MISSING, os.path.join(state.folder, "manifest.json"))
-    for part in shard_sets(dict.fromkeys([*there, *filter(wanted, state.expected)])):
+    for part in shard_sets(dict.fromkeys([*there, *filter(wanted, (*state.expected, *known.repairing))])):
         _assess_set(state, part, begun, wanted)
     prefixes = {*known.prefixes, *begun, *filter(None, map(shard_prefix, known.shards))}
     for name in there:
         prefix = shard_prefix(name)
-        if name not in state.expected and prefix in prefixes:
+        if name not in state.expected and name not in known.repairing and prefix in prefixes:
             why = "the journal does not name it" if prefix in begun else "the manifest does not name it"
             state.problems.append(
                 Problem(
@@ -211,11 +220,12 @@ def _job_problem(job: Unfinished) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the manifest says: shards by name, prefixes, and further files of jobs."""
+    """What the manifest says: shards by name, prefixes, further files of jobs, and shards that are being repaired."""
 
     shards: Mapping[str, Expected]
     prefixes: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
+    repairing: frozenset[str] = frozenset()
 
 
 def _read_known(state: FolderState) -> _Known:
@@ -229,7 +239,8 @@ def _read_known(state: FolderState) -> _Known:
         name: (entry.records, entry.bytes, "manifest") for name, entry in manifest_entries(content).items()
     }
     files = frozenset(name for job in content.get("jobs", {}).values() for name in job.get("files", ()))
-    return _Known(shards, frozenset(content.get("made_by", {})), files)
+    repairing = frozenset(entry["name"] for entry in content.get("repairing", ())) - shards.keys()
+    return _Known(shards, frozenset(content.get("made_by", {})), files, repairing)
 
 
 def _is_anothers(folder: str, error: DataLossError) -> bool:
@@ -251,6 +262,21 @@ def _temporaries(folder: str, jobs: Sequence[Unfinished]) -> list[str]:
     except OSError:
         return []
     return [os.path.join(SIDECAR_FOLDER, name) for name in names if temporary_of(name) is not None]
+
+
+def _look_aside(state: FolderState, known: _Known) -> None:
+    """Look at what lies aside while another set takes its place: of a writer that was killed, or still runs."""
+    for path in sorted(
+        glob.glob(os.path.join(glob.escape(state.folder), SIDECAR_FOLDER, "*-of-*.tfrecord*.old"))
+    ):
+        name = os.path.join(SIDECAR_FOLDER, os.path.basename(path))
+        if shard_prefix(os.path.basename(path)) in known.prefixes:
+            state.others.append(name)  # the new set is whole
+        else:
+            text = (
+                "it is a shard of a set that a writer was replacing when it was killed. Write the set again"
+            )
+            state.problems.append(Problem("interrupted", path, text))
 
 
 def _is_text_index(name: str, there: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from tfrkit.storage.compression import COMPRESSIONS
 from tfrkit.storage.file_lock import lock_file
 from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
 from tfrkit.storage.output import SIDECAR_FOLDER, check_sidecar, remove_temporary, write_atomically
+from tfrkit.storage.shard_names import shard_prefix
 
 __all__ = [
     "ANOTHERS",
@@ -177,7 +178,8 @@ def update_manifest(
 def change_manifest(folder: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Let a function change a folder's manifest, safely against other processes; nothing is written if it does not.
 
-    The shards are sorted afterwards, and jobs that no prefix refers to are left out.
+    The shards are sorted afterwards. Jobs that no prefix refers to are left out, and so are repairs of shards that were
+    entered meanwhile, or whose set was made anew.
     """
     path = manifest_path(folder)
     with folder_lock(folder, "manifest.lock"):
@@ -185,14 +187,27 @@ def change_manifest(folder: str, change: Callable[[dict[str, Any]], None]) -> No
         content = read_manifest(folder)
         before = json_bytes(content)
         content.setdefault("made_by", {})
+        made_by = dict(content["made_by"])
         change(content)
         content["shards"].sort(key=lambda entry: entry["name"])
         if "jobs" in content:
             used = {made.get("job") for made in content["made_by"].values() if isinstance(made, dict)}
             content["jobs"] = {digest: made for digest, made in content["jobs"].items() if digest in used}
+        _forget_repairs(content, made_by)
         after = json_bytes(content)
         if after != before or not os.path.exists(path):
             write_atomically(path, after)
+
+
+def _forget_repairs(content: dict[str, Any], made_by: Mapping[str, Any]) -> None:
+    named = {entry["name"] for entry in content["shards"]}
+    left = []
+    for entry in content.pop("repairing", ()):
+        prefix = shard_prefix(entry["name"])
+        if entry["name"] not in named and content["made_by"].get(prefix) == made_by.get(prefix or ""):
+            left.append(entry)
+    if left:
+        content["repairing"] = left
 
 
 @contextmanager

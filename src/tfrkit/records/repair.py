@@ -18,7 +18,7 @@ from tfrkit.storage.compression import canonical
 from tfrkit.storage.paths import PathLike, path_text
 from tfrkit.storage.source import open_source
 
-__all__ = ["RepairReport", "repair"]
+__all__ = ["RepairReport", "mend", "repair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class RepairReport:
         lost: each damaged byte range of the source's uncompressed stream, in order; of very many the first 10,000.
         more_lost: how many there are beyond `lost`.
         more_lost_bytes: and their bytes.
+        lost_records: how many records were lost, by the manifest; None if it does not know the file.
+        error: why nothing was done, or "".
     """
 
     source: str
@@ -42,6 +44,8 @@ class RepairReport:
     lost: tuple[Damage, ...]
     more_lost: int = 0
     more_lost_bytes: int = 0
+    lost_records: int | None = None
+    error: str = ""
 
     @property
     def lost_bytes(self) -> int:
@@ -58,9 +62,13 @@ class RepairReport:
             "lost_bytes": self.lost_bytes,
             "lost": [damage.to_dict() for damage in self.lost],
             "more_lost": self.more_lost,
+            "lost_records": self.lost_records,
+            "error": self.error,
         }
 
     def __str__(self) -> str:
+        if self.error:
+            return f"{self.source}: NOT REPAIRED: {self.error}"
         count = len(self.lost) + self.more_lost
         damages = f"{count} damage{'' if count == 1 else 's'}"
         summary = f"{self.records} records saved, {damages} with {self.lost_bytes} bytes lost"
@@ -99,18 +107,31 @@ def repair(
             f"cannot repair {old!r} onto itself. Name another target, and look at it before you replace the source.",
             path=old,
         )
-    kind = compression if compression == "auto" else canonical(compression)
-    chain = open_chain(open_source(old), TFRKIT.with_options(compression=kind, on_corrupt="skip"))
-    lost: list[Damage] = []
-    data_bytes = more = more_bytes = 0
     with TFRecordWriter(new, atomic=True) as writer:
-        for event in walk_events(chain, progress):
-            if isinstance(event, Block):
-                writer.write_many(event)
-                data_bytes += event.nbytes
-            elif len(lost) < MAX_DAMAGES:
-                lost.append(event)
-            else:
-                more += 1
-                more_bytes += event.bytes
-    return RepairReport(old, new, writer.records, data_bytes, tuple(lost), more, more_bytes)
+        return mend(old, writer, target=new, compression=compression, progress=progress)
+
+
+def mend(
+    source: str,
+    writer: TFRecordWriter,
+    *,
+    target: str,
+    compression: str = "auto",
+    progress: Callable[[int], object] | None = None,
+) -> RepairReport:
+    """Write every intact record of a file with a writer, which stays open; `target` is for the report."""
+    lost: list[Damage] = []
+    records = data_bytes = more = more_bytes = 0
+    kind = compression if compression == "auto" else canonical(compression)
+    chain = open_chain(open_source(source), TFRKIT.with_options(compression=kind, on_corrupt="skip"))
+    for event in walk_events(chain, progress):
+        if isinstance(event, Block):
+            writer.write_many(event)
+            records += len(event)
+            data_bytes += event.nbytes
+        elif len(lost) < MAX_DAMAGES:
+            lost.append(event)
+        else:
+            more += 1
+            more_bytes += event.bytes
+    return RepairReport(source, target, records, data_bytes, tuple(lost), more, more_bytes)
