@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tfrkit as tfr
 from tests.build.made import job, mixed, train, tree
 from tests.build.test_claim import interrupted
 from tfrkit.build.job import run_job
 from tfrkit.build.report import read_report
+from tfrkit.cli.main import run
 from tfrkit.errors import AlreadyExistsError, DataLossError, FailedPreconditionError, OpError
 from tfrkit.records.manifest import read_manifest
 
@@ -86,6 +88,9 @@ def survives(folder: Path, groups: Any) -> None:
     for read in (read_manifest, read_report):
         with contextlib.suppress(DataLossError):
             read(str(folder))
+    tfr.verify(folder)  # which never raises, whatever a folder with shards has
+    tfr.repair_files(folder)
+    assert run(["count", str(folder)]) in (0, 1)
     errors: list[OpError] = []
     for overwrite in (False, True):
         allowed = DataLossError if overwrite else (DataLossError, AlreadyExistsError, FailedPreconditionError)

@@ -116,3 +116,8 @@ def test_what_is_no_spec_in_json_is_refused_by_key(text):
 def test_what_is_no_object_is_refused():
     with pytest.raises(ValueError, match="expected a JSON object of features but got list"):
         tfr.spec_from_json("[]")
+
+
+def test_nesting_without_end_is_refused():
+    with pytest.raises(ValueError, match="lists inside each other without end"):
+        tfr.spec_from_json("[" * 100_000)

@@ -70,6 +70,22 @@ def test_json_of_something_else_is_refused(text):
         tfr.Schema.from_json(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "{",
+        '{"format": "tfrkit schema 1"}',
+        '{"format": "tfrkit schema 1", "kind": 1, "files": 7}',
+    ],
+)
+def test_schema_of_odd_types_is_refused(text):
+    with pytest.raises(
+        ValueError, match=r"expected JSON with the format .* Was it written by Schema\.to_json"
+    ):
+        tfr.Schema.from_json(text)
+
+
 def test_spec_goes_to_json(schema):
     assert tfr.spec_from_json(tfr.spec_to_json(schema.spec)) == schema.spec
 
