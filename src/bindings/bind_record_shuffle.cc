@@ -14,6 +14,7 @@
 #include "buffer.h"
 #include "convert.h"
 #include "errors.h"
+#include "lock.h"
 #include "pieces.h"
 #include "record_cells.h"
 #include "shuffle.h"
@@ -120,7 +121,7 @@ void check_window(const RecordShuffle& self, std::size_t count, std::size_t wind
 
 nb::tuple draw(RecordShuffle& self, std::size_t count, std::size_t window) {
   {
-    const std::scoped_lock locked(self.lock);
+    const PatientLock locked(self.lock);
     check_window(self, count, window);
   }
   Outgoing outgoing(count);
@@ -147,7 +148,7 @@ nb::tuple exchange(RecordShuffle& self, nb::handle pieces, const Int64Input& fil
 }
 
 std::tuple<Int64Array, Int64Array, Int64Array> places(RecordShuffle& self) {
-  const std::scoped_lock locked(self.lock);
+  const PatientLock locked(self.lock);
   const std::size_t count = self.buffer.size();
   const Int64Batch memory(3 * count);
   std::vector<std::int64_t> zeros(count);
@@ -190,7 +191,7 @@ void bind_record_shuffle(nb::module_& module) {
       .def(
           "reseed",
           [](RecordShuffle& self, std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) {
-            const std::scoped_lock locked(self.lock);
+            const PatientLock locked(self.lock);
             self.buffer.reseed(seed, seed2, drawn);
           },
           nb::arg("seed"), nb::arg("seed2"), nb::arg("drawn") = 0,

@@ -17,6 +17,7 @@
 #include "bind.h"
 #include "convert.h"
 #include "errors.h"
+#include "lock.h"
 #include "philox.h"
 #include "shuffle.h"
 
@@ -137,7 +138,7 @@ RowArrays exchange(SharedShuffle& self, const Int64Input& chunks, const Int64Inp
 std::tuple<Int64Array, Int64Array, Int64Array> contents(SharedShuffle& self,
                                                         const Uint8Input& chosen) {
   const auto count = [&] {
-    const std::scoped_lock locked(self.lock);
+    const PatientLock locked(self.lock);
     return self.buffer.count_chosen(marks_of(chosen));
   };
   const Target target(count());
@@ -184,7 +185,7 @@ void bind_philox(nb::module_& module) {
       .def(
           "skip",
           [](SharedPhilox& self, std::uint64_t count) {
-            const std::scoped_lock locked(self.lock);
+            const PatientLock locked(self.lock);
             self.random.skip(count);
           },
           nb::arg("count"), "Pass over numbers, in constant time.");
@@ -212,7 +213,7 @@ void bind_shuffle(nb::module_& module) {
       .def(
           "reseed",
           [](SharedShuffle& self, std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) {
-            const std::scoped_lock locked(self.lock);
+            const PatientLock locked(self.lock);
             self.buffer.reseed(seed, seed2, drawn);
           },
           nb::arg("seed"), nb::arg("seed2"), nb::arg("drawn") = 0,
@@ -220,7 +221,7 @@ void bind_shuffle(nb::module_& module) {
       .def(
           "take_empty",
           [](SharedShuffle& self) {
-            const std::scoped_lock locked(self.lock);
+            const PatientLock locked(self.lock);
             return self.buffer.take_empty();
           },
           "Return the chunks that lost their last element since the last call.")
@@ -228,7 +229,7 @@ void bind_shuffle(nb::module_& module) {
       .def(
           "live",
           [](SharedShuffle& self) {
-            const std::scoped_lock locked(self.lock);
+            const PatientLock locked(self.lock);
             return std::pair(copy_of(self.buffer.live()), copy_of(self.buffer.live_bytes_of()));
           },
           "Return how many elements are live, and how many bytes, by chunk.");

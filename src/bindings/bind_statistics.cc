@@ -18,6 +18,7 @@
 
 #include "bind.h"
 #include "convert.h"
+#include "lock.h"
 #include "parallel.h"
 #include "pieces.h"
 #include "statistics.h"
@@ -223,7 +224,7 @@ nb::dict kind_of(const KindTotals& totals, std::size_t top) {
 }
 
 nb::dict feature(SharedStatistics& self, std::size_t index, bool is_list, std::size_t top) {
-  const std::scoped_lock locked(self.lock);
+  const PatientLock locked(self.lock);
   const auto& all = is_list ? self.statistics.lists() : self.statistics.features();
   if (index >= all.size()) throw nb::index_error("there is no such feature");
   const FeatureTotals& totals = *all[index];
@@ -244,7 +245,7 @@ nb::dict feature(SharedStatistics& self, std::size_t index, bool is_list, std::s
 }
 
 nb::list names(SharedStatistics& self, bool lists) {
-  const std::scoped_lock locked(self.lock);
+  const PatientLock locked(self.lock);
   nb::list result;
   for (const auto& totals : lists ? self.statistics.lists() : self.statistics.features()) {
     result.append(nb::str(totals->key().data(), totals->key().size()));
@@ -253,7 +254,7 @@ nb::list names(SharedStatistics& self, bool lists) {
 }
 
 nb::tuple records(SharedStatistics& self) {
-  const std::scoped_lock locked(self.lock);
+  const PatientLock locked(self.lock);
   const Statistics& statistics = self.statistics;
   return nb::make_tuple(statistics.records(RecordKind::kExample),
                         statistics.records(RecordKind::kSequenceExample),

@@ -8,6 +8,7 @@
 
 #include "bind.h"
 #include "convert.h"
+#include "lock.h"
 #include "pieces.h"
 #include "summary.h"
 
@@ -28,7 +29,7 @@ void add(SharedSummary& self, nb::handle pieces, std::int64_t first) {
 }
 
 void expect(SharedSummary& self, std::string_view key) {
-  const std::scoped_lock locked(self.lock);
+  const PatientLock locked(self.lock);
   self.summary.expect(std::as_bytes(std::span(key)));
 }
 
@@ -89,7 +90,7 @@ nb::dict table_of(const FeatureTable& table) {
 }
 
 nb::dict result(SharedSummary& self) {
-  const std::scoped_lock locked(self.lock);
+  const PatientLock locked(self.lock);
   const Summary& summary = self.summary;
   nb::list records;
   for (const RecordKind kind :

@@ -120,7 +120,7 @@ bool CollatedPlace::read_array(PyObject* value) {
   if (array.dtype != scalar_->dtype.ptr() || !array.is_contiguous()) return false;
   if (!std::ranges::equal(array.shape(), shape_)) return false;
   if (each_ > kLargeBytes) {
-    large_.push_back(array.data);
+    large_.push_back({nb::borrow(value), array.data});
     return true;
   }
   std::memcpy(next_, array.data, each_);
@@ -154,8 +154,8 @@ bool CollatedPlace::has_large() const noexcept {
 
 void CollatedPlace::copy_large() const noexcept {
   std::byte* to = next_;
-  for (const std::byte* const from : large_) {
-    std::memcpy(to, from, each_);
+  for (const LargeArray& from : large_) {
+    std::memcpy(to, from.numbers, each_);
     to += each_;
   }
   for (const CollatedPlace& part : parts_) part.copy_large();

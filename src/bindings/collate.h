@@ -34,14 +34,13 @@ class CollatedPlace {
   void attach(std::byte* memory) noexcept;
 
   // Takes the value of the next element; false if it is not like the first. Precondition: attach
-  // was called, and no more than `rows` values are read. Large arrays are only noted.
+  // was called, and no more than `rows` values are read. Large arrays are only noted, and held.
   [[nodiscard]] bool read(PyObject* value);
 
   // Returns whether there is something for copy_large to do.
   [[nodiscard]] bool has_large() const noexcept;
 
-  // Copies what `read` has left for now: the numbers of large arrays. Without the GIL; the elements
-  // must stay as they are meanwhile.
+  // Copies what `read` has left for now: the numbers of large arrays. Without the GIL.
   void copy_large() const noexcept;
 
   // Makes the columns, in the structure of the first element. Precondition: all rows were read and
@@ -52,6 +51,12 @@ class CollatedPlace {
   enum class Form : std::uint8_t { kScalar, kArray, kBytes, kOther, kTuple, kDict };
   static constexpr int kMaxDepth = 32;
   static constexpr std::size_t kLargeBytes = 4096;  // arrays of more are copied without the GIL
+
+  // An array that is copied later, when its element may be gone already.
+  struct LargeArray {
+    nb::object owner;
+    const std::byte* numbers;
+  };
 
   [[nodiscard]] bool look_at_array(PyObject* value);
 
@@ -68,11 +73,11 @@ class CollatedPlace {
   const ScalarType* scalar_ = nullptr;  // of numbers
   std::vector<Py_ssize_t> shape_;       // of arrays
   std::size_t rows_ = 0;
-  std::size_t each_ = 0;                 // numbers: bytes of a row
-  std::size_t offset_ = 0;               // numbers: of the column in the memory
-  std::byte* next_ = nullptr;            // where in it
-  std::vector<const std::byte*> large_;  // where the numbers of each row are, if they are many
-  std::vector<nb::object> values_;       // bytes and others
+  std::size_t each_ = 0;            // numbers: bytes of a row
+  std::size_t offset_ = 0;          // numbers: of the column in the memory
+  std::byte* next_ = nullptr;       // where in it
+  std::vector<LargeArray> large_;   // of each row, if its numbers are many
+  std::vector<nb::object> values_;  // bytes and others
   std::vector<nb::object> keys_;
   std::vector<CollatedPlace> parts_;
 };

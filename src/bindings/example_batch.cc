@@ -186,7 +186,7 @@ void ExampleBatchRun::fill_chunk(std::size_t chunk) noexcept {
     const std::size_t values = list.chunk_starts[chunk + 1].values - start.values;
     const Buffer& out = *list.values;
     if (slots[slot].kind == Kind::kBytes) {
-      fill_bytes(refs, start.bytes, out.bytes(),
+      fill_bytes(refs, records_.subspan(first, count), start.bytes, out.bytes(),
                  numbers_in<std::int64_t>(*list.offsets, values,
                                           (start.values + 1) * sizeof(std::int64_t)));
     } else if (slots[slot].kind == Kind::kFloat) {

@@ -18,20 +18,6 @@ nb::object as_object(Bytes bytes) {
   return object;
 }
 
-// Takes the next value of a list of bytes.
-Bytes next_value(const std::byte*& at) noexcept {
-  ++at;  // the tag
-  std::size_t length = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const auto byte = std::to_integer<std::size_t>(*at++);
-    length |= (byte & 0x7f) << shift;
-    if (byte < 0x80) break;
-  }
-  const Bytes value(at, length);
-  at += length;
-  return value;
-}
-
 }  // namespace
 
 OneExample::OneExample(const ExamplePlan& plan, const ArrayMaker& arrays, ScratchCache& cache)
@@ -89,13 +75,13 @@ nb::object OneExample::parse(Bytes record, Dialect dialect, ExampleFailure& fail
   failure = parse_examples(plan_, dialect, std::span(&record, 1), 0, 1, row->columns, *scratch);
   if (failure.code == ParseCode::kNoMemory) throw std::bad_alloc();
   nb::object result = nb::none();
-  if (failure.code == ParseCode::kOk) result = make_dict(*row, arrays);
+  if (failure.code == ParseCode::kOk) result = make_dict(*row, record, arrays);
   cache_.give(std::move(scratch));
   kept_ = std::move(row);
   return result;
 }
 
-nb::object OneExample::make_dict(const Row& row, std::vector<Buffer>& arrays) const {
+nb::object OneExample::make_dict(const Row& row, Bytes record, std::vector<Buffer>& arrays) const {
   const auto slots = plan_.slots();
   // A copy has room for all keys, so that it need not grow.
   auto result = nb::steal(PyDict_Copy(empty_.ptr()));
@@ -111,14 +97,15 @@ nb::object OneExample::make_dict(const Row& row, std::vector<Buffer>& arrays) co
       const ArrayType type = is_float ? ArrayType::kFloat32 : ArrayType::kInt64;
       value = arrays_.own(std::move(*next_array++), type, static_cast<std::size_t>(slot.count));
     } else {
-      value = list_object(slot, row.lists[i]);
+      value = list_object(slot, row.lists[i], record);
     }
     if (PyDict_SetItem(result.ptr(), keys_[i].ptr(), value.ptr()) != 0) throw nb::python_error();
   }
   return result;
 }
 
-nb::object OneExample::list_object(const ExampleSlot& slot, const ListRef& list) const {
+nb::object OneExample::list_object(const ExampleSlot& slot, const ListRef& list,
+                                   Bytes record) const {
   if (slot.kind == Kind::kFloat) {
     Buffer memory(std::size_t{list.count} * sizeof(float));
     fill_float(std::span(&list, 1), numbers_in<float>(memory, list.count));
@@ -130,17 +117,17 @@ nb::object OneExample::list_object(const ExampleSlot& slot, const ListRef& list)
     return arrays_.own(std::move(memory), ArrayType::kInt64, list.count);
   }
   if (slot.is_fixed()) {
-    const std::byte* at = list.data;
-    if (slot.count == 1) return as_object(next_value(at));
+    BytesValues found(list, record);
+    if (slot.count == 1) return as_object(found.next());
     nb::list values;
-    for (std::uint32_t i = 0; i < list.count; ++i) values.append(as_object(next_value(at)));
+    for (std::uint32_t i = 0; i < list.count; ++i) values.append(as_object(found.next()));
     return values;
   }
   Buffer data(list.size);
   Buffer offsets((std::size_t{list.count} + 1) * sizeof(std::int64_t));
   const auto ends = numbers_in<std::int64_t>(offsets, std::size_t{list.count} + 1);
   ends[0] = 0;
-  fill_bytes(std::span(&list, 1), 0, data.bytes(), ends.subspan(1));
+  fill_bytes(std::span(&list, 1), std::span(&record, 1), 0, data.bytes(), ends.subspan(1));
   return nb::make_tuple(arrays_.own(std::move(data), ArrayType::kUint8, list.size),
                         arrays_.own(std::move(offsets), ArrayType::kInt64, ends.size()));
 }

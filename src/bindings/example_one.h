@@ -37,8 +37,10 @@ class OneExample {
   };
 
   [[nodiscard]] std::unique_ptr<Row> make_row() const;
-  [[nodiscard]] nb::object make_dict(const Row& row, std::vector<Buffer>& arrays) const;
-  [[nodiscard]] nb::object list_object(const ExampleSlot& slot, const ListRef& list) const;
+  [[nodiscard]] nb::object make_dict(const Row& row, Bytes record,
+                                     std::vector<Buffer>& arrays) const;
+  [[nodiscard]] nb::object list_object(const ExampleSlot& slot, const ListRef& list,
+                                       Bytes record) const;
 
   const ExamplePlan& plan_;
   const ArrayMaker& arrays_;

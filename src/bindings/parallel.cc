@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
@@ -30,14 +31,18 @@ int cores_of_this_process() noexcept {
   return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
 }
 
-// Starts a thread that gets no signals: Python wants them on threads of its own. Returns false if
-// the system has no more threads.
+// What a thread does to itself: blocked, such a signal ends the process without asking a handler.
+constexpr std::array kFaults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
+// Starts a thread that gets no signals but its own faults: Python wants them on threads of its own.
+// Returns false if the system has no more threads.
 template <typename Main>
 bool start_thread(Main main) noexcept {
-  sigset_t all;
+  sigset_t others;
   sigset_t before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  sigfillset(&others);
+  for (const int fault : kFaults) sigdelset(&others, fault);
+  if (pthread_sigmask(SIG_SETMASK, &others, &before) != 0) return false;
   bool started = true;
   try {
     std::thread(main).detach();

@@ -123,24 +123,25 @@ void fill_float(std::span<const ListRef> lists, std::span<float> out) noexcept {
   }
 }
 
-void fill_bytes(std::span<const ListRef> lists, std::size_t start, std::span<std::byte> data,
-                std::span<std::int64_t> ends) noexcept {
+void fill_bytes(std::span<const ListRef> lists, std::span<const Bytes> records, std::size_t start,
+                std::span<std::byte> data, std::span<std::int64_t> ends) noexcept {
   std::byte* out = data.data() + start;
   std::int64_t* end = ends.data();
-  for (const ListRef& list : lists) {
-    const std::byte* at = list.data;
+  for (std::size_t row = 0; row < lists.size(); ++row) {
+    const ListRef& list = lists[row];
+    if (list.count == 0) continue;
+    std::byte* const stop = out + list.size;
+    BytesValues values(list, records[row]);
     for (std::uint32_t i = 0; i < list.count; ++i) {
-      ++at;  // the tag
-      std::size_t length = 0;
-      for (unsigned shift = 0;; shift += 7) {
-        const auto byte = std::to_integer<std::size_t>(*at++);
-        length |= (byte & 0x7f) << shift;
-        if (byte < 0x80) break;
-      }
-      if (length != 0) std::memcpy(out, at, length);
-      at += length;
-      out += length;
+      const Bytes value = values.next();
+      if (!value.empty()) std::memcpy(out, value.data(), value.size());
+      out += value.size();
       *end++ = out - data.data();
+    }
+    if (out != stop) [[unlikely]] {
+      std::fill(out, stop, std::byte{0});
+      out = stop;
+      end[-1] = out - data.data();
     }
   }
 }

@@ -6,6 +6,7 @@
 // notes where the other lists lie; the caller sums their sizes, and the fill_ functions copy them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -176,14 +177,58 @@ struct ListTotals {
 };
 [[nodiscard]] ListTotals sum_lists(std::span<const ListRef> lists) noexcept;
 
-// Writes the values of the lists one behind the other. Precondition: `out` has their total.
+// The values of a list of bytes, one after the other. Where the bytes are in `record`, which
+// somebody may write to, nothing behind it is read, and no more than the content that was measured.
+class BytesValues {
+ public:
+  BytesValues(const ListRef& list, Bytes record) noexcept : at_(list.data), left_(list.size) {
+    const auto offset =
+        std::bit_cast<std::uintptr_t>(list.data) - std::bit_cast<std::uintptr_t>(record.data());
+    if (offset < record.size()) readable_ = record.size() - offset;
+  }
+
+  // Returns the next value; nothing if the bytes say otherwise than when they were measured.
+  [[nodiscard]] Bytes next() noexcept {
+    if (readable_ < 2) return stop();
+    ++at_;  // the tag
+    --readable_;
+    std::size_t length = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      if (readable_ == 0 || shift > 28) return stop();
+      --readable_;
+      const auto byte = std::to_integer<std::size_t>(*at_++);
+      length |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    if (length > readable_ || length > left_) return stop();
+    const Bytes value(at_, length);
+    at_ += length;
+    readable_ -= length;
+    left_ -= length;
+    return value;
+  }
+
+ private:
+  [[nodiscard]] Bytes stop() noexcept {
+    readable_ = 0;
+    return {};
+  }
+
+  const std::byte* at_;
+  std::size_t left_;                        // of the content
+  std::size_t readable_ = std::size_t(-1);  // a copy of ours stays as it is
+};
+
+// Writes the values of the lists one behind the other. Precondition: `out` has their total. Nothing
+// is written elsewhere, even if records changed since they were parsed.
 void fill_int64(std::span<const ListRef> lists, std::span<std::int64_t> out) noexcept;
 void fill_float(std::span<const ListRef> lists, std::span<float> out) noexcept;
 
 // Writes the contents of all values one behind the other, the first at `start` of `data`, and the
-// end of each as an offset. Precondition: `ends` has an entry for every value.
-void fill_bytes(std::span<const ListRef> lists, std::size_t start, std::span<std::byte> data,
-                std::span<std::int64_t> ends) noexcept;
+// end of each as an offset. Precondition: list i is of records[i] or a copy; `ends` has an entry
+// for every value. If records changed since they were parsed, zeros stand in for what is not there.
+void fill_bytes(std::span<const ListRef> lists, std::span<const Bytes> records, std::size_t start,
+                std::span<std::byte> data, std::span<std::int64_t> ends) noexcept;
 
 // Writes the running sum of the counts, from `start` on, behind each list.
 void fill_splits(std::span<const ListRef> lists, std::int64_t start,

@@ -241,6 +241,35 @@ TEST(every_flipped_bit_is_read_alike_on_both_paths) {
   }
 }
 
+// Records may be in memory that another thread writes to.
+TEST(records_that_changed_since_they_were_parsed_are_filled_inside) {
+  const ExamplePlan plan({slot("text", Kind::kBytes, kVariable)});
+  const ByteVector source = example({entry("text", texts({"one", "", "three", "four"}))});
+  const ByteVector other = example({entry("text", texts({"five"}))});
+  for (std::size_t at = 0; at < source.size(); ++at) {
+    for (unsigned value = 0; value < 256; ++value) {
+      // Each in memory of its own size, so that sanitizers see a step over its end.
+      ByteVector first(source);
+      const std::array<Bytes, 2> records{first, other};
+      std::array<ListRef, 2> lists{};
+      const std::array<ExampleColumn, 1> columns{{{nullptr, nullptr, lists.data(), nullptr}}};
+      ExampleScratch scratch(plan);
+      const ExampleFailure failure =
+          parse_examples(plan, Dialect::kTensorflowBatch, records, 0, 2, columns, scratch);
+      CHECK(failure.code == ParseCode::kOk);
+      first[at] = static_cast<std::byte>(value);
+      ByteVector data(sum_lists(lists).bytes);
+      std::vector<std::int64_t> ends(5);
+      fill_bytes(lists, records, 0, data, ends);
+      CHECK(std::ranges::is_sorted(ends));
+      CHECK_EQ(ends[0] >= 0, true);
+      CHECK_EQ(ends[3], 12);
+      CHECK_EQ(ends[4], 16);
+      CHECK(std::ranges::equal(std::span(data).last(4), from_text("five")));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tfrkit
 

@@ -71,7 +71,7 @@ inline ParsedBatch parse_batch(const ExamplePlan& plan, Dialect dialect,
     if (slots[i].kind == Kind::kBytes) {
       std::vector<std::byte> data(totals.bytes);
       batch.offsets[i].resize(totals.values);
-      fill_bytes(lists[i], 0, data, batch.offsets[i]);
+      fill_bytes(lists[i], records, 0, data, batch.offsets[i]);
       for (const std::byte byte : data) batch.data[i].push_back(static_cast<char>(byte));
     } else if (slots[i].kind == Kind::kFloat) {
       batch.floats[i].resize(totals.values);

@@ -29,7 +29,8 @@ struct VarintRun {
 };
 
 // Decodes every varint of `run` into `values`. Precondition: `run` is good and has values.size()
-// varints. Bits above the 64th are dropped.
+// varints. Bits above the 64th are dropped. If the run has changed since it was counted, nothing is
+// read or written elsewhere, and zeros stand in for what is not there.
 using DecodeVarints = void (*)(Bytes run, std::span<std::int64_t> values) noexcept;
 
 struct VarintVariant {

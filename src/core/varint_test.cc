@@ -115,6 +115,32 @@ TEST(bits_above_the_64th_are_dropped) {
   check_run(run);
 }
 
+// A run may be in memory that another thread writes to.
+TEST(runs_that_changed_since_they_were_counted_stay_inside) {
+  constexpr std::int64_t kGuard = -7;
+  std::mt19937_64 generator(13);
+  for (int round = 0; round < 3000; ++round) {
+    ByteVector run(generator() % 400);
+    const auto ones = static_cast<unsigned>(generator() % 17);
+    for (std::byte& byte : run) {
+      byte = static_cast<std::byte>(generator() & 0x7f);
+      if (generator() % 16 < ones) byte |= std::byte{0x80};
+    }
+    run.shrink_to_fit();
+    std::vector<std::int64_t> expected;
+    const bool good = read_all(run, expected);
+    const std::size_t counted = generator() % 420;
+    for (const VarintVariant* const variant : varint_variants()) {
+      std::vector<std::int64_t> values(counted + 2, kGuard);
+      variant->decode(run, std::span(values).subspan(1, counted));
+      CHECK(values.front() == kGuard && values.back() == kGuard);
+      for (std::size_t i = 0; good && i < counted; ++i) {
+        CHECK_EQ(values[i + 1], i < expected.size() ? expected[i] : 0);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tfrkit
 

@@ -23,14 +23,24 @@ inline constexpr std::size_t kStride = 64;
 // The decoder loads a whole word at the start of every varint, so it stops this far from the end.
 inline constexpr std::size_t kMargin = 8;
 
-// Reads the varint at `at`, of at most 10 bytes, which is there; moves behind it.
-inline std::int64_t read_one(const std::byte*& at) noexcept {
+// Returns the varint in the bytes from `at` to `end`, whatever their high bits say.
+inline std::int64_t read_long(const std::byte* at, const std::byte* end) noexcept {
   std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
+  for (unsigned shift = 0; at != end && shift < 64; shift += 7) {
+    value |= (std::to_integer<std::uint64_t>(*at++) & 0x7f) << shift;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+// Reads the varint at `at`, which ends before `end`; moves behind it.
+inline std::int64_t read_one(const std::byte*& at, const std::byte* end) noexcept {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; at != end; shift += 7) {
     const auto byte = std::to_integer<std::uint64_t>(*at++);
     if (shift < 64) value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return static_cast<std::int64_t>(value);
+    if (byte < 0x80) break;
   }
+  return static_cast<std::int64_t>(value);
 }
 
 // Decodes as decode_varints does. `Set` has ends(at): a bit for every one of the 64 bytes at `at`
@@ -48,20 +58,21 @@ void decode(Bytes run, std::span<std::int64_t> values) noexcept {
   const std::byte* block = at;
   while (static_cast<std::size_t>(end - block) >= kStride + kMargin) {
     std::uint64_t ends = Set::ends(block);
+    if (std::popcount(ends) > out_end - out) break;  // the run has changed since it was counted
     while (ends != 0) {
       const std::byte* const last = block + std::countr_zero(ends);
       ends &= ends - 1;
       const auto size = static_cast<std::size_t>(last - at) + 1;
       if (size <= 8) [[likely]] {
         *out++ = static_cast<std::int64_t>(Set::compress(load_le<std::uint64_t>(at), size));
-        at += size;
       } else {
-        *out++ = read_one(at);
+        *out++ = read_long(at, last + 1);
       }
+      at += size;
     }
     block += kStride;
   }
-  while (out != out_end) *out++ = read_one(at);
+  while (out != out_end) *out++ = at == end ? 0 : read_one(at, end);
 }
 
 }  // namespace varint_loop
