@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -215,8 +216,8 @@ class BytesValues {
   }
 
   const std::byte* at_;
-  std::size_t left_;                        // of the content
-  std::size_t readable_ = std::size_t(-1);  // a copy of ours stays as it is
+  std::size_t left_;                                                // of the content
+  std::size_t readable_ = std::numeric_limits<std::size_t>::max();  // a copy of ours stays as it is
 };
 
 // Writes the values of the lists one behind the other. Precondition: `out` has their total. Nothing

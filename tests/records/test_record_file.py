@@ -4,6 +4,8 @@ import errno
 import os
 import pickle
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,10 @@ from tests.records.made import (
     put,
 )
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError, ResourceExhaustedError
+from tfrkit.records import record_file
 from tfrkit.records.index import build_index, index_path, save_index
+from tfrkit.storage.member import inflate_member
+from tfrkit.storage.source import ByteSource
 
 RECORDS = [b"%d " % i * (i % 7) for i in range(1000)]
 KINDS = [kind for kind in CONTAINERS if kind != "MEMBERS"] + ["members"]
@@ -305,3 +310,47 @@ def test_named_index_that_is_missing_or_damaged_is_an_error(tmp_path):
     put(tmp_path / "b.idx", b"TFRKIDX1" + bytes(100))
     with pytest.raises(DataLossError, match=r"b\.idx; bad index: .*\. Make the index again\.$"):
         tfr.RecordFile(path, index=str(tmp_path / "b.idx"))
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_of_members_that_say_they_are_large_one_at_a_time_is_inflated(tmp_path, monkeypatch, large):
+    path = put(tmp_path / "a", members([[b"x" * 1000] * 4 for _ in range(8)]))
+    file = tfr.RecordFile(path)
+    monkeypatch.setattr(record_file, "_LARGE_MEMBER_BYTES", 1000 if large else 1 << 20)
+    lock, active, most = threading.Lock(), [0], [0]
+
+    def inflate(data: bytes) -> bytes | None:
+        with lock:
+            active[0] += 1
+            most[0] = max(most[0], active[0])
+        time.sleep(0.05)
+        with lock:
+            active[0] -= 1
+        return inflate_member(data)
+
+    monkeypatch.setattr(record_file, "inflate_member", inflate)
+    with ThreadPoolExecutor(4) as pool:
+        taken = list(pool.map(lambda i: file.take([i, i + 4, i]).to_list(), range(0, 16, 4)))
+    assert taken == [[b"x" * 1000] * 3] * 4
+    assert (most[0] == 1) == large
+    assert not large or not file._members
+
+
+def test_a_member_that_claims_more_compressed_bytes_than_content_is_not_read_at_once(tmp_path, monkeypatch):
+    made = bytearray(members([[b"one"], [b"two"]]))
+    made[16:20] = (1 << 30).to_bytes(4, "little")
+    path = put(tmp_path / "a", bytes(made))
+    os.truncate(path, 1 << 31)  # sparse
+    asked: list[int] = []
+    plain = ByteSource.read_at
+
+    def read_at(self, at: int, size: int) -> bytes:
+        asked.append(size)
+        return plain(self, at, size)
+
+    monkeypatch.setattr(ByteSource, "read_at", read_at)
+    records = iter(tfr.read_records(path))
+    assert [next(records), next(records)] == [b"one", b"two"]
+    with pytest.raises(DataLossError):
+        next(records)
+    assert max(asked) < 1 << 22

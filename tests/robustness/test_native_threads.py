@@ -94,7 +94,7 @@ def test_whoever_asks_for_statistics_lets_other_threads_run_meanwhile(kind: str)
         return made.names(False) if isinstance(made, _core.Statistics) else made.expect("b")
 
     waits = [ticks for seconds, ticks in busy_calls(add, ask) if seconds > 0.02]
-    assert waits and max(waits) > 1
+    assert max(waits) > 1
 
 
 WORKER_SIGNALS = """

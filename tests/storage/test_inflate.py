@@ -10,7 +10,8 @@ import pytest
 import zstandard
 
 from tests.records.made import contain, flip, put
-from tfrkit.errors import DataLossError
+from tfrkit.errors import DataLossError, ResourceExhaustedError
+from tfrkit.records.reader import read_records
 from tfrkit.storage.inflate import (
     CHUNK_BYTES,
     Decoder,
@@ -113,6 +114,48 @@ def test_what_is_no_container_raises_the_decoders_text(kind, text, tmp_path):
         open_decoder(open_source(path), kind).read()
     assert str(caught.value) == text
     assert caught.value.path == path
+
+
+def xz_of_window(window: int) -> bytes:
+    """Make an XZ file whose header claims a window: an encoder of that would take ten times as much memory."""
+    data = bytearray(
+        lzma.compress(STREAM, filters=[{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 4096}])
+    )
+    end = 12 + 4 * data[12]  # of the block's header, where its checksum is
+    at = data.index(b"\x21\x01", 12, end) + 2  # behind the filter and the size of its properties
+    data[at] = next(code for code in range(41) if (2 | code & 1) << (code // 2 + 11) >= window)
+    data[end : end + 4] = zlib.crc32(data[12:end]).to_bytes(4, "little")
+    return bytes(data)
+
+
+def zstd_of_window(bits: int) -> bytes:
+    options = zstandard.ZstdCompressionParameters.from_level(1, window_log=bits)
+    engine = zstandard.ZstdCompressor(compression_params=options).compressobj()
+    return bytes(engine.compress(STREAM) + engine.flush())
+
+
+def test_windows_of_the_usual_tools_are_read(tmp_path):
+    for kind, data in (
+        ("XZ", xz_of_window(1 << 26)),
+        ("XZ", xz_of_window(1 << 27)),
+        ("ZSTD", zstd_of_window(27)),
+    ):
+        decoder = open_decoder(open_source(str(put(tmp_path / "a", data))), kind)
+        assert b"".join(iter(decoder.read, b"")) == STREAM
+
+
+@pytest.mark.parametrize("kind", ["XZ", "ZSTD"])
+def test_a_window_of_gigabytes_is_refused_with_advice(kind, tmp_path):
+    data = xz_of_window(3 << 29) if kind == "XZ" else zstd_of_window(28)
+    path = str(put(tmp_path / "a", data))
+    advice = "xz -9 or less" if kind == "XZ" else "zstd --long=27 or less"
+    text = f"{kind.lower()} decompression of '{path}' needs more than 128 MiB to look back. "
+    with pytest.raises(ResourceExhaustedError) as caught:
+        open_decoder(open_source(path), kind).read()
+    assert str(caught.value) == f"{text}Compress the file again, with {advice}."
+    assert caught.value.path == path
+    with pytest.raises(ResourceExhaustedError, match="to look back"):
+        list(read_records(path, compression=kind))
 
 
 def read_to_error(decoder: Decoder) -> tuple[bytes, str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import struct
 import zlib
 
@@ -78,6 +79,7 @@ def test_no_cut_or_longer_member_is_read():
         (1000, 100, 0),  # bytes without frames
         (100, 1 << 30, 1),  # deflate cannot shrink that much
         (1 << 30, (1 << 31) + 1, 1),  # beyond the limit
+        (1 << 30, 100, 1),  # deflate does not make data so much larger: it would be read at once
     ],
 )
 def test_header_that_contradicts_itself_is_not_believed(size, raw, frames):
@@ -85,6 +87,13 @@ def test_header_that_contradicts_itself_is_not_believed(size, raw, frames):
     assert parse_member_header(bytes(made)) is not None
     made[16:28] = struct.pack("<III", size, raw, frames)
     assert parse_member_header(bytes(made)) is None
+
+
+@pytest.mark.parametrize("level", range(10))
+@pytest.mark.parametrize("size", [16, 1000, 70_000, 1 << 20])
+def test_members_that_cannot_be_compressed_are_believed(level, size):
+    data = random.Random(size).randbytes(size)
+    assert inflate_member(deflate_member(data, 1, level)) == data
 
 
 def test_short_head_is_no_header():

@@ -1,7 +1,8 @@
 """RecordFile: random access to the records of one file.
 
-Plain files are mapped. Of a GZIP file in members the few last used members are kept inflated. Any other compressed
-file is inflated once into a temporary file, which is mapped too.
+Plain files are mapped. Of a GZIP file in members the few last used members are kept inflated; of those that say that
+they are large, one at a time is inflated, and not kept. Any other compressed file is inflated once into a temporary
+file, which is mapped too.
 
 A map is a risk only where somebody else shortens the file: the pages behind its new end cannot be read, and the
 process gets SIGBUS. Here the one place that reads the map copies each frame out of it, catches the signal while it
@@ -13,8 +14,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import groupby
 from types import TracebackType
 from typing import Any, Final, Self, overload
 
@@ -39,13 +43,15 @@ from tfrkit.records.index import (
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.inflate import Decoder, open_decoder
-from tfrkit.storage.member import inflate_member
+from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.storage.paths import PathLike, path_text
 from tfrkit.storage.source import ByteSource, open_source
 
 __all__ = ["RecordFile"]
 
 _MEMBERS_KEPT: Final = 16
+_LARGE_MEMBER_BYTES: Final = 1 << 25
+_large_member = threading.Lock()  # held while the content of one is in memory
 _SPILL_BYTES: Final = 16 << 30
 _SPLIT_RECORDS: Final = 256  # fewer reads by position are not worth a second thread
 _SPLIT_BYTES: Final = 4 << 20  # and fewer bytes out of a map; measured, 1,024 records of 650 bytes lose by it
@@ -243,36 +249,46 @@ class RecordFile:
     def _copy_from_members(self, view: memoryview, starts: IntArray, sizes: IntArray, outs: IntArray) -> None:
         members = np.searchsorted(self.index.member_stream, starts, side="right") - 1
         bases = self.index.member_stream[members]
-        for place in np.argsort(members, kind="stable").tolist():
-            content = self._member(int(members[place]))
-            begin, size, out = int(starts[place] - bases[place]), int(sizes[place]), int(outs[place])
-            if begin + size > len(content):
-                raise DataLossError(
-                    f"{self.path}; the index does not fit the file. Make it again.", path=self.path
-                )
-            view[out : out + size] = memoryview(content)[begin : begin + size]
+        in_order = np.argsort(members, kind="stable").tolist()
+        for number, places in groupby(in_order, key=members.tolist().__getitem__):
+            with self._member(number) as content:
+                for place in places:
+                    begin, size, out = int(starts[place] - bases[place]), int(sizes[place]), int(outs[place])
+                    if begin + size > len(content):
+                        raise DataLossError(
+                            f"{self.path}; the index does not fit the file. Make it again.", path=self.path
+                        )
+                    view[out : out + size] = memoryview(content)[begin : begin + size]
 
-    def _member(self, number: int) -> bytes:
+    @contextmanager
+    def _member(self, number: int) -> Iterator[bytes]:
         """Give the content of a member, out of the few that are kept."""
         found = self._members.get(number)
         if found is not None:
-            return found
+            yield found
+            return
         source = self._open_source()
         table = self.index.member_file
         begin = int(table[number])
         end = int(table[number + 1]) if number + 1 < len(table) else self.index.shard_bytes
-        content = inflate_member(source.read_at(begin, end - begin))
-        if content is None:
-            raise DataLossError(
-                f"inflate() failed with error -3: damaged GZIP member at byte {begin} of {self.path!r}. "
-                "Copy the file again, or mend it with tfrkit.repair.",
-                path=self.path,
-                offset=int(self.index.member_stream[number]),
-            )
-        self._members[number] = content
-        while len(self._members) > _MEMBERS_KEPT:
-            self._members.popitem(last=False)
-        return content
+        head = parse_member_header(source.read_at(begin, MEMBER_HEADER_BYTES))
+        large = head is not None and head[2] > _LARGE_MEMBER_BYTES
+        with _large_member if large else nullcontext():
+            content = None
+            if head is not None and head[1] == end - begin:
+                content = inflate_member(source.read_at(begin, end - begin))
+            if content is None:
+                raise DataLossError(
+                    f"inflate() failed with error -3: damaged GZIP member at byte {begin} of {self.path!r}. "
+                    "Copy the file again, or mend it with tfrkit.repair.",
+                    path=self.path,
+                    offset=int(self.index.member_stream[number]),
+                )
+            if not large:
+                self._members[number] = content
+                while len(self._members) > _MEMBERS_KEPT:
+                    self._members.popitem(last=False)
+            yield content
 
     def _check(self, block: Block, numbers: IntArray) -> None:
         if self._crc and len(block):

@@ -16,7 +16,7 @@ import re
 import zlib
 from typing import Any, Final, Protocol
 
-from tfrkit.errors import DataLossError
+from tfrkit.errors import DataLossError, OpError, ResourceExhaustedError
 from tfrkit.optional import require
 from tfrkit.storage.source import ByteSource
 
@@ -42,6 +42,9 @@ WINDOW_BYTES: Final = 262144  # TensorFlow's input and output buffers
 CHUNK_BYTES: Final = 1 << 18  # the most that one read() of a decoder gives
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
 _ZSTD_PIECE_BYTES: Final = 1024  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
+# What a decoder keeps of its output to refer to. Larger ones would let a few bytes claim gigabytes of memory.
+_LOOK_BACK_BYTES: Final = 1 << 27
+_XZ_MEMORY_BYTES: Final = _LOOK_BACK_BYTES + (4 << 20)
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
 
 
@@ -258,7 +261,7 @@ class XzDecoder:
                     if self._source.peek(1):
                         continue
                     return b""
-                self._engine = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+                self._engine = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
             elif self._engine.needs_input and not self._rest:
                 self._rest = self._source.read(WINDOW_BYTES)
                 if not self._rest:
@@ -267,6 +270,8 @@ class XzDecoder:
             try:
                 chunk = self._engine.decompress(self._rest, CHUNK_BYTES)
             except lzma.LZMAError as error:
+                if "Memory usage limit" in str(error):
+                    raise _too_much_memory("xz", "xz -9 or less", self._source) from error
                 raise DataLossError(f"xz decompression failed: {error}", path=self._source.name) from error
             self._rest = b""
             if self._engine.eof:
@@ -287,12 +292,11 @@ class ZstdDecoder:
         self.cut = False
         self._source = source
         self._zstd = require("zstandard", "Reading ZSTD")
-        # 128 MB windows (zstd --long=27) are read; larger ones would let a file claim gigabytes of memory.
-        self._decompressor = self._zstd.ZstdDecompressor(max_window_size=1 << 27)
+        self._decompressor = self._zstd.ZstdDecompressor(max_window_size=_LOOK_BACK_BYTES)
         self._engine: Any = None  # inflates the current frame; None between frames
         self._window = memoryview(b"")
         self._at = 0  # how much of the window is used
-        self._failed: DataLossError | None = None  # to be raised once what came before it is given
+        self._failed: OpError | None = None  # to be raised once what came before it is given
 
     def read(self) -> bytes:
         parts: list[bytes] = []
@@ -322,11 +326,21 @@ class ZstdDecoder:
             inflated: bytes = self._engine.decompress(piece)
         except self._zstd.ZstdError as error:
             self._failed = DataLossError(f"zstd decompression failed: {error}", path=self._source.name)
+            if "too much memory" in str(error):
+                self._failed = _too_much_memory("zstd", "zstd --long=27 or less", self._source)
             return b""
         if self._engine.eof:
             self._at -= len(self._engine.unused_data)
             self._engine = None
         return inflated
+
+
+def _too_much_memory(tool: str, remedy: str, source: ByteSource) -> ResourceExhaustedError:
+    return ResourceExhaustedError(
+        f"{tool} decompression of {source.name!r} needs more than {_LOOK_BACK_BYTES >> 20} MiB to look back. "
+        f"Compress the file again, with {remedy}.",
+        path=source.name,
+    )
 
 
 def open_decoder(source: ByteSource, compression: str, *, tensorflow: bool = False) -> Decoder:

@@ -42,6 +42,7 @@ _FIXED: Final = b"\x1f\x8b\x08\x04"
 MEMBER_HEADER_BYTES: Final = _HEADER.size
 _SAMPLE_BYTES: Final = 1 << 14
 _PAD_BYTES: Final = 32
+_DEFLATE_OVERHEAD: Final = 1024
 _PADDING: Final = struct.pack("<2sH", b"TP", _PAD_BYTES - 4) + bytes(_PAD_BYTES - 4)
 # The whole of a file without records: zlib's own empty stream, as TensorFlow writes it.
 EMPTY_MEMBER: Final = bytes.fromhex("1f8b080000000000000303000000000000000000")
@@ -140,8 +141,10 @@ def parse_member_header(head: bytes) -> tuple[int, int, int, int] | None:
         return None
     if total < skip + 8 + 2 or raw > MAX_MEMBER_BYTES or frames * 16 > raw or (raw and not frames):
         return None
-    # Deflate cannot shrink more than 1032-fold: what claims more is no member of ours, and must not be allocated.
-    if raw > (total - skip - 8) * 1032:
+    # Deflate cannot shrink more than 1032-fold, and no encoder makes data much larger: what claims otherwise is no
+    # member of ours, and must be neither allocated nor read at once.
+    deflated = total - skip - 8
+    if raw > deflated * 1032 or deflated > raw + raw // 4 + _DEFLATE_OVERHEAD:
         return None
     return skip, total, raw, frames
 
