@@ -6,6 +6,7 @@ all shards when all are there; where that is, and how they get there, is `stagin
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
@@ -415,10 +416,15 @@ class Run:
     def _give_up(self) -> None:
         """Leave what is finished for the next run; if that is nothing, leave nothing."""
         if self._journal.finished.keys() <= self._kept and not self._publishing:
-            self._place.remove()
-            remove_tree(mix_folder(self._job.folder, self._digest))
-            if self._place.staged or not any(os.path.lexists(self._place.path(name)) for name in self._names):
-                self._journal.delete()
+            with contextlib.suppress(
+                OSError, OpError
+            ):  # then the journal stays, and the next run removes the rest
+                self._place.remove()
+                remove_tree(mix_folder(self._job.folder, self._digest))
+                if self._place.staged or not any(
+                    os.path.lexists(self._place.path(name)) for name in self._names
+                ):
+                    self._journal.delete()
         self._journal.close()
 
     def _full(self, cause: OSError) -> ResourceExhaustedError:

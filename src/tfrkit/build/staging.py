@@ -208,12 +208,16 @@ def remove(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a folder with all that is in it, as far as that is possible; links are removed, never followed."""
-    if os.path.islink(path):
-        with contextlib.suppress(OSError):
+    """Remove a folder with all that is in it, if it is there; links are removed, never followed."""
+    try:
+        if os.path.islink(path):
             os.unlink(path)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
+        elif os.path.lexists(path):
+            shutil.rmtree(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise from_os_error(error, path) from error
 
 
 def _names(folder: str) -> list[str]:
