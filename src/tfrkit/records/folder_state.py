@@ -88,11 +88,11 @@ def look_at_folder(folder: str) -> FolderState:
     else:  # no manifest, or one of something that was here once
         state.shards = there
     wrong = {problem.path for problem in state.problems}
-    own = {*there, *_own_files(folder, known, wrong), *known.files}
+    own = {*there, *_text_indexes(there), *_own_files(folder, known, wrong), *known.files}
     state.others = [
         name
         for name in (*(entry.name for entry in visible if entry.name not in own), *state.unlisted)
-        if os.path.join(folder, name) not in wrong and not _is_text_index(name, there)
+        if os.path.join(folder, name) not in wrong
     ] + _temporaries(folder, jobs)
     _look_aside(state, known)
     return state
@@ -103,13 +103,14 @@ def look_at_some(folder: str, names: Sequence[str], wanted: Callable[[str], bool
     state = FolderState(folder)
     known = _read_known(state)
     jobs = unfinished_jobs(folder)
+    given = set(names)
     prefixes = {shard_prefix(name) for name in names}
     jobs = [job for job in jobs if not job.prefixes or prefixes.intersection(job.prefixes)]
     _assess(state, names, known, jobs, wanted)
     state.problems = [
         problem
         for problem in state.problems
-        if problem.kind != "not in manifest" or os.path.basename(problem.path) in names
+        if problem.kind != "not in manifest" or os.path.basename(problem.path) in given
     ]
     return state
 
@@ -129,7 +130,7 @@ def look_at_named(folder: str, names: Sequence[str]) -> FolderState:
     given = set(names)
     whole = [
         part
-        for part in shard_sets([*there, *(name for name in names if name not in there)])
+        for part in shard_sets(dict.fromkeys([*there, *names]))
         if len(given.intersection(part.names.values())) > 1 and given.issuperset(part.names.values())
     ]
     wanted = {(part.prefix, part.count) for part in whole}
@@ -279,12 +280,10 @@ def _look_aside(state: FolderState, known: _Known) -> None:
             state.problems.append(Problem("interrupted", path, text))
 
 
-def _is_text_index(name: str, there: Sequence[str]) -> bool:
-    """Tell whether a file is an index as DALI has it, of a shard that is there."""
-    base, suffix = os.path.splitext(name)
-    return suffix in _TEXT_INDEXES and any(
-        shard == base or os.path.splitext(shard)[0] == base for shard in there
-    )
+def _text_indexes(shards: Sequence[str]) -> set[str]:
+    """Give the names that indexes of shards may have, as DALI makes them. Pure: no I/O."""
+    bases = {*shards, *(os.path.splitext(shard)[0] for shard in shards)}
+    return {base + suffix for base in bases for suffix in _TEXT_INDEXES}
 
 
 def _is_shard(entry: os.DirEntry[str]) -> bool:
