@@ -118,7 +118,7 @@ def test_interrupted_export_says_the_truth(tmp_path, capsys, monkeypatch, form):
     arguments = ["export", form, f"{tmp_path}/*.tfrecord", str(tmp_path / "out")]
     assert run(arguments) == 130
     assert capsys.readouterr().err.endswith(
-        "interrupted: nothing of this export is kept, and what was there before is untouched; run it again from its "
+        "interrupted: an export appears as a whole or not at all; if it is not there, run it again from its "
         "beginning\n"
     )
     assert not [name for _, _, names in os.walk(tmp_path / "out") for name in names]

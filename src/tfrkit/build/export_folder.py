@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -16,6 +17,8 @@ from tfrkit.storage.exchange import exchange
 from tfrkit.storage.output import SIDECAR_FOLDER, sync_folder
 
 __all__ = ["StagedFolder"]
+
+_log = logging.getLogger(__name__)
 
 _SYNC_THREADS: Final = 16
 _SYNC_FILES: Final = 64  # that a thread takes at once
@@ -95,7 +98,22 @@ class StagedFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.path:
-            shutil.rmtree(self.path, ignore_errors=True)
+            _remove(self.path)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder and all in it, to the end; an interruption is raised afterwards."""
+    interruption: KeyboardInterrupt | None = None
+    while os.path.lexists(folder):
+        try:
+            shutil.rmtree(folder)
+        except KeyboardInterrupt as error:
+            interruption = error
+        except OSError as error:
+            _log.warning("%s could not be removed: %s. It is not needed: remove it.", folder, error.strerror)
+            break
+    if interruption is not None:
+        raise interruption
 
 
 def _may_replace(name: str, overwrite: bool) -> bool:

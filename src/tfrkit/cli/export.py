@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _STDOUT = "-"
-_NOTHING_KEPT = (
-    "nothing of this export is kept, and what was there before is untouched; run it again from its beginning"
-)
+_WHOLE = "an export appears as a whole or not at all; if it is not there, run it again from its beginning"
 _CUT = "what was written ends in the middle"
 
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -209,7 +207,7 @@ def images(
     files = shard_files(paths)
     from tfrkit.build.export_images import export_images
 
-    with job_progress(quiet=quiet, kept=_NOTHING_KEPT) as progress:
+    with job_progress(quiet=quiet, kept=_WHOLE) as progress:
         report = export_images(
             files,
             out,
@@ -252,7 +250,7 @@ def _run(
     files = shard_files(paths)
     from tfrkit.build.export import export
 
-    with job_progress(quiet=quiet, kept=_CUT if out == _STDOUT else _NOTHING_KEPT) as progress:
+    with job_progress(quiet=quiet, kept=_CUT if out == _STDOUT else _WHOLE) as progress:
         try:
             report = export(
                 files,
