@@ -80,6 +80,10 @@ class Columns {
       raise_column(column, "too many values");
     }
     if (end > values) raise_column(column, "fewer values than its rows have");
+    if (column.lists.kind == Kind::kUnset &&
+        (column.lists.splits != nullptr || column.lists.count != 1)) {
+      raise_column(column, "no kind, but lists of values");
+    }
     if (needs_bodies(column.lists)) {
       owners_.bodies.push_back(std::make_unique_for_overwrite<std::uint64_t[]>(lists));
       column.lists.bodies = owners_.bodies.back().get();
@@ -106,6 +110,7 @@ class Columns {
         owners_.floats.push_back(nb::cast<FloatInput>(values));
         column.lists.floats = owners_.floats.back().data();
         return owners_.floats.back().shape(0);
+      case Kind::kUnset:  // whole features, each a string
       case Kind::kBytes:
         owners_.strings.push_back(std::make_unique<std::vector<Bytes>>());
         if (PyTuple_Check(values.ptr())) {

@@ -108,14 +108,15 @@ std::size_t size_of(const Values& values, Kind kind) noexcept {
                                 : values.strings.size();
 }
 
-// Adds the items of a list or tuple; false if one of them is unusual.
+// Adds the items of a list or tuple; false if one of them is unusual. Without items it has no kind.
 bool add_items(PyObject* items, Values& values, Found& found) {
   const bool is_list = PyList_Check(items);
   const Py_ssize_t count = is_list ? PyList_Size(items) : PyTuple_Size(items);
   const auto item = [&](Py_ssize_t i) {
     return is_list ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i);
   };
-  found.kind = count == 0 ? Kind::kBytes : kind_of(item(0));
+  if (count == 0) return found = {}, true;
+  found.kind = kind_of(item(0));
   if (found.kind == Kind::kUnset) return false;
   found.first = size_of(values, found.kind);
   found.count = static_cast<std::size_t>(count);
@@ -320,7 +321,14 @@ class DictEncoder {
 
   Found convert(PyObject* key, PyObject* value) {
     Found found;
-    return simple_.add(value, values_, found) ? found : convert_by_rule(key, value);
+    if (!simple_.add(value, values_, found)) return convert_by_rule(key, value);
+    return found.kind == Kind::kUnset ? add_feature({}) : found;
+  }
+
+  // Adds a whole Feature as it is on the wire; without bytes it has no kind.
+  Found add_feature(Bytes feature) {
+    values_.strings.push_back(feature);
+    return {Kind::kUnset, values_.strings.size() - 1, 1};
   }
 
   // Asks Python, which knows all rules and all errors, for (kind, values).
@@ -339,14 +347,14 @@ class DictEncoder {
     }
     found.first = values_.strings.size();
     if (found.kind == Kind::kUnset) {
-      found.count = 1;
-      if (!add_object(given.ptr(), Kind::kBytes, values_)) throw nb::type_error("expected bytes");
-      return found;
+      Bytes feature;
+      if (!view_text(given.ptr(), feature)) throw nb::type_error("expected bytes");
+      return add_feature(feature);  // kept_ holds it
     }
     found.kind = Kind::kBytes;
     Found items;
     if (!PyList_Check(given.ptr()) || !add_items(given.ptr(), values_, items) ||
-        items.kind != Kind::kBytes) {
+        (items.count != 0 && items.kind != Kind::kBytes)) {
       throw nb::type_error("expected a list of bytes");
     }
     found.count = items.count;
@@ -459,7 +467,8 @@ nb::tuple gather_lists(const nb::list& items) {
   const SimpleReader simple;
   const auto count = static_cast<std::size_t>(PyList_Size(items.ptr()));
   Values values;
-  Kind kind = Kind::kUnset;  // of the first list with values, or until then of the first
+  Kind kind =
+      Kind::kUnset;  // of the first list with values, or until then of the first with a type
   bool full = false;
   std::vector<std::uint8_t> present(count, 1);
   std::vector<std::int64_t> splits(count + 1, 0);
@@ -517,16 +526,18 @@ void bind_encode_dict(nb::module_& module) {
              "from the list. The last field is the place of the first item that is unusual, or of "
              "another\n"
              "kind than those before it.");
-  module.def("gather_lists", gather_lists, nb::arg("items"),
-             nb::sig("def gather_lists(items: list[object]) -> "
-                     "tuple[int, typing.Any, numpy.typing.NDArray[numpy.int64] | None, "
-                     "numpy.typing.NDArray[numpy.uint8] | None]"),
-             "Join a list with a number, string, list, tuple or array of them, or None, for each "
-             "row:\n"
-             "(kind, values, splits, present).\n\n"
-             "Values are an int64 or float32 array, or a list of bytes and str. Splits are None if "
-             "an item is\n"
-             "unusual, or rows with values differ in kind; present is None if no row is.");
+  module.def(
+      "gather_lists", gather_lists, nb::arg("items"),
+      nb::sig("def gather_lists(items: list[object]) -> "
+              "tuple[int, typing.Any, numpy.typing.NDArray[numpy.int64] | None, "
+              "numpy.typing.NDArray[numpy.uint8] | None]"),
+      "Join a list with a number, string, list, tuple or array of them, or None, for each "
+      "row:\n"
+      "(kind, values, splits, present).\n\n"
+      "Values are an int64 or float32 array, a list of bytes and str, or None if no row tells "
+      "the kind. Splits are None if "
+      "an item is\n"
+      "unusual, or rows with values differ in kind; present is None if no row is.");
 }
 
 }  // namespace tfrkit

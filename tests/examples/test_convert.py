@@ -48,9 +48,12 @@ def test_dict_has_arrays_and_lists_in_the_order_of_names():
 
 
 def test_empty_lists_keep_their_kind():
-    example = tfr.make_example({"b": [], "f": np.zeros(0, np.float32), "i": np.zeros(0, np.int64), "u": None})
+    example = tfr.make_example(
+        {"b": np.zeros(0, "S1"), "f": np.zeros(0, np.float32), "i": np.zeros(0, np.int64), "e": [], "u": None}
+    )
     kinds = {key: value.WhichOneof("kind") for key, value in example.features.feature.items()}
-    assert kinds == {"b": "bytes_list", "f": "float_list", "i": "int64_list", "u": None}
+    assert kinds == {"b": "bytes_list", "f": "float_list", "i": "int64_list", "e": None, "u": None}
+    assert tfr.to_dict(example)["b"] == []
     assert tfr.make_example(tfr.to_dict(example)) == example
 
 

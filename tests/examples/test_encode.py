@@ -166,11 +166,35 @@ def test_slices_of_ragged_columns():
 
 def test_kinds_of_empty_lists():
     block = tfr.encode_examples(
-        {"b": [[], []], "f": tfr.Ragged(np.zeros(0, np.float32), [0, 0, 0]), "i": np.zeros((2, 0), np.int8)}
+        {
+            "b": [np.zeros(0, "S1"), []],
+            "e": [[], ()],
+            "f": tfr.Ragged(np.zeros(0, np.float32), [0, 0, 0]),
+            "i": np.zeros((2, 0), np.int8),
+            "n": [None, []],
+            "s": [[], ["x"]],
+            "t": [[], np.zeros(0, np.float32)],
+        }
     )
-    message = tfr.Example.FromString(block[1])
-    kinds = {key: value.WhichOneof("kind") for key, value in message.features.feature.items()}
-    assert kinds == {"b": "bytes_list", "f": "float_list", "i": "int64_list"}
+    kinds = [
+        {
+            key: value.WhichOneof("kind")
+            for key, value in tfr.Example.FromString(record).features.feature.items()
+        }
+        for record in block
+    ]
+    both = {"b": "bytes_list", "f": "float_list", "i": "int64_list", "s": "bytes_list", "t": "float_list"}
+    assert kinds == [both | {"e": None}, both | {"e": None, "n": None}]
+    assert tfr.encode_examples({"e": [[], []]})[0] == tfr.make_example({"e": []}).SerializeToString()
+
+
+def test_steps_without_values_have_no_kind_unless_another_tells_it():
+    block = tfr.encode_sequence_examples(None, {"e": [[[], []], []], "i": [[[], [1]], [[]]], "z": [[], []]})
+    for number, steps in enumerate(({"e": 2, "i": 2, "z": 0}, {"e": 0, "i": 1, "z": 0})):
+        lists = tfr.SequenceExample.FromString(block[number]).feature_lists.feature_list
+        assert {key: len(lists[key].feature) for key in lists} == steps
+        assert {step.WhichOneof("kind") for step in lists["e"].feature} <= {None}
+        assert {step.WhichOneof("kind") for step in lists["i"].feature} <= {"int64_list"}
 
 
 TABLE = {"n": [1, 2, None], "x": [0.5, None, 1.5], "s": ["a", None, "c"], "flag": [True, False, None]}
@@ -486,3 +510,9 @@ def test_lists_that_shrink_during_the_call_do_no_harm():
     made = tfr.to_dict(ExampleEncoder().encode({"a": words, "b": Greedy()}))
     assert len(made["a"]) == 100
     assert made["a"][99] == b"w" * 40 + b"c"
+
+
+def test_lists_of_arrows_null_type_have_no_kind():
+    for column in (pa.array([[], []]), pa.chunked_array([pa.array([[]]), pa.array([[]])])):
+        message = tfr.Example.FromString(tfr.encode_examples({"a": column, "n": [1, 2]})[1])
+        assert message.features.feature["a"].WhichOneof("kind") is None

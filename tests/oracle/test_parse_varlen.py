@@ -9,6 +9,7 @@ from tests.oracle.oracle import tensorflow
 from tests.oracle.parsed import OURS, Dense, Sparse, check, invalid, wrong
 from tests.oracle.wire import entry, example, field, floats, ints, strings
 from tests.rules import tf_rule
+from tfrkit.examples.encode import ExampleEncoder
 
 NONE = example()
 UNSET = example(entry(b"a", b""))
@@ -221,3 +222,16 @@ def test_batch_must_be_a_multiple_of_the_stride(body, dtype, shown, count):
 )
 def test_incomplete(shape, dtype, failure):
     check(steps([record(1)], shape, dtype), failure)
+
+
+@tf_rule("3 VarLen empty")
+@pytest.mark.parametrize("dtype", sorted(EMPTY))
+def test_empty_list_of_no_type_is_written_as_what_any_type_reads_as_missing(dtype):
+    kind = {"float32": "float32"}.get(dtype, dtype)
+    written = [
+        tfr.make_example({"a": []}).SerializeToString(),
+        tfr.encode_examples({"a": [[], []]})[1],
+        ExampleEncoder().encode({"a": ()}),
+    ]
+    assert written == [UNSET] * 3
+    check(batch(written, dtype), lambda found: found["a"] == Sparse([], Dense(kind, (0,), []), [3, 0]))

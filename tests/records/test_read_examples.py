@@ -33,8 +33,10 @@ def test_dicts_are_those_of_to_dict(tmp_path_factory, conflicts, data):
     st.lists(example_dicts(conflicts=True), max_size=5), st.sets(st.sampled_from(["i", "f", "ü", "nowhere"]))
 )
 def test_columns_chooses_features(tmp_path_factory, dicts, columns):
-    path = write(tmp_path_factory.mktemp("examples") / "a.tfrecord", *records_of(dicts))
-    expected = [{key: row[key] for key in sorted(row) if key in columns} for row in dicts]
+    records = records_of(dicts)
+    path = write(tmp_path_factory.mktemp("examples") / "a.tfrecord", *records)
+    rows = [to_dict(record) for record in records]
+    expected = [{key: row[key] for key in row if key in columns} for row in rows]
     assert plain(list(read_examples(path, columns))) == plain(expected)
 
 

@@ -120,3 +120,30 @@ def test_closed_writer_refuses(tmp_path):
         writer.write_example({"a": 1})
     with pytest.raises(tfr.errors.FailedPreconditionError, match="Writer is closed"):
         writer.write_batch({"a": [1]})
+
+
+@pytest.mark.parametrize("how", ["write_example", "write_batch", "make_example", "feature"])
+@pytest.mark.parametrize(("values", "dtype"), [([1, 2], "int64"), ([1.5], "float32"), ([b"x"], "bytes")])
+def test_empty_lists_fit_beside_lists_of_any_kind(how, values, dtype, tmp_path):
+    path = tmp_path / "a.tfrecord"
+    rows = [[], values, ()]
+    with tfr.TFRecordWriter(path) as writer:
+        for row in rows:
+            if how == "write_example":
+                writer.write_example({"ids": row})
+            elif how == "write_batch":
+                writer.write_batch({"ids": [row]})
+            elif how == "make_example":
+                writer.write_example(tfr.make_example({"ids": row}))
+            else:
+                writer.write_example({"ids": tfr.feature(row)})
+    expected = [[], values, []]
+    records = list(tfr.read_records(path))
+    parsed = tfr.parse_example(records, {"ids": tfr.VarLenFeature(dtype)})["ids"]
+    assert [list(row) for row in parsed] == expected
+    default = tfr.FixedLenFeature([len(values)], dtype, default_value=values)
+    assert [list(row) for row in tfr.parse_example(records, {"ids": default})["ids"]] == [values] * 3
+    schema = tfr.inspect(path)
+    assert isinstance(schema.spec["ids"], (tfr.FixedLenFeature, tfr.VarLenFeature))
+    assert schema.spec["ids"].dtype == tfr.VarLenFeature(dtype).dtype
+    assert len(list(tfr.read_examples(path))) == 3

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.features import check_name, feature_values, make_feature, shown
+from tfrkit.model.features import NoBytes, check_name, feature_values, make_feature, shown
 from tfrkit.model.messages import (
     Example,
     Feature,
@@ -36,8 +36,8 @@ def make_example(features: Mapping[str, Any]) -> Example:
     """Make an Example from a dict.
 
     Args:
-        features: values by name, each whatever `feature` takes, or a Feature message. None gives a feature without a
-            kind, which every parser takes for missing.
+        features: values by name, each whatever `feature` takes, or a Feature message. None and a list without values
+            give a feature without a kind, which every parser takes for missing.
 
     Returns:
         The message; without features it is `Example()`. `make_example(to_dict(example)) == example`.
@@ -62,7 +62,8 @@ def make_sequence_example(
     Args:
         context: features of the whole, as in `make_example`.
         feature_lists: by name a list or array with one item for each step; an item is whatever `feature` takes (the
-            rows of a 2-D array are lists), or a Feature message. Or a FeatureList message.
+            rows of a 2-D array are lists), or a Feature message. A list without values is of the kind of the other
+            steps. Or a FeatureList message.
 
     Returns:
         The message; `make_sequence_example(**to_dict(example)) == example`.
@@ -151,9 +152,16 @@ def _put_list(target: FeatureList, steps: Any, where: str) -> None:
         type(steps), "__iter__"
     ):
         raise TypeError(f"{where}: expected a list or array of steps but got {shown(steps)}")
+    untold = []
     for number, step in enumerate(steps):
         added = target.feature.add()
         _put(added, step, f"{where}, step {number}: ")
+        if step is not None and not is_message(step) and added.WhichOneof("kind") is None:
+            untold.append(added)
+    told = next((kind for step in target.feature if (kind := step.WhichOneof("kind"))), None)
+    if told is not None:  # a list without values is of the kind of the other steps
+        for added in untold:
+            getattr(added, told).SetInParent()
 
 
 def _parsed(example: Any, cls: type[_Made]) -> _Made:
@@ -179,7 +187,7 @@ def _value(feature: Feature) -> Value:
     if kind is None:
         return None
     if kind == "bytes_list":
-        return list(feature.bytes_list.value)
+        return list(feature.bytes_list.value) or NoBytes()
     if kind == "float_list":
         return np.array(feature.float_list.value, np.float32)
     return np.array(feature.int64_list.value, np.int64)

@@ -194,4 +194,4 @@ def _encode(
 
 
 def _native(found: list[tuple[str, str, Column]]) -> list[tuple[object, ...]]:
-    return [column.native(name) for name, _, column in found if column.kind != UNSET]
+    return [column.native(name) for name, _, column in found if column.values is not None]

@@ -46,8 +46,9 @@ class Column:
 
     Attributes:
         rows: how many.
-        kind: BYTES, FLOAT or INT64; UNSET if no row has the feature.
-        values: int64 or float32 array; for bytes (data, offsets) or a list of bytes, str and None.
+        kind: BYTES, FLOAT or INT64; UNSET if no row has values.
+        values: int64 or float32 array; for bytes (data, offsets) or a list of bytes, str and None; for UNSET the
+            bytes of each whole Feature, or None if no row has the feature.
         splits: list i has the values from splits[i] to splits[i + 1]; or None: each list has `count` values.
         count: as said.
         present: uint8, 0 for rows without the feature, or None.
@@ -231,6 +232,8 @@ def _from_list(items: list[Any], where: str, per_row: int = 1) -> Column:
 def _from_lists(items: list[Any], name: Callable[[int], str]) -> Column:
     """Join items, each a number, a string, None, or a list of them; `name` tells the place of one, for errors."""
     kind, values, splits, present = _core.gather_lists(items)
+    if splits is not None and kind == UNSET:
+        return _without_kind(len(items), present)
     if splits is not None:
         return Column(len(items), kind, values, splits, 1, present)
     lists = [
@@ -238,6 +241,12 @@ def _from_lists(items: list[Any], name: Callable[[int], str]) -> Column:
         for place, item in enumerate(items)
     ]
     return _joined(lists, _common_kind(lists, items, name))
+
+
+def _without_kind(count: int, present: npt.NDArray[np.uint8] | None) -> Column:
+    """Make a column of lists without values, whose kind nothing tells."""
+    nowhere = present is not None and not present.any()
+    return Column(count, UNSET, None if nowhere else [b""] * count, None, 1, None if nowhere else present)
 
 
 def _is_missing(item: object) -> bool:
@@ -248,11 +257,11 @@ def _is_missing(item: object) -> bool:
 def _common_kind(
     lists: Sequence[tuple[int, Any] | None], items: Sequence[Any], name: Callable[[int], str]
 ) -> int:
-    """Find the kind of all lists that have values; if none has, of the first."""
+    """Find the kind of all lists that have values; if none has, of the first whose type tells it."""
     kinds = [found[0] for found in lists if found is not None]
     full = next((found[0] for found in lists if found is not None and len(found[1])), None)
     if full is None:
-        return kinds[0] if kinds else UNSET
+        return next((kind for kind in kinds if kind != UNSET), UNSET)
     for place, found in enumerate(lists):
         if found is not None and len(found[1]) and found[0] != full:
             raise TypeError(
@@ -272,6 +281,8 @@ def _joined(lists: Sequence[tuple[int, Any] | None], kind: int) -> Column:
         values = np.concatenate([np.zeros(0, dtype), *parts], dtype=dtype)
     missing = any(found is None for found in lists)
     present = np.array([found is not None for found in lists], np.uint8) if missing else None
+    if kind == UNSET:
+        return _without_kind(len(lists), present)
     return Column(len(lists), kind, values, splits_of(lengths), 1, present)
 
 
@@ -314,9 +325,8 @@ def _from_rows(rows: list[Any], where: str) -> Column:
     if column.present is not None:
         place = int(column.present.argmin())
         raise TypeError(f"{name(place)}: expected values but got {shown(items[place])}")
-    kind = BYTES if column.kind == UNSET else column.kind
     values = [] if column.values is None else column.values
-    return _masked(replace(column, rows=len(rows), kind=kind, values=values, steps=splits), ~missing)
+    return _masked(replace(column, rows=len(rows), values=values, steps=splits), ~missing)
 
 
 def _steps_of(row: Any, where: str) -> Sequence[Any]:

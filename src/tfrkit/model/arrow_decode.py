@@ -100,7 +100,7 @@ def decode(node: _core.ArrowNode, schema: Schema, start: int, length: int) -> De
     if code == "b":
         return Decoded(_bits(node, 1, begin, length), part.valid)
     if code == "n":
-        return Decoded(np.zeros(length, np.int64), np.zeros(length, bool))
+        return Decoded(np.full(length, None), np.zeros(length, bool))  # objects: nothing tells a type
     if code in ("u", "z", "U", "Z"):
         return _binary(part, np.int32 if code in "uz" else np.int64)
     if code in ("vu", "vz"):
@@ -126,7 +126,7 @@ def empty(schema: Schema) -> Values:
     if code in NUMBER_FORMATS:
         return np.zeros(0, NUMBER_FORMATS[code])
     if code in ("b", "n"):
-        return np.zeros(0, bool if code == "b" else np.int64)
+        return np.zeros(0, bool if code == "b" else object)
     if code in ("u", "z", "U", "Z", "vu", "vz") or code.startswith("w:"):
         return BytesColumn.from_list([])
     if code in ("+l", "+L"):

@@ -51,13 +51,18 @@ _ADVICE: Final[list[tuple[tuple[type, ...], str]]] = [
 ]  # fmt: skip
 
 
+class NoBytes(list[bytes]):
+    """A list without values that tells the kind of what is missing: an empty bytes_list, as `to_dict` gives it."""
+
+
 def feature(value: Any) -> Feature:
     r"""Make a Feature from a value, choosing its kind.
 
     Args:
         value: bool, enum, int, any numpy integer -> int64_list; float, any numpy float -> float_list (rounded to
             float32); str (as UTF-8), bytes -> bytes_list; a list, tuple, range or 1-D array of one of these -> the
-            list. An enum stands for its value. None is a Feature without a kind, an empty list a bytes_list.
+            list. An enum stands for its value. None and a list without values are a Feature without a kind, which
+            every parser takes for missing; an array without values keeps the kind of its type.
 
     Raises:
         TypeError: no feature can hold such a value, or the list is nested, or mixes kinds.
@@ -217,6 +222,8 @@ def feature_values(value: Any, where: str = "", kind: int | None = None) -> tupl
         return UNSET, []
     if _item_kind(value) is not None:
         return _convert_items([value], value, where, kind)
+    if isinstance(value, (NoBytes, range)) and not value:
+        kind = kind or (INT64 if isinstance(value, range) else BYTES)
     if isinstance(value, (list, tuple, range)):
         return _convert_items(value, value, where, kind)
     if not isinstance(value, (np.ndarray, np.generic)):
@@ -316,7 +323,7 @@ def _convert_items(items: Any, whole: Any, where: str, wanted: int | None) -> tu
                 f"in {_short(whole)}. Convert them to one type."
             )
     if found is None:
-        found = BYTES
+        return UNSET, []
     return found, _convert_plain(plain, found, where)
 
 
@@ -367,7 +374,8 @@ def _convert_array(array: Any, where: str, wanted: int | None) -> tuple[int, Val
     array = array.reshape(-1)
     kind = array.dtype.kind
     if kind in "OSUT":
-        return _convert_items(array.tolist(), array, where, wanted)
+        typed = BYTES if kind != "O" and not array.size and wanted is None else wanted
+        return _convert_items(array.tolist(), array, where, typed)
     found = INT64 if kind in "biu" else FLOAT if is_float(array.dtype) else None
     if found is None or wanted not in (None, found, FLOAT):
         _refuse(array[0] if array.size == 1 else array, wanted, where)

@@ -15,6 +15,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.features import NoBytes
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.chain import BLOCK_BYTES
@@ -188,7 +189,7 @@ def _cells(column: Ragged, states: Any) -> tuple[list[Any], bool]:
     splits = column.row_splits.tolist()
     if isinstance(values, BytesColumn):
         flat = values.to_list()
-        cells = [flat[start:stop] for start, stop in pairwise(splits)]
+        cells = [flat[start:stop] or NoBytes() for start, stop in pairwise(splits)]
     else:
         lengths = column.row_lengths()
         if len(lengths) and bool((lengths == lengths[0]).all()):
