@@ -45,3 +45,20 @@ def test_commands_say_which_names_are_close_and_that_nothing_was_chosen(command,
     result = command("select", "in.tfrecord", "out.tfrecord", "--where", "label > 3")
     assert result.code == 0
     assert "no record was chosen: 3 records looked at" in result.err
+
+
+def test_numbers_that_become_infinite_and_kinds_of_columns_are_told(command, folder):
+    Path("in.csv").write_text("a,n\n1.5,1\n1e39,x\n2e39,2\n")
+    for options in ((), ("--dry-run",)):
+        result = command("build", "table", "in.csv", "out", *options)
+        assert result.code == 0
+        text = result.out + result.err
+        assert "columns: a: float, n: bytes" in text
+        assert (
+            "column 'n' is bytes though 2 of 3 values are int64: the first other is 'x' in in.csv, line 3"
+            in text
+        )
+        if not options:
+            assert "2 inputs noted: beyond float32, so infinite now: column 'a' (2)" in text
+            assert "in.csv, line 3: beyond float32, so infinite now: column 'a': got 1e+39" in text
+    assert '"cause": {' in command("build", "table", "in.csv", "out", "--json").out

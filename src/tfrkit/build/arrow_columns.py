@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.build.arrow_types import arrow_types, is_list, is_temporal, is_text, storage_type
+from tfrkit.build.float_range import beyond_in_array, note_beyond
 from tfrkit.build.job import BadInput, Watch
 from tfrkit.build.table_format import Column, InputFile
 from tfrkit.build.table_values import MisfitError, fit_cell
@@ -59,14 +60,19 @@ def fit_arrays(
         fitted[column.key] = values
         for row, text in misfits.items():
             wrong.setdefault(row, f"column {column.name!r}: {text}")
-    if not wrong:
-        return fitted
-    for row in sorted(wrong):
-        watch.bad(bad(row, wrong[row]))
     keep = np.ones(len(arrays[0]), bool)
-    keep[list(wrong)] = False
-    kept = require("pyarrow", "tfr build table").array(keep)
-    return {key: values.filter(kept) for key, values in fitted.items()}
+    if wrong:
+        for row in sorted(wrong):
+            watch.bad(bad(row, wrong[row]))
+        keep[list(wrong)] = False
+        kept = require("pyarrow", "tfr build table").array(keep)
+        fitted = {key: values.filter(kept) for key, values in fitted.items()}
+    for column in columns:
+        found = beyond_in_array(fitted[column.key]) if column.kind == "float" else None
+        if found is not None:
+            said = bad(int(np.flatnonzero(keep)[found.row]), "")
+            note_beyond(watch, column.name, found, said.source, said.line, said.detail.removesuffix(", "))
+    return fitted
 
 
 def array_of(values: list[Any], kind: str) -> Any:
@@ -101,7 +107,12 @@ def steps_of(rows: list[Any], kind: str) -> Any:
 
 def _arrow_kind(kind: str) -> Any:
     pyarrow = require("pyarrow", "tfr build table")
-    return {"int64": pyarrow.int64(), "float": pyarrow.float32(), "bytes": pyarrow.large_binary()}[kind]
+    return {
+        "int64": pyarrow.int64(),
+        "float": pyarrow.float32(),
+        "double": pyarrow.float64(),  # what the encoder rounds to float
+        "bytes": pyarrow.large_binary(),
+    }[kind]
 
 
 # -- one column --------------------------------------------------------------------------------------------------------
@@ -123,10 +134,28 @@ def _fit(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
 def _fit_steps(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
     """Lists of steps as they are, but with a type that says their kind."""
     pyarrow = require("pyarrow", "tfr build table")
-    wanted = _arrow_kind(column.kind)
+    compute = require("pyarrow.compute", "tfr build table")
+    wanted = _arrow_kind("double" if column.kind == "float" else column.kind)
     if is_list(storage_type(array.type.value_type)):
         wanted = pyarrow.large_list(wanted)
-    return array.cast(pyarrow.large_list(wanted), safe=False), {}
+    wanted = pyarrow.large_list(wanted)
+    try:
+        return array.cast(wanted, safe=column.kind == "int64"), {}
+    except pyarrow.ArrowInvalid:
+        misfits = {row: text for row, text in enumerate(map(_too_large, array.to_pylist())) if text}
+        without = np.zeros(len(array), bool)
+        without[list(misfits)] = True
+        kept = compute.if_else(pyarrow.array(without), pyarrow.scalar(None, array.type), array)
+        return kept.cast(wanted), misfits
+
+
+def _too_large(steps: Any) -> str:
+    """What is wrong with the steps of a row; empty if all fit into int64."""
+    for step in steps or ():
+        for value in step if isinstance(step, list) else [step]:
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                return f"{value} is not an int64"
+    return ""
 
 
 def _one_by_one(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
@@ -138,7 +167,7 @@ def _one_by_one(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
         except MisfitError as error:
             values.append(None)
             misfits[row] = str(error)
-    return array_of(values, column.kind), misfits
+    return array_of(values, "double" if column.kind == "float" else column.kind), misfits
 
 
 def _is_plain(kind: Any, wanted: str) -> bool:
@@ -169,8 +198,15 @@ def _convert(array: Any, column: Column) -> Any:
         return converted
     if types.is_null(converted.type):
         return array_of([column.null_value] * len(converted), column.kind)
-    wanted = _arrow_kind(column.kind)
-    return converted.cast(wanted, safe=False).fill_null(pyarrow.scalar(column.null_value, wanted))
+    return _filled(converted, column)
+
+
+def _filled(values: Any, column: Column) -> Any:
+    """The values with what stands for nulls."""
+    pyarrow = require("pyarrow", "tfr build table")
+    plain = column.kind != "float" or arrow_types().is_float32(values.type)
+    wanted = _arrow_kind(column.kind if plain else "double")
+    return values.cast(wanted, safe=False).fill_null(pyarrow.scalar(column.null_value, wanted))
 
 
 def _convert_list(array: Any, column: Column) -> Any:
@@ -192,8 +228,7 @@ def _convert_list(array: Any, column: Column) -> Any:
     if values.null_count:
         if column.null_value is None:
             return None
-        wanted = _arrow_kind(column.kind)
-        values = values.cast(wanted, safe=False).fill_null(pyarrow.scalar(column.null_value, wanted))
+        values = _filled(values, column)
     lengths = np.where(valid, np.diff(np.asarray(array.offsets)), 0)
     offsets = np.zeros(len(array) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -206,7 +241,14 @@ def _plain_list(array: Any) -> Any:
     pyarrow = require("pyarrow", "tfr build table")
     if types.is_list(array.type) or types.is_large_list(array.type):
         return array
-    return array.cast(pyarrow.large_list(array.type.value_type))
+    if types.is_fixed_size_list(array.type):
+        return array.cast(pyarrow.large_list(array.type.value_type))
+    # Of views, some versions make lists with offsets that do not ascend.
+    compute = require("pyarrow.compute", "tfr build table")
+    lengths = np.asarray(compute.fill_null(compute.list_value_length(array), 0))
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    missing = pyarrow.array(~np.asarray(array.is_valid()))
+    return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), array.flatten(), mask=missing)
 
 
 def _cast(array: Any, wanted: str) -> Any:

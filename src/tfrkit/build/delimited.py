@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from tfrkit.build.bad_lines import REFUSED, bad_line
 from tfrkit.build.delimited_columns import ColumnPlan, Rows, check_separator, read_columns
+from tfrkit.build.float_range import beyond_in_array, note_beyond
 from tfrkit.build.row_layout import CheckedRows, Dialect, RowLayout, row_layout
 from tfrkit.build.row_survey import survey_file
 from tfrkit.build.row_windows import WINDOW_BYTES, Window, windows
@@ -182,6 +183,21 @@ class _BadLines:
             bad_line((fault, detail), where, shown, self._layout.names, self._kinds, self._dialect)
         )
 
+    def note(
+        self,
+        columns: Mapping[str, Any],
+        plan: ColumnPlan,
+        window: Window[CheckedRows],
+        numbers: npt.NDArray[np.int64],
+    ) -> None:
+        """Count numbers that become infinite, of rows that have these numbers in the window."""
+        for column in (target.column for target in plan.targets if target.column.kind == "float"):
+            found = beyond_in_array(columns[column.feature])
+            if found is not None:
+                begin = int(window.found.begins[numbers[found.row]])
+                line = self._line + _line_ends(window.text[:begin])
+                note_beyond(self._watch, column.name, found, self._file.name, line)
+
 
 def _batches(
     plan: ColumnPlan, window: Window[CheckedRows], chosen: range, bad: _BadLines
@@ -197,7 +213,11 @@ def _batches(
     kept = np.flatnonzero(good[chosen.start : chosen.stop]) + chosen.start
     for part in _parts(window, kept, plan.width):
         numbers, rows = part
+        done = 0
         for read in read_columns(plan, rows):
+            if isinstance(read, dict):
+                bad.note(read, plan, window, numbers[done:])
+            done += 1 if isinstance(read, int) else len(next(iter(read.values())))
             if isinstance(read, int):
                 begin = int(found.begins[numbers[read]])
                 text = window.text[begin : int(found.ends[numbers[read]])]

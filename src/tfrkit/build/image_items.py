@@ -76,9 +76,11 @@ class Ledger:
         for row, path in zip(listed.tolist(), items.take(listed).paths(), strict=True):
             self.listed.append(BadInput(shown(path), None, reason, details(row)))
 
-    def add(self, source: str, reason: str, detail: str = "", *, line: int | None = None) -> None:
-        """Count one, and list it if there is room."""
-        self.counts[reason] = self.counts.get(reason, 0) + 1
+    def add(
+        self, source: str, reason: str, detail: str = "", *, line: int | None = None, count: int = 1
+    ) -> None:
+        """Count one, or several in one place, and list it if there is room."""
+        self.counts[reason] = self.counts.get(reason, 0) + count
         if len(self.listed) < MAX_LISTED_BAD:
             self.listed.append(BadInput(source, line, reason, detail))
 

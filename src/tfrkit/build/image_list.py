@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from tfrkit.build.float_range import BEYOND, beyond_in_cell
 from tfrkit.build.image_columns import make_extra
 from tfrkit.build.image_folder import UNREADABLE, FolderSource
 from tfrkit.build.image_header import EMPTY
@@ -58,18 +59,19 @@ def ListSource(path: str, max_bytes: int) -> FolderSource:  # noqa: N802 - a kin
     return FolderSource(os.path.dirname(path) or ".", max_bytes)
 
 
-def list_rows(path: str, bad: Ledger, *, encoding: str) -> ListedImages:
+def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> ListedImages:
     """Read a list, and find its files.
 
     Args:
         path: of the list; the suffix says what it is.
         bad: takes rows without a path, a label or a file, with the number of their line.
+        noted: takes numbers that float32 does not hold.
         encoding: of the text.
 
     Raises:
         InvalidArgumentError: the text is not in this encoding, or a table has columns without names.
     """
-    reader = _Reader(path, bad)
+    reader = _Reader(path, bad, noted)
     try:
         with open(path, encoding=_with_mark(encoding), errors=_errors(encoding), newline="") as file:
             rows = (
@@ -166,9 +168,10 @@ def _json_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
 class _Reader:
     """Collects rows as columns."""
 
-    def __init__(self, path: str, bad: Ledger) -> None:
+    def __init__(self, path: str, bad: Ledger, noted: Ledger) -> None:
         self.path = path
         self.bad = bad
+        self._noted = noted
         self.next_line = 1
         self._root = os.path.dirname(path)
         self._folders: dict[bytes, int] = {}
@@ -243,6 +246,11 @@ class _Reader:
             name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self._is_typed)
             for name, column in self._extras.items()
         }
+        for name, extra in extras.items():
+            for line, value in zip(self._lines, extra.to_list(), strict=True):
+                if extra.kind == "float32" and (found := beyond_in_cell(value)) is not None:
+                    reason = f"{BEYOND}: column {name!r}"
+                    self._noted.add(self.path, reason, f"got {found.value!r}", line=line, count=found.count)
         classes = list(self._classes)
         numbered = bool(classes) and all(_NUMBER.fullmatch(text) for text in classes)
         labels = np.array([int(text) for text in classes], np.int64)[texts] if numbered else None

@@ -112,7 +112,7 @@ def _list_file(
 ) -> Listing:
     stamp = f"{known.size} {known.time_ns}"
     if path.lower().endswith(LIST_SUFFIXES):
-        rows = list_rows(path, bad, encoding=list_encoding)
+        rows = list_rows(path, bad, noted, encoding=list_encoding)
         return Listing(
             "list", ListSource(path, max_bytes), rows.items, rows.classes, rows.numbered, rows.times
         )

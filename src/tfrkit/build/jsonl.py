@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.build.arrow_columns import MISFIT, array_of, fit_arrays, steps_of
+from tfrkit.build.float_range import beyond_in_cell, note_beyond
 from tfrkit.build.input_stamp import InputChangedError
 from tfrkit.build.job import BadInput, Watch
 from tfrkit.build.json_notation import FEATURE_LISTS
@@ -123,6 +124,8 @@ class _Block:
                 continue
             for column, value in zip(columns, row, strict=True):
                 made[column.key].append(value)
+                if column.kind == "float" and (found := beyond_in_cell(value)) is not None:
+                    note_beyond(self.watch, column.name, found, self.file.name, number)
         return {
             column.key: (steps_of if column.steps else array_of)(made[column.key], column.kind)
             for column in columns

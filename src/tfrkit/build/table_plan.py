@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.build.float_range import beyond_in_cell, note_beyond
 from tfrkit.build.job import Watch
 from tfrkit.build.table_format import Column, Piece, Survey, TableFormat
 from tfrkit.build.table_schema import partition_values
@@ -83,6 +84,12 @@ class FileColumns:
         lists = {column.feature: batch[column.key] for column in self.read if column.steps}
         return encode_sequence_examples(features or {"": [None] * rows}, lists, threads=1)
 
+    def note(self, source: str, rows: int, watch: Watch) -> None:
+        """Count what the path says and float32 does not hold."""
+        for name, value in self.constants.items():
+            if (found := beyond_in_cell(value)) is not None:
+                note_beyond(watch, name, replace(found, count=rows), source, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -122,6 +129,8 @@ class TableRecipe:
             rest, rows = part.size, part.stop - part.start
             for batch in self.format.read(part.piece, range(part.start, part.stop), part.columns.read, watch):
                 block = part.columns.encode(batch, sequences=self.sequences)
+                if block is not None:
+                    part.columns.note(part.piece.file.name, len(block), watch)
                 del batch  # may be many MB, which must not wait for the next one
                 if block is not None:
                     read = min(rest, part.size * len(block) // rows)

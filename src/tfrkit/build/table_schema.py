@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tfrkit.build.column_report import KIND_NAMES, ColumnCause, ColumnReport
+from tfrkit.build.float_range import beyond_in_cell
 from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, Column, Seen, Survey
 from tfrkit.build.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
@@ -299,6 +300,8 @@ def _null_value(name: str, kind: str, given: Any) -> Any:
         if kind == "bytes":
             return given if isinstance(given, bytes) else os.fsencode(str(given))
         if kind == "float":
+            if beyond_in_cell(float(given)) is not None:
+                raise OverflowError
             return float(given)
         value = int(given)
         if (isinstance(given, float) and value != given) or not -(2**63) <= value < 2**63:

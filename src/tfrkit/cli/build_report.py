@@ -34,6 +34,8 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
         as_json: print everything as one JSON document instead.
         quiet: no remarks.
     """
+    from tfrkit.build.float_range import BEYOND
+
     if as_json:
         out_json(report.to_dict())
         return
@@ -51,6 +53,8 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
         say(f"columns: {_kinds(report.columns)}")
     for remark in _remarks(report.columns):
         say(remark)
+    for noted in [found for found in report.noted_listed if found.reason.startswith(BEYOND)][:_SHOWN_BAD]:
+        say(f"  {plain(noted.shown)}")
     for bad in report.listed[:_SHOWN_BAD]:
         say(f"  {plain(bad.shown)}")
     if sum(report.bad.values()) > _SHOWN_BAD:

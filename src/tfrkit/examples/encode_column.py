@@ -177,8 +177,11 @@ def _from_features(value: Any, where: str) -> Column:
     if isinstance(value, Ragged):
         if isinstance(value.values, Ragged):
             raise TypeError(f"{where}: expected lists of values but got lists of lists: {value!r}")
-        inner = _from_features(value.values, where)
         splits = np.ascontiguousarray(value.row_splits, np.int64)
+        try:
+            inner = _from_features(value.values, where)
+        except _TooLargeError as error:
+            raise error.in_row(splits) from None
         if inner.present is not None or inner.splits is not None:
             raise TypeError(f"{where}: expected values but got missing ones inside {value!r}")
         return replace(inner, rows=len(value), splits=splits * inner.count, count=1)
@@ -209,16 +212,30 @@ def _from_array(array: npt.NDArray[Any], where: str) -> Column:
     return replace(inner, rows=len(array), count=count)
 
 
+class _TooLargeError(ValueError):
+    """A number is beyond int64; `row` is where it is, until whoever knows lists and steps says it better."""
+
+    def __init__(self, where: str, row: int, value: int, step: int | None = None) -> None:
+        place = f"row {row}" if step is None else f"row {row}, step {step}"
+        super().__init__(
+            f"{where}, {place}: expected at most 2**63 - 1 but got {value}. Store it as bytes or as two numbers."
+        )
+        self.row = row
+        self._where, self._value = where, value
+
+    def in_row(self, splits: npt.NDArray[Any], *, steps: bool = False) -> _TooLargeError:
+        """Give the error for rows that have the values or steps from split to split."""
+        row = int(np.searchsorted(splits, self.row, side="right")) - 1
+        return _TooLargeError(self._where, row, self._value, self.row - int(splits[row]) if steps else None)
+
+
 def _int64_flat(array: npt.NDArray[Any], where: str) -> IntArray:
     try:
         return int64_values(array).reshape(-1)
     except ValueError:
-        place = int(array.reshape(-1).argmax())
+        place = int((array.reshape(-1) > np.uint64(2**63 - 1)).argmax())
         row = place // max(1, math.prod(array.shape[1:]))
-        raise ValueError(
-            f"{where}, row {row}: expected at most 2**63 - 1 but got {array.reshape(-1)[place]}. "
-            "Store it as bytes or as two numbers."
-        ) from None
+        raise _TooLargeError(where, row, int(array.reshape(-1)[place])) from None
 
 
 def _from_list(items: list[Any], where: str, per_row: int = 1) -> Column:
@@ -291,20 +308,26 @@ def _joined(lists: Sequence[tuple[int, Any] | None], kind: int) -> Column:
 
 def _from_steps(value: Any, where: str) -> Column:
     if isinstance(value, Ragged):
-        inner = _from_features(value.values, where)
-        return replace(inner, rows=len(value), steps=np.ascontiguousarray(value.row_splits, np.int64))
+        splits = np.ascontiguousarray(value.row_splits, np.int64)
+        return replace(_step_values(value.values, splits, where), rows=len(value), steps=splits)
     if isinstance(value, (np.ndarray, BytesColumn)) and len(value.shape) >= 2:
         rows, steps = value.shape[:2]
         flat = value.reshape((rows * steps, *value.shape[2:]))
-        return replace(_from_features(flat, where),
-            rows=rows, steps=np.arange(0, rows * steps + 1, max(steps, 1), dtype=np.int64)[: rows + 1]
-            if steps else np.zeros(rows + 1, np.int64),
-        )  # fmt: skip
+        splits = np.arange(rows + 1, dtype=np.int64) * steps
+        return replace(_step_values(flat, splits, where), rows=rows, steps=splits)
     if isinstance(value, (BytesColumn, range)) or (isinstance(value, np.ndarray) and value.dtype != object):
         raise TypeError(
             f"{where}: expected steps in each row, so two dimensions or more, but got {shown(value)}"
         )
     return _from_rows(list(value), where)
+
+
+def _step_values(values: Any, splits: IntArray, where: str) -> Column:
+    """Read a list for each step, of rows that have the steps from split to split."""
+    try:
+        return _from_features(values, where)
+    except _TooLargeError as error:
+        raise error.in_row(splits, steps=True) from None
 
 
 def _from_rows(rows: list[Any], where: str) -> Column:
