@@ -5,6 +5,7 @@ Does no I/O and checks no CRC: whoever makes a block has done that. A block is i
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
@@ -12,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
+from tfrkit.model.select import IntArray, RowIndices, is_one_row, row_numbers
 
-__all__ = ["Block"]
+__all__ = ["Block", "IntArray"]
 
-IntArray = npt.NDArray[np.int64]
 _HEADER_BYTES = 12  # of a frame, before the payload
 
 
@@ -79,8 +80,8 @@ class Block:
     @overload
     def __getitem__(self, index: int) -> bytes: ...
     @overload
-    def __getitem__(self, index: slice) -> Block: ...
-    def __getitem__(self, index: int | slice) -> bytes | Block:
+    def __getitem__(self, index: slice | RowIndices) -> Block: ...
+    def __getitem__(self, index: Any) -> bytes | Block:
         """One record as bytes (a copy), or a block of some (a view on the same buffer)."""
         if isinstance(index, slice):
             start, _, step = index.indices(len(self))
@@ -88,8 +89,11 @@ class Block:
                 return self.take(np.arange(len(self))[index])
             numbers = None if self.numbers is None else self.numbers[index]
             return self._with(index, self.first_record + start, numbers)
-        begin = int(self.offsets[index])
-        return self.data[begin : begin + int(self.lengths[index])].tobytes()
+        if not is_one_row(index):
+            return self.take(index)
+        number = operator.index(index)
+        begin = int(self.offsets[number])
+        return self.data[begin : begin + int(self.lengths[number])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.to_list())
@@ -119,9 +123,14 @@ class Block:
         """All records as bytes objects, cut from the buffer in one native call."""
         return _core.cut_records(self.data, self.offsets, self.lengths)
 
-    def take(self, indices: Sequence[int] | IntArray) -> Block:
-        """The records at these positions, in this order; a view on the same buffer."""
-        chosen = np.asarray(indices, np.int64)
+    def take(self, indices: RowIndices) -> Block:
+        """The records at these positions (or where a mask is true), in this order; a view on the same buffer.
+
+        Raises:
+            TypeError: neither integers nor booleans.
+            IndexError: a position is out of range, or a mask has another length than the block.
+        """
+        chosen = row_numbers(indices, len(self))
         numbers = self.places()[0][chosen]
         first = int(numbers[0]) if len(numbers) else self.first_record
         return self._with(chosen, first, numbers)

@@ -12,11 +12,12 @@ Whatever the map cannot give, and files that cannot be mapped, are read by posit
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import groupby
 from types import TracebackType
@@ -27,6 +28,7 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.errors import DataLossError, FailedPreconditionError, ResourceExhaustedError, from_os_error
 from tfrkit.model.block import Block, IntArray
+from tfrkit.model.select import RowIndices, is_one_row, row_numbers
 from tfrkit.records.cut import HEADER_BYTES, check_block
 from tfrkit.records.damage import Damage
 from tfrkit.records.detect import HEAD_BYTES, detect
@@ -118,19 +120,21 @@ class RecordFile:
     @overload
     def __getitem__(self, index: int) -> bytes: ...
     @overload
-    def __getitem__(self, index: slice) -> Block: ...
-    def __getitem__(self, index: int | slice) -> bytes | Block:
-        """One record as bytes, or some as a Block."""
+    def __getitem__(self, index: slice | RowIndices) -> Block: ...
+    def __getitem__(self, index: int | slice | RowIndices) -> bytes | Block:
+        """One record as bytes, or some as a Block: those of a slice, or as `take` gives them."""
         record = self._short(index)
         if type(record) is bytes:
             return record
         return self._get(index)
 
-    def _get(self, index: int | slice) -> bytes | Block:
+    def _get(self, index: Any) -> bytes | Block:
         """Do the less usual: slices, negative numbers, files that are not mapped, errors."""
         if isinstance(index, slice):
             return self.take(np.arange(self._count)[index])
-        number = index.__index__()
+        if not is_one_row(index):
+            return self.take(index)
+        number = operator.index(index)
         if number < 0:
             number += self._count
         if not 0 <= number < self._count:
@@ -154,14 +158,18 @@ class RecordFile:
         kind = f", {self.compression}" if self.compression else ""
         return f"<RecordFile {self.path!r}: {self._count} records{kind}>"
 
-    def take(self, indices: Sequence[int] | IntArray) -> Block:
+    def take(self, indices: RowIndices) -> Block:
         """Give the records with these numbers, in this order, as one Block; on all cores if there are many.
 
+        Args:
+            indices: integers, negative ones count from the end; or a mask: a boolean for every record of the file.
+
         Raises:
-            IndexError: a number is out of range; negative ones count from the end.
+            TypeError: neither integers nor booleans.
+            IndexError: a number is out of range, or a mask has another length than the file has records.
             DataLossError: a record is damaged.
         """
-        wanted = np.array(indices, np.int64).reshape(-1)  # a copy, which the block keeps
+        wanted = row_numbers(indices, self._count, flat=True)  # a copy, which the block keeps
         frame_map = self._map
         layout = frame_map.lay_out(wanted) if frame_map is not None and len(wanted) else None
         if frame_map is not None and layout is not None and layout[3] < 2 * _SPLIT_BYTES:
