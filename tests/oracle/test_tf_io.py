@@ -5,6 +5,7 @@ What the parsers make of bytes is tested in `test_parse_*.py`, whose cases also 
 
 from __future__ import annotations
 
+import pickle
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfrkit as tfr
 from tests.oracle.oracle import tensorflow
 from tests.oracle.tf_scenarios import ours, same
 from tests.rules import tf_rule
@@ -269,3 +271,56 @@ def test_names_of_old_are_at_the_top() -> None:
     for name in ("Coordinator", "start_queue_runners", "shuffle_batch", "Saver"):
         with pytest.raises(AttributeError, match="does not exist in tfrkit"):
             getattr(tf.train, name)
+
+
+@tf_rule("6 features")
+def test_features_hold_types():
+    def facts(tf, feature):
+        return [repr(feature), feature._fields, repr(feature.dtype), type(feature.dtype).__name__]
+
+    for line in (
+        "FixedLenFeature([], tf.int64)",
+        "FixedLenFeature([2], 'float32', [1.0, 2.0])",
+        "FixedLenFeature([], np.int64)",
+        "VarLenFeature(tf.string)",
+        "SparseFeature('i', 'v', tf.int64, 10)",
+        "FixedLenSequenceFeature([], tf.int64, allow_missing=True)",
+        "RaggedFeature(tf.int64)",
+        "RaggedFeature('int64')",
+        "RaggedFeature(np.float32, row_splits_dtype=tf.int64)",
+        "RaggedFeature(dtype=tf.string, value_key='v', partitions=[tf.io.RaggedFeature.RowLengths('n')])",
+        "RaggedFeature(tf.int64, 'v', [tf.io.RaggedFeature.UniformRowLength(2)], validate=True)",
+        "RaggedFeature(tf.int32)",
+        "RaggedFeature(int)",
+        "RaggedFeature(tf.int64, row_splits_dtype=tf.float32)",
+        "RaggedFeature(tf.int64, value_key=5)",
+        "RaggedFeature(tf.int64, partitions=5)",
+    ):
+        same(lambda tf, line=line: facts(tf, eval(f"tf.io.{line}", {"tf": tf, "np": np})))
+    same(lambda tf: tf.io.RaggedFeature(tf.int64).dtype == tf.int64)
+    same(lambda tf: tf.io.RaggedFeature(tf.int64) == tf.io.RaggedFeature("int64"))
+
+
+@tf_rule("6 features")
+def test_ragged_features_are_parsed_and_pickled():
+    def case(tf):
+        values = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2, 3]))
+        rows = tf.train.Feature(int64_list=tf.train.Int64List(value=[2, 1]))
+        example = tf.train.Example(features=tf.train.Features(feature={"v": values, "n": rows}))
+        record = example.SerializeToString()
+        feature = tf.io.RaggedFeature(tf.int64, "v", [tf.io.RaggedFeature.RowLengths("n")])
+        found = [
+            tf.io.parse_single_example(record, {"r": feature}),
+            tf.io.parse_example([record, record], {"r": feature, "v": tf.io.RaggedFeature(tf.int64)}),
+        ]
+        return found, [
+            row["r"]
+            for row in tf.data.Dataset.from_tensors(record).map(
+                lambda x: tf.io.parse_single_example(x, {"r": feature})
+            )
+        ]
+
+    same(case)
+    feature = ours().io.RaggedFeature("int64", "v")
+    assert pickle.loads(pickle.dumps(feature)) == feature
+    assert tfr.spec_from_json(tfr.spec_to_json({"r": feature})) == {"r": tfr.RaggedFeature("int64", "v")}

@@ -224,7 +224,7 @@ def as_feature(given: Any) -> FeatureSpec | None:
     (VarLenFeature(dtype='int64'), None)
     """
     cls = _FEATURES.get(type(given).__name__)
-    if cls is None or isinstance(given, cls):
+    if cls is None or type(given) is cls:
         result: FeatureSpec | None = given if cls is not None else None
         return result
     converted: FeatureSpec = cls(*given)

@@ -5,20 +5,24 @@ Nothing is copied. One example of a few features costs some microseconds, so the
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from tfrkit.examples import decode_raw, parse, parse_sequence
 from tfrkit.examples.plan import ExamplesPlan, tensorflow_order
+from tfrkit.model import specs
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.specs import Spec
+from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.tf.tensor import Tensor
 
 __all__ = [
+    "RaggedFeature",
     "decode_raw_v1",
     "parse_example",
     "parse_example_v1",
@@ -27,6 +31,28 @@ __all__ = [
     "parse_single_example_v1",
     "parse_single_sequence_example",
 ]
+
+
+class RaggedFeature(specs.RaggedFeature):
+    """`tfrkit.RaggedFeature` whose types are objects, as in TensorFlow; the parsers take either."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        dtype: Any,
+        value_key: str | None = None,
+        partitions: Sequence[Any] = (),
+        row_splits_dtype: Any = "int32",
+        validate: bool = False,
+    ) -> Self:
+        """Check and keep the arguments.
+
+        Raises:
+            TypeError, ValueError: one is not possible; the text is TensorFlow's.
+        """
+        made = super().__new__(cls, dtype, value_key, partitions, row_splits_dtype, validate)
+        return made._replace(dtype=as_dtype(dtype), row_splits_dtype=as_dtype(row_splits_dtype))
 
 
 def parse_single_example(

@@ -16,7 +16,7 @@ NAMES: Final[dict[str, Entry]] = {
     "io.VarLenFeature VarLenFeature": Raw("model.specs:VarLenFeature"),
     "io.SparseFeature SparseFeature": Raw("model.specs:SparseFeature"),
     "io.FixedLenSequenceFeature FixedLenSequenceFeature": Raw("model.specs:FixedLenSequenceFeature"),
-    "io.RaggedFeature": Raw("model.specs:RaggedFeature"),
+    "io.RaggedFeature": Raw("tf.parsing:RaggedFeature"),
     "io.parse_example": Raw("tf.parsing:parse_example"),
     "io.parse_single_example": Raw("tf.parsing:parse_single_example"),
     "compat.v1.io.parse_example parse_example": Raw("tf.parsing:parse_example_v1"),
