@@ -1,7 +1,8 @@
 # What a person does with this project. Every target sets up what it needs; the second call is quick.
 #
 #   make demo     a zip of photos to shards to batches, and how fast, in a minute: needs no TensorFlow
-#   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow
+#   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow, those whose
+#                 result depends on the CPU as on several
 #   make lint     formatting, types, static analysis, generated files that are stale
 #   make bench    the tables of the documentation, measured here
 #   make fuzz     every parser on hostile bytes, 20 seconds each, and 20,000 random Examples against TensorFlow;
@@ -36,7 +37,7 @@ PYTHON_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.py)))
 # Sanitizers place their shadow memory at fixed addresses, which strong address randomisation can collide with.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test test-cpp test-sanitized test-python lint lint-python lint-types lint-cpp lint-tree bench fuzz soak docs wheels install clean FORCE
+.PHONY: help demo test test-cpp test-sanitized test-python test-cpu lint lint-python lint-types lint-cpp lint-tree bench fuzz soak docs wheels install clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -83,7 +84,7 @@ demo: $(RUN)/.stamp-tfrkit
 
 # --- test ---
 
-test: test-cpp test-sanitized test-python
+test: test-cpp test-sanitized test-python test-cpu
 
 CONFIGURE = PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(CMAKE) -S . -G Ninja -DTFRKIT_BUILD_PYTHON=OFF --log-level=WARNING
 
@@ -101,6 +102,18 @@ test-sanitized: $(DEV)/.stamp-group-build
 
 test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
 	$(DEV)/bin/python -m pytest -n $(JOBS) --durations=10 $(PYTEST_ARGS)
+
+# The results of TensorFlow's kernels depend on the CPU. The tests of such results again as on CPUs without AVX-512, and
+# without AVX2: there TensorFlow leaves oneDNN's operations off, and uses its products of matrices only. Then with those
+# operations on; bfloat16 is left out of that, since TensorFlow ends in a segmentation fault if oneDNN is held to less
+# than the CPU has.
+test-cpu: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
+	ONEDNN_MAX_CPU_ISA=AVX2 TF_ENABLE_ONEDNN_OPTS=0 $(CPU_TESTS)
+	ONEDNN_MAX_CPU_ISA=SSE41 TF_ENABLE_ONEDNN_OPTS=0 $(CPU_TESTS)
+	ONEDNN_MAX_CPU_ISA=AVX2 TF_ENABLE_ONEDNN_OPTS=1 $(CPU_TESTS) -k 'not bfloat16'
+	ONEDNN_MAX_CPU_ISA=SSE41 TF_ENABLE_ONEDNN_OPTS=1 $(CPU_TESTS) -k 'not bfloat16'
+
+CPU_TESTS = $(DEV)/bin/python -m pytest -q -n $(JOBS) -m cpu_dependent tests/oracle
 
 # --- lint ---
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.image_cases import batch, cast, pieces, tensor
 from tests.oracle.oracle import Failure
 from tests.oracle.test_random_ops import after_seed
@@ -163,6 +164,7 @@ def test_random_jpeg_quality():
         assert isinstance(found, Failure)
 
 
+@cpu_dependent
 @tf_rule("6 measures of images")
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_measures(dtype):
@@ -175,6 +177,7 @@ def test_measures(dtype):
         same(lambda tf, case=case: tf.image.ssim(*case(tf), 7, 2.0, 0.02, 0.05, True), within=1e-3)
 
 
+@cpu_dependent
 @tf_rule("6 measures of images")
 def test_gradients():
     for dtype in ("uint8", "float32", "int32"):

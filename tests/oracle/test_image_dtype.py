@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfrkit as tfr
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.image_cases import FLOATS, INTEGERS, TYPES, batch, cast, pieces, tensor
 from tests.oracle.oracle import Failure, attempt, tensorflow
 from tests.oracle.tf_scenarios import fails, same
@@ -147,6 +148,7 @@ def test_any_floats(numbers, to, dtype):
     assert found.tolist() == tensorflow().cast(floats, to).numpy().tolist()
 
 
+@cpu_dependent
 @tf_rule("6 per_image_standardization")
 @pytest.mark.parametrize("dtype", [*TYPES, "bool"])
 def test_standardising(dtype):

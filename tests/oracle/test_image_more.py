@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.cpu_dependent import apart, cpu_dependent
 from tests.oracle.image_cases import batch, cast, photos, pieces, tensor
 from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.tf_scenarios import ours, same, same_lines
@@ -101,6 +102,7 @@ def test_boxes_that_overlap(seed, count, most, overlap, least, dtype):
     same(case)
 
 
+@cpu_dependent
 @tf_rule("6 non_max_suppression")
 @settings(max_examples=60)
 @given(st.integers(0, 99), st.integers(0, 40), st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.5, 2.0]))
@@ -179,6 +181,7 @@ def test_arguments_of_suppression_of_classes():
     )
 
 
+@cpu_dependent
 @tf_rule("6 measures of images")
 def test_similarity_at_several_scales():
     china, flower = (photo[:180, :201] for photo in photos())
@@ -203,11 +206,24 @@ def test_similarity_at_several_scales():
     )
 
 
+def absolute_edges(images):
+    """The sums of the absolute products that edges are differences of."""
+    wide = np.pad(np.abs(images.astype(np.float64)), ((0, 0), (1, 1), (1, 1), (0, 0)), "reflect")
+    smooth_x = wide[:, :, :-2] + 2 * wide[:, :, 1:-1] + wide[:, :, 2:]
+    smooth_y = wide[:, :-2] + 2 * wide[:, 1:-1] + wide[:, 2:]
+    return np.stack([smooth_x[:, :-2] + smooth_x[:, 2:], smooth_y[:, :, :-2] + smooth_y[:, :, 2:]], -1)
+
+
+@cpu_dependent
 @tf_rule("6 measures of images")
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_edges_are_exact(dtype):
+def test_edges(dtype):
     for image in (batch(), pieces()[0][None], photos()[0][None, :200, :301]):
-        same(lambda tf, image=image: tf.image.sobel_edges(tensor(tf, cast(image, dtype))))
+        given = cast(image, dtype)
+        within = apart(
+            dtype, 5, absolute_edges(given)
+        )  # of six numbers, once or twice: those products are exact
+        same(lambda tf, given=given: tf.image.sobel_edges(tensor(tf, given)), within=within)
 
 
 @tf_rule("6 measures of images")
@@ -234,6 +250,7 @@ def test_nearly_flat_images(scale):
     assert np.abs(found[0] - found[1]).max() <= 2e-6 * (np.abs(found[0]).max() + quotient)
 
 
+@cpu_dependent
 @tf_rule("6 total_variation")
 def test_total_variation_of_half():
     same(

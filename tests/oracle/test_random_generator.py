@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.oracle import Failure
 from tests.oracle.tf_scenarios import same
 from tests.rules import tf_rule
@@ -62,6 +63,7 @@ def test_every_kind_of_number():
     same(case)
 
 
+@cpu_dependent
 @tf_rule("6 generator")
 def test_normal_numbers():
     def case(tf):

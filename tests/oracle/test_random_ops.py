@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.oracle import Failure
 from tests.oracle.tf_scenarios import fails, same
 from tests.rules import tf_rule
@@ -54,6 +55,7 @@ def test_any_two_seeds(seed, seed2, dtype, count):
     same(lambda tf: tf.random.stateless_uniform([count], seeds, 0, 10, dtype))
 
 
+@cpu_dependent
 @tf_rule("6 normal numbers")
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", ["stateless_normal", "stateless_truncated_normal"])
@@ -187,6 +189,7 @@ def test_a_call_that_fails_has_drawn_its_seed():
     same(after_seed(3, case))
 
 
+@cpu_dependent
 @tf_rule("6 normal numbers")
 @pytest.mark.parametrize("name", ["normal", "truncated_normal"])
 @pytest.mark.parametrize("seed", [None, 4])

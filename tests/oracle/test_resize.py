@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.oracle import tensorflow
 from tests.oracle.resize_images import METHODS, TYPES, dtype_of, photo, random_images
 from tests.oracle.tf_scenarios import fails, ours, outcome, same
@@ -92,6 +93,7 @@ def test_arrays_with_gaps_and_other_byte_orders(method):
         same(lambda tf, a=images: tf.image.resize(a, (9, 7), method))
 
 
+@cpu_dependent
 @tf_rule("6 resize photos")
 @pytest.mark.parametrize("method", METHODS)
 def test_photos(method):

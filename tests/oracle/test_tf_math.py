@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.tf_scenarios import same, same_lines
 from tests.rules import tf_rule
 
@@ -69,6 +70,7 @@ def test_exact_functions_of_every_type(name):
         alike(lambda tf, dtype=dtype: find(tf, name)(tf.constant(numbers(dtype), dtype)))
 
 
+@cpu_dependent
 @tf_rule("6 functions")
 @pytest.mark.parametrize("name", CLOSE)
 def test_other_functions_of_every_type(name):
@@ -91,6 +93,7 @@ def test_functions_of_two_numbers(name):
         )
 
 
+@cpu_dependent
 @tf_rule("6 functions")
 @pytest.mark.parametrize("name", ["pow", "math.atan2", "math.xlogy", "math.xdivy"])
 def test_other_functions_of_two_numbers(name):
@@ -149,6 +152,7 @@ def test_literals_among_arguments():
     )
 
 
+@cpu_dependent
 @tf_rule("6 functions")
 def test_matmul():
     same_lines(

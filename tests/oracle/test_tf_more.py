@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.tf_scenarios import same_lines
 from tests.rules import tf_rule
 
@@ -98,6 +99,7 @@ def test_partitions_and_scatter():
     )
 
 
+@cpu_dependent
 @tf_rule("6 activations")
 def test_activations():
     same_lines(
@@ -142,6 +144,7 @@ def test_activations():
     )
 
 
+@cpu_dependent
 @tf_rule("6 matrices")
 def test_matrices():
     same_lines(
@@ -167,6 +170,7 @@ def test_matrices():
     )
 
 
+@cpu_dependent
 @tf_rule("6 compat")
 def test_compat():
     same_lines(

@@ -6,6 +6,7 @@ import operator
 
 import pytest
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.tf_scenarios import fails, ours, same, same_lines
 from tests.rules import tf_rule
 
@@ -142,6 +143,7 @@ def test_wrong_indices():
     )
 
 
+@cpu_dependent
 @tf_rule("6 ragged.dispatch")
 def test_activations_entry_by_entry():
     for name in ("math.erfc", "math.softsign", "nn.leaky_relu", "nn.gelu", "nn.selu", "nn.silu"):
@@ -151,6 +153,7 @@ def test_activations_entry_by_entry():
         )
 
 
+@cpu_dependent
 @tf_rule("6 sparse.dispatch")
 def test_functions_of_what_is_stored():
     for name in ("abs", "negative", "sign", "square", "sqrt", "sin", "tan", "atan", "tanh", "math.erf"):

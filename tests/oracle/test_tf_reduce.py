@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.tf_scenarios import same_lines
 from tests.rules import tf_rule
 
@@ -16,6 +17,7 @@ NAMES = {
 }
 
 
+@cpu_dependent
 @tf_rule("6 reductions")
 def test_reductions():
     same_lines(
@@ -222,6 +224,7 @@ def test_bincount_and_histogram():
     )
 
 
+@cpu_dependent
 @tf_rule("6 reductions")
 def test_softmax_and_products():
     same_lines(

@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
+from tests.oracle.cpu_dependent import cpu_dependent
 from tests.oracle.oracle import Failure
 from tests.oracle.tf_scenarios import fails, same
 from tests.rules import tf_rule
@@ -140,6 +141,7 @@ NOT_OF_NUMPY = {  # where TensorFlow leaves the work to numpy or fails for a rea
 }  # fmt: skip
 
 
+@cpu_dependent
 @tf_rule("6 tensor operands")
 @pytest.mark.parametrize("dtype", LEFT)
 @pytest.mark.parametrize("name", OPERATORS)
@@ -157,6 +159,7 @@ def test_operators_with_python_and_numpy_values(name, dtype):
             )
 
 
+@cpu_dependent
 @tf_rule("6 tensor operators")
 @pytest.mark.parametrize("name", OPERATORS)
 def test_operators_with_tensors(name):
@@ -218,6 +221,7 @@ def test_shapes_that_do_not_fit(name):
     assert isinstance(same(lambda tf: operator.add(tf.ones([2]), tf.ones([3]))), Failure)
 
 
+@cpu_dependent
 @tf_rule("6 tensor operators")
 def test_matmul_operator():
     same(lambda tf: tf.constant([[1, 2]]) @ [[1, 2], [3, 4]])

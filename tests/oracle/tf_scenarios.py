@@ -21,6 +21,7 @@ from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.parsed import core
 
 Case = Callable[[Any], Any]
+Within = float | np.ndarray
 
 
 class Array(NamedTuple):
@@ -78,12 +79,13 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def same(case: Case, *, within: float = 0.0) -> Any:
+def same(case: Case, *, within: Within = 0.0) -> Any:
     """TensorFlow and tfrkit give the same; what TensorFlow gives is returned.
 
     Args:
         case: a function of the module.
-        within: how far apart numbers may be, as a part of the largest one at hand; 0 compares bits (NaN equals NaN).
+        within: how far apart numbers may be, as a part of the largest one at hand, or an array of how far each of
+            them may be; 0 compares bits (NaN equals NaN).
     """
     theirs, our = outcome(tensorflow(), case), outcome(ours(), case)
     assert _equal(our, theirs, within), f"\ntfrkit     {our}\nTensorFlow {theirs}"
@@ -135,7 +137,7 @@ def _listed(value: Any) -> Any:
     return array
 
 
-def _equal(our: Any, their: Any, within: float) -> bool:
+def _equal(our: Any, their: Any, within: Within) -> bool:
     if isinstance(our, Failure) and isinstance(their, Failure):
         return our.name == their.name and our.message.startswith(their.message)
     if isinstance(our, Array) and isinstance(their, Array):
@@ -151,7 +153,11 @@ def _equal(our: Any, their: Any, within: float) -> bool:
     return bool(our == their)
 
 
-def _close(our: Any, their: Any, within: float) -> bool:
+def _close(our: Any, their: Any, within: Within) -> bool:
+    if isinstance(within, np.ndarray):
+        return within.shape == our.shape and bool(
+            np.allclose(our, their, rtol=0.0, atol=within, equal_nan=True)
+        )
     if our.dtype.kind not in "fc" or not within:
         return our.tobytes() == their.tobytes() if our.dtype != object else our.tolist() == their.tolist()
     scale = np.max(np.abs(their), initial=0.0, where=np.isfinite(their))

@@ -96,10 +96,10 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class _RaggedFields(NamedTuple):
-    dtype: str
+    dtype: Any
     value_key: str | None
     partitions: tuple[Any, ...]
-    row_splits_dtype: str
+    row_splits_dtype: Any
     validate: bool
 
 

@@ -7,6 +7,7 @@ share and the area that they cover together.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -254,7 +255,9 @@ def _soft(overlaps: _Overlaps, scores: Image, size: int, least: Any, sigma: Any)
         negative, box, seen = heapq.heappop(waiting)
         score = before = -negative
         for overlap in overlaps(box, np.array(chosen[seen:][::-1], np.int64)):
-            score = scores.dtype.type(score * np.exp(scale * overlap * overlap))
+            # In float64 and rounded once, as the C library does it; numpy's own differs in the last bit of most.
+            lowered = np.float32(math.exp(float(scale * overlap * overlap)))
+            score = scores.dtype.type(score * lowered)
             if score <= least:
                 break
         if score == before:
