@@ -232,6 +232,68 @@ def test_a_state_of_another_pipeline_is_refused() -> None:
             other.iter_from(state)
 
 
+def _other(x: Any) -> Any:
+    return x - 1
+
+
+def test_it_says_which_stage_is_another() -> None:
+    def make(size: int = 2, function: Any = lambda x: x + 1, count: int = 9) -> tfr.Dataset:
+        return tfr.Dataset.range(count).map(function).shuffle(3, seed=1).batch(size)
+
+    state = json.loads(json.dumps(iter(make()).state()))
+    source = r"\(the source is stage 0\)"
+    for other, wanted in (
+        (make(size=3), rf"expected batch\(2\) at stage 3 {source} but the dataset has batch\(3\)"),
+        (
+            make(count=8),
+            rf"expected range\(0, 9, 1\) at stage 0 {source} but the dataset has range\(0, 8, 1\)",
+        ),
+        (
+            make(function=_other),
+            rf"expected map\(<lambda>\) at stage 1 {source} but the dataset has map\(_other\)",
+        ),
+        (
+            make(function=lambda x: x + 2),
+            rf"expected map\(<lambda>\) at stage 1 {source} but that of the dataset has other arguments or another",
+        ),
+        (
+            make().prefetch(1),
+            rf"expected the end at stage 4 {source} but the dataset has prefetch\(1\) before it",
+        ),
+        (
+            tfr.Dataset.range(9).map(lambda x: x + 1).batch(2),
+            rf"expected shuffle\(3.*\) at stage 2 {source} but the dataset has it not",
+        ),
+        (
+            tfr.Dataset.zip(make(), make(4)),
+            rf"expected the end at stage 4 {source} but the dataset has range.*, zip.* before it",
+        ),
+    ):
+        with pytest.raises(
+            tfr.errors.InvalidArgumentError, match=f"the state is of another pipeline: {wanted}"
+        ):
+            other.iter_from(state)
+
+
+def test_stages_that_are_put_together_in_another_way() -> None:
+    ones = [tfr.Dataset.range(number) for number in (1, 2, 3)]
+    state = iter(tfr.Dataset.zip(tfr.Dataset.zip(ones[0], ones[1]), ones[2])).state()
+    other = tfr.Dataset.zip(ones[0], tfr.Dataset.zip(ones[1], ones[2]))
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="of another pipeline"):
+        other.iter_from(state)
+
+
+def test_states_of_before_stages_were_named_are_still_read() -> None:
+    dataset = tfr.Dataset.range(9).batch(2)
+    iterator = iter(dataset)
+    next(iterator)
+    state = iterator.state()
+    del state["stages"]
+    assert next(dataset.iter_from(state)).tolist() == [2, 3]
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="another pipeline: it does not say of which"):
+        tfr.Dataset.range(9).iter_from(state)
+
+
 def test_a_state_of_another_function_is_refused() -> None:
     state = iter(tfr.Dataset.range(10).map(lambda x: x + 1)).state()
     with pytest.raises(tfr.errors.InvalidArgumentError, match="the state is of another pipeline"):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
 import dis
 import functools
 import hashlib
 import json
 import os
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -24,11 +25,12 @@ from tfrkit.data.node import Node, to_json
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.fingerprint import file_fingerprint
 
-__all__ = ["StateKeeper", "fingerprint", "to_json"]
+__all__ = ["StateKeeper", "fingerprint", "other_stage", "stages_of", "to_json"]
 
 _VERSION: Final = 1
 _KEYS: Final = frozenset({"version", "pipeline", "files", "at", "skip", "check"})
 _PLAIN: Final = (type(None), bool, int, float, complex, str, bytes, type, np.dtype, np.generic)
+_MAX_LABEL: Final = 80  # characters of a stage's label
 _MAX_NAMED: Final = 1000  # files whose own fingerprints are kept, to say which one has changed
 
 
@@ -43,6 +45,10 @@ class StateKeeper:
     def _pipeline(self) -> str:
         return fingerprint(self._node)
 
+    @functools.cached_property
+    def _stages(self) -> list[list[str]]:
+        return list(map(list, stages_of(self._node)))
+
     def write(self, at: Any, skip: int) -> dict[str, Any]:
         """Make a state of where the pipeline stood, and how many elements it has given since."""
         if self._files is None:
@@ -51,6 +57,7 @@ class StateKeeper:
         return {
             "version": _VERSION,
             "pipeline": self._pipeline,
+            "stages": self._stages,
             "files": self._files,
             "at": at,
             "skip": skip,
@@ -75,8 +82,8 @@ class StateKeeper:
             raise InvalidArgumentError(f"expected a state of version {_VERSION} but got {state['version']!r}")
         if state["pipeline"] != self._pipeline:
             raise InvalidArgumentError(
-                f"the state is of another pipeline: expected {self._pipeline} but got {state['pipeline']}. Stages, "
-                "their arguments and the code of their functions must be those of the dataset that it was taken from."
+                f"the state is of another pipeline: {other_stage(state.get('stages'), self._stages)}. Stages, their "
+                "arguments and the code of their functions must be those of the dataset that it was taken from."
             )
         self._files = _files_of(self._node)
         if state["files"] != self._files:
@@ -97,11 +104,61 @@ def _checksum(at: Any, skip: Any) -> str:
 
 def fingerprint(node: Node) -> str:
     """Name a pipeline: equal for equal stages with equal arguments, in every process."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in _describe(node):
+    return _digest(_describe(node), 16)
+
+
+def _digest(texts: Iterable[str], size: int) -> str:
+    digest = hashlib.blake2b(digest_size=size)
+    for part in texts:
         digest.update(part.encode("utf-8", "surrogateescape"))
         digest.update(b"\0")
     return digest.hexdigest()
+
+
+def stages_of(node: Node) -> Iterator[tuple[str, str]]:
+    """All stages, those that others pull from first: the label of each, and a name for it without its inputs."""
+    for part in node.inputs:
+        yield from stages_of(part)
+    inputs = {id(part) for part in node.inputs}
+    texts = [type(node).__name__]
+    for each in dataclasses.fields(node):
+        value = getattr(node, each.name)
+        pulled = isinstance(value, tuple) and value and all(id(part) in inputs for part in value)
+        if not (each.metadata.get("unsigned") or id(value) in inputs or pulled):
+            texts += [each.name, *_describe(value)]
+    yield node.label[:_MAX_LABEL], _digest(texts, 8)
+
+
+def other_stage(before: Any, now: list[list[str]]) -> str:
+    """Say which stage of a state is not that of a dataset.
+
+    >>> other_stage([["range(9)", "aa"], ["batch(2)", "bb"]], [["range(9)", "aa"], ["batch(3)", "cc"]])
+    'expected batch(2) at stage 1 (the source is stage 0) but the dataset has batch(3)'
+    """
+    try:
+        old = [(str(label), str(name)) for label, name in before]
+    except (TypeError, ValueError):
+        return "it does not say of which"  # of an earlier version
+    new = [(label, name) for label, name in now]
+    matcher = difflib.SequenceMatcher(
+        None, [name for _, name in old], [name for _, name in new], autojunk=False
+    )
+    for kind, first, last, begin, end in matcher.get_opcodes():
+        expected = ", ".join(label for label, _ in old[first:last])
+        got = ", ".join(label for label, _ in new[begin:end])
+        where = f"at stage {first} (the source is stage 0)"
+        if kind == "insert":
+            after = old[first][0] if first < len(old) else "the end"
+            return f"expected {after} {where} but the dataset has {got} before it"
+        if kind == "delete":
+            return f"expected {expected} {where} but the dataset has it not"
+        if kind == "replace" and expected == got:
+            return (
+                f"expected {expected} {where} but that of the dataset has other arguments or another function"
+            )
+        if kind == "replace":
+            return f"expected {expected} {where} but the dataset has {got}"
+    return "its stages are put together in another way"
 
 
 def _describe(value: Any) -> Iterator[str]:
