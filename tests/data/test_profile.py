@@ -81,3 +81,59 @@ def test_it_prints():
     assert text.splitlines()[0].endswith("a second")
     assert "map(decode)" in text
     assert "\n- " in text
+
+
+def test_prefetch_is_not_advised_where_there_is_one(tmp_path):
+    with tfr.TFRecordWriter(tmp_path / "a") as writer:
+        for number in range(2000):
+            writer.write_example({"a": number})
+    spec = {"a": tfr.FixedLenFeature([], "int64")}
+    batches = tfr.TFRecordDataset(tmp_path / "a").parse(spec).batch(10)
+    work = Dataset.range(200).map(crunch)
+    for dataset in (
+        batches.prefetch(tfr.AUTOTUNE),
+        batches.prefetch(2).take(150),
+        batches.prefetch(2).with_options(tfr.Options(threads=1)),
+        work.prefetch(2).take(150),
+        work.prefetch(1).repeat(2),
+        work.batch(4).prefetch(2).enumerate(),
+    ):
+        assert not [hint for hint in dataset.profile(1).hints if "prefetch" in hint]
+    for dataset in (batches, batches.prefetch(0), work.prefetch(0)):
+        assert [hint for hint in dataset.profile(1).hints if "end with .prefetch" in hint]
+    hints = Dataset.range(200).prefetch(2).map(crunch).profile(1).hints
+    assert [hint for hint in hints if hint.startswith("map(crunch) comes behind the last prefetch")]
+
+
+def test_it_uses_up_no_epoch_and_fills_no_cache():
+    def make():
+        calls.clear()
+        mixed = Dataset.range(20).shuffle(20, seed=3).map(lambda x: calls.append(x) or x)
+        return mixed.cache().shuffle(5, seed=4).batch(5)
+
+    def epochs(dataset):
+        return [[batch.tolist() for batch in dataset] for _ in range(3)]
+
+    calls = []
+    wanted = epochs(make())
+    dataset = make()
+    assert dataset.profile(1).elements == 4
+    assert len(calls) == 20
+    dataset.take(1).profile(1)
+    calls.clear()
+    assert epochs(dataset) == wanted
+    assert len(calls) == 20  # once more: the cache was empty
+
+    found = Dataset.sample_from_datasets([Dataset.range(9), Dataset.random(seed=1).take(9)], seed=2)
+    same = Dataset.sample_from_datasets([Dataset.range(9), Dataset.random(seed=1).take(9)], seed=2)
+    found.profile(1)
+    assert [list(found), list(found)] == [list(same), list(same)]
+
+
+def test_an_iterator_that_is_at_work_notices_nothing():
+    dataset = Dataset.range(20).shuffle(20, seed=3).repeat(3)
+    wanted = list(Dataset.range(20).shuffle(20, seed=3).repeat(3))
+    iterator = iter(dataset)
+    found = [next(iterator) for _ in range(10)]
+    dataset.profile(1)
+    assert [*found, *iterator] == wanted

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tfrkit.data.cache import CacheMemory, CacheNode
 from tfrkit.data.demand import next_demand
 from tfrkit.data.iterator import new_context
 from tfrkit.data.map import MapNode
@@ -22,6 +23,7 @@ from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.data.plan import optimise
 from tfrkit.data.prefetch import PrefetchNode
 from tfrkit.data.profile_hints import hints_for
+from tfrkit.data.seeds import find_seeds, restore_seeds, save_seeds
 
 __all__ = ["Profile", "StageTime", "profile"]
 
@@ -130,12 +132,20 @@ class Profile:
 
 
 def profile(node: Node, seconds: float) -> Profile:
-    """Run a pipeline from its beginning for some seconds, or to its end, and measure every stage."""
+    """Run a pipeline from its beginning for some seconds, or to its end, and measure every stage.
+
+    It leaves no trace: shuffles stand where they stood, and a cache that was empty stays so.
+    """
     measure = _Measure(optimise(node))
     context = new_context(node)
     context.wrap = measure.wrap
+    seeds = find_seeds(node)
+    before = save_seeds(seeds)
     start = time.perf_counter()
-    elements, errors = _run(measure.plan, context, start + seconds)
+    try:
+        elements, errors = _run(measure.plan, context, start + seconds)
+    finally:
+        restore_seeds(seeds, before)
     took = time.perf_counter() - start
     stages = tuple(measure.stages)
     hints = hints_for(stages, took, errors, context.skipped)
@@ -180,6 +190,8 @@ class _Measure:
         made = node.with_inputs(inputs) if inputs else node
         if isinstance(made, MapNode) and made.parallel is not None:
             made = dataclasses.replace(made, function=_TimedFunction(made.function, stage.add_call))
+        if isinstance(made, CacheNode) and made.memory.kept is None:
+            made = dataclasses.replace(made, memory=CacheMemory())
         self._by_node[id(made)] = stage
         return made
 

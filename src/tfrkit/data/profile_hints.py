@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
+from tfrkit.data.ahead_batch import AheadBatchNode
 from tfrkit.data.filter import FilterNode
 from tfrkit.data.generator import GeneratorNode
 from tfrkit.data.map import MapNode
@@ -39,15 +40,31 @@ def hints_for(stages: Sequence[_Stage], seconds: float, errors: int, skipped: in
         skipped: how many damages were passed over.
     """
     found = list(_about_stages(stages))
-    if stages and seconds and not isinstance(stages[0].node, PrefetchNode):
-        found.append(
-            "nothing is made ready while the consumer works with an element: end with .prefetch(AUTOTUNE)"
-        )
+    if stages and seconds:
+        found += _about_prefetch(stages)
     if errors:
         found.append(f"{errors:,} errors came out; .ignore_errors() leaves such elements out")
     if skipped:
         found.append(f"{skipped:,} damages in files were skipped; `iterator.damages` says where")
     return found
+
+
+def _about_prefetch(stages: Sequence[_Stage]) -> Iterator[str]:
+    """Nothing if there is a prefetch without a costly function behind it; the last stage comes first here."""
+    behind: list[_Stage] = []
+    for stage in stages:
+        if (
+            isinstance(stage.node, (PrefetchNode, AheadBatchNode)) and stage.node.depth
+        ):  # the second has one in it
+            break
+        behind.append(stage)
+    else:
+        yield "nothing is made ready while the consumer works with an element: end with .prefetch(AUTOTUNE)"
+        return
+    total = sum(stage.seconds for stage in stages) or 1.0
+    for stage in behind:
+        if isinstance(stage.node, (MapNode, FilterNode)) and stage.seconds >= _MUCH * total:
+            yield f"{stage.node.label} comes behind the last prefetch: move .prefetch to the end"
 
 
 def _about_stages(stages: Sequence[_Stage]) -> Iterator[str]:
