@@ -19,6 +19,7 @@ from tfrkit.build.arrow_types import leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
 from tfrkit.build.table_format import Column, InputFile, Piece, Survey
 from tfrkit.optional import require
+from tfrkit.storage.at_exit import unless_exiting
 
 __all__ = ["StreamFormat", "is_stream", "open_stream"]
 
@@ -191,6 +192,7 @@ class _Spool:
         self.fd, path = tempfile.mkstemp(prefix="stream-", dir=folder)
         os.unlink(path)
 
+    @unless_exiting
     def __del__(self) -> None:
         if (fd := getattr(self, "fd", None)) is not None:
             os.close(fd)

@@ -23,6 +23,7 @@ from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
 from tfrkit.errors import from_os_error
+from tfrkit.storage.at_exit import unless_exiting
 
 _gzip: Any
 _gzip_error: Any
@@ -198,6 +199,7 @@ class _Parked:
         if unwanted is not None:
             unwanted.close()
 
+    @unless_exiting
     def __del__(self) -> None:
         for _, stream in self._streams:
             stream.close()

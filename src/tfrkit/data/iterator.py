@@ -24,6 +24,7 @@ from tfrkit.data.state import StateKeeper
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.damage import Damage
+from tfrkit.storage.at_exit import unless_exiting
 
 __all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
 
@@ -262,6 +263,7 @@ class DatasetIterator:
             self._context.closed = True
             root.close()
 
+    @unless_exiting
     def __del__(self) -> None:
         if "_root" in self.__dict__:  # else the beginning was interrupted
             self._end()

@@ -24,6 +24,7 @@ from tfrkit.records.cut import Event, check_block
 from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.position import BEGINNING, Position
+from tfrkit.storage.at_exit import unless_exiting
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.paths import Paths, expand_paths
 from tfrkit.storage.source import open_source
@@ -136,6 +137,7 @@ class BlockReader:
             else:
                 self._events.extend(events)
 
+    @unless_exiting
     def __del__(self) -> None:
         for lane in getattr(self, "_lanes", ()):
             if isinstance(lane, _Lane):

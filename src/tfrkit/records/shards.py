@@ -22,6 +22,7 @@ from tfrkit.records.manifest import ShardEntry, update_manifest
 from tfrkit.records.pool import default_threads
 from tfrkit.records.replace_shards import OldShards, shards_of_prefix
 from tfrkit.records.writer import RUN_BYTES, TFRecordWriter
+from tfrkit.storage.at_exit import finish_at_exit, unless_exiting
 from tfrkit.storage.compression import canonical
 from tfrkit.storage.output import AtomicOutput
 from tfrkit.storage.paths import PathLike, path_text
@@ -112,6 +113,7 @@ class ShardWriter:
         self._shards: list[_Shard] = []
         self._step = Unbroken()  # round what must reach every shard or none
         self._closed = False
+        finish_at_exit(self)
         for _ in range(shards or 1):
             self._begin_shard()
 
@@ -197,6 +199,7 @@ class ShardWriter:
         elif not self._closed:
             self.discard()
 
+    @unless_exiting
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):
             self.discard()

@@ -28,6 +28,7 @@ from tfrkit.records.index import build_index, save_index, save_lengths
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.pool import default_threads
 from tfrkit.records.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
+from tfrkit.storage.at_exit import finish_at_exit, unless_exiting
 from tfrkit.storage.compression import canonical, from_suffix
 from tfrkit.storage.deflate import xz_encoder, zstd_encoder
 from tfrkit.storage.output import AtomicOutput, FileOutput, ObjectOutput, Output
@@ -122,6 +123,7 @@ class TFRecordWriter:
                 self._output, kind, zlib_options, level, members, threads or default_threads()
             )
             self._closed = False
+            finish_at_exit(self)
             if isinstance(self._sink, ZlibSink) and self._sink.flushes_by_itself:
                 self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
             if rewrite:
@@ -303,6 +305,7 @@ class TFRecordWriter:
         else:
             self.close()
 
+    @unless_exiting
     def __del__(self) -> None:
         if getattr(self, "_closed", True):
             return

@@ -22,6 +22,7 @@ import numpy as np
 
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.optional import require
+from tfrkit.storage.at_exit import unless_exiting
 from tfrkit.storage.inflate import zlib_text
 
 __all__ = ["DeflateStream", "Encoder", "xz_encoder", "zstd_encoder"]
@@ -238,6 +239,7 @@ class _LibzEngine:
             self._write(self._out[: room - stream.avail_out])
             stream.next_out, stream.avail_out = self._out_at, room
 
+    @unless_exiting
     def __del__(self) -> None:
         if not self._ended:
             self._ended = True

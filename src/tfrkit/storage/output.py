@@ -15,6 +15,7 @@ import threading
 from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import FailedPreconditionError, OpError, from_os_error
+from tfrkit.storage.at_exit import unless_exiting
 from tfrkit.storage.scheme import check_local
 
 __all__ = [
@@ -115,6 +116,7 @@ class FileOutput:
             self.close()
             raise from_os_error(error, name) from error
 
+    @unless_exiting
     def __del__(self) -> None:
         if getattr(self, "_fd", -1) >= 0:  # an interruption came before close()
             self.close()

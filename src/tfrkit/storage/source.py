@@ -12,6 +12,7 @@ import stat
 from typing import IO, Any
 
 from tfrkit.errors import FailedPreconditionError, from_os_error
+from tfrkit.storage.at_exit import unless_exiting
 from tfrkit.storage.scheme import check_local
 
 __all__ = ["ByteSource", "is_stream", "open_source"]
@@ -36,6 +37,7 @@ class ByteSource:
         self.position = 0  # of the next byte that read() gives
         self._ahead = b""  # peeked but not read; sources without positions only
 
+    @unless_exiting
     def __del__(self) -> None:
         fd = getattr(self, "fd", None)
         if fd is not None and self._owned:

@@ -1,0 +1,49 @@
+"""Objects that are still there when the interpreter ends.
+
+Modules are taken apart then, in no order that one could rely on, and a `__del__` that runs among their ruins finds
+names that are None. So whoever has something to finish does it before, with `finish_at_exit`, and a `__del__` that is
+marked `unless_exiting` does nothing from then on: memory and descriptors end with the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, Protocol, TypeVar
+from weakref import WeakSet
+
+__all__ = ["finish_at_exit", "unless_exiting"]
+
+_T = TypeVar("_T")
+
+
+class _Unfinished(Protocol):
+    def __del__(self) -> None: ...
+
+
+_unfinished: WeakSet[Any] = WeakSet()
+
+
+def finish_at_exit(owner: _Unfinished) -> None:
+    """Call the owner's `__del__` when the interpreter is about to end, if the owner is still there."""
+    _unfinished.add(owner)
+
+
+def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
+    """Mark a `__del__`: it does nothing while the interpreter takes modules apart."""
+    exiting = sys.is_finalizing  # a name of this module would be gone too
+
+    def __del__(owner: _T) -> None:  # noqa: N807
+        if not exiting():
+            delete(owner)
+
+    return __del__
+
+
+@atexit.register
+def _finish_all() -> None:
+    with ExitStack() as each:  # one that fails does not keep the others from it
+        for owner in list(_unfinished):
+            each.callback(owner.__del__)
