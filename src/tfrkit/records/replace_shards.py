@@ -82,14 +82,14 @@ class OldShards:
 
     def remove(self) -> None:
         """Remove what lies aside, and what killed processes have left there, with the indexes."""
-        for path in self._aside:
-            if os.path.basename(path) not in self._new:
-                _remove(index_path(path))
         folder = sidecar_folder(self._prefix)
         for path in glob.glob(
             os.path.join(glob.escape(folder), glob.escape(self._title) + f"-*-of-*{_ASIDE}")
         ):
-            if _SHARD.fullmatch(os.path.basename(path)[len(self._title) : -len(_ASIDE)]):
+            name = os.path.basename(path).removesuffix(_ASIDE)
+            if self._is_mine(name):
+                if name not in self._new:
+                    _remove(index_path(os.path.join(self._folder, name)))
                 _remove(path)
 
     def _forget(self, content: dict[str, Any]) -> None:
