@@ -57,13 +57,18 @@ struct Place {
   }
 }
 
+struct Checks {
+  bool payload = true;   // its CRC
+  bool settled = false;  // nobody cuts the file
+};
+
 // Checks a copy of a frame. What is left of a page behind the end of a file reads as zeros, and
 // without `check` no CRC would notice: a payload with a footer that ends in one is summed up too.
 // If that is wrong a read by position must tell whether the file was cut.
-Code check_copy(Bytes header, Bytes payload, Bytes footer, bool check) noexcept {
-  const bool doubtful = footer.back() == std::byte{0};
-  const Code code = check_frame_parts(header, payload, footer, check || doubtful);
-  return code == Code::kBadData && !check ? Code::kNeedMore : code;
+Code check_copy(Bytes header, Bytes payload, Bytes footer, Checks checks) noexcept {
+  const bool doubtful = !checks.settled && footer.back() == std::byte{0};
+  const Code code = check_frame_parts(header, payload, footer, checks.payload || doubtful);
+  return code == Code::kBadData && !checks.payload ? Code::kNeedMore : code;
 }
 
 // Where take puts frames side by side: outs, offsets of the payloads, their lengths, bytes in all.
@@ -71,7 +76,8 @@ using Layout = std::tuple<Int64Array, Int64Array, Int64Array, std::int64_t>;
 
 class FrameMap {
  public:
-  FrameMap(int fd, Int64Input frames, bool check) : frames_(std::move(frames)), check_(check) {
+  FrameMap(int fd, Int64Input frames, bool check, bool settled)
+      : frames_(std::move(frames)), checks_{check, settled} {
     const std::span<const std::int64_t> starts = entries(frames_);
     if (starts.empty()) throw nb::value_error("expected the start of a frame, or the end");
     struct stat status{};
@@ -148,7 +154,7 @@ class FrameMap {
   [[nodiscard]] Failure take_all(const TakePlan& plan) const noexcept;
 
   Int64Input frames_;
-  bool check_;
+  Checks checks_;
   Bytes map_;
   std::vector<std::uint8_t> touched_;  // a bit for every page; with the GIL only
 };
@@ -178,7 +184,7 @@ Code FrameMap::copy(Place place, std::byte* payload) const noexcept {
     std::memcpy(footer.data(), frame.data() + kHeaderBytes + length, kCrcBytes);
   });
   if (!whole) return Code::kNeedMore;
-  return check_copy(header, Bytes(payload, length), footer, check_);
+  return check_copy(header, Bytes(payload, length), footer, checks_);
 }
 
 nb::object FrameMap::get(nb::handle index) {
@@ -268,7 +274,7 @@ Code FrameMap::check_at(const TakePlan& plan, std::size_t index) const noexcept 
   if (frame.empty()) return Code::kOutOfRange;  // the plan was changed
   return check_copy(frame.first(kHeaderBytes),
                     frame.subspan(kHeaderBytes, frame.size() - kFrameOverheadBytes),
-                    frame.last(kCrcBytes), check_);
+                    frame.last(kCrcBytes), checks_);
 }
 
 FrameMap::Failure FrameMap::take_all(const TakePlan& plan) const noexcept {
@@ -305,8 +311,10 @@ void bind_map(nb::module_& module) {
   nb::class_<FrameMap>(
       module, "FrameMap",
       "The frames of a mapped file, which may change or shrink at any time. Frame i\n"
-      "is at frames[i] and ends at frames[i + 1]. `check` is for the CRC of payloads.")
-      .def(nb::init<int, Int64Input, bool>(), nb::arg("fd"), nb::arg("frames"), nb::arg("check"))
+      "is at frames[i] and ends at frames[i + 1]. `check` is for the CRC of payloads; `settled`\n"
+      "says that nobody else changes the file, so that there is nothing to ask it for.")
+      .def(nb::init<int, Int64Input, bool, bool>(), nb::arg("fd"), nb::arg("frames"),
+           nb::arg("check"), nb::arg("settled") = false)
       .def("get", &FrameMap::get, nb::arg("index").none(),
            nb::sig("def get(self, index: object) -> bytes | int"),
            "Copy the payload of a frame; a code if `index` is not the number of one, or as\n"

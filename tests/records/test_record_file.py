@@ -3,6 +3,8 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -354,3 +356,50 @@ def test_a_member_that_claims_more_compressed_bytes_than_content_is_not_read_at_
     with pytest.raises(DataLossError):
         next(records)
     assert max(asked) < 1 << 22
+
+
+MANY_FILES = """
+import resource, sys
+import tfrkit as tfr
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+files = [tfr.RecordFile(path) for path in sys.argv[1:]]
+for _ in range(2):
+    for number, file in enumerate(files):
+        assert file[0] == b"%d" % number
+        assert file.take([1, -2]).to_list() == [b"last", b"%d" % number]
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_files_than_descriptors_are_open(tmp_path, kind):
+    paths = []
+    for number in range(200):
+        records = [b"%d" % number, b"last"]
+        data = members([records]) if kind == "members" else contain(frames(records), kind)
+        paths.append(str(put(tmp_path / str(number), data)))
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_FILES, *paths], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_damage_of_a_file_that_was_spilled_is_an_error_with_its_number(tmp_path):
+    stream = bytearray(frames([b"one", b"two", b"three"]))
+    stream[19 + 12] ^= 1
+    file = tfr.RecordFile(put(tmp_path / "a", contain(bytes(stream), "ZLIB")))
+    assert [file[0], file[2]] == [b"one", b"three"]
+    for read in (lambda: file[1], lambda: file[-2], lambda: file.take([0, 1]), lambda: file[:]):
+        with pytest.raises(DataLossError, match="record 1 "):
+            read()
+    unchecked = tfr.RecordFile(tmp_path / "a", crc=False)
+    assert [unchecked[1], unchecked[-2], *unchecked[1:].to_list()] == [b"uwo", b"uwo", b"uwo", b"three"]
+
+
+def test_large_takes_of_a_file_that_was_spilled_are_checked(tmp_path):
+    stream = bytearray(frames([b"x" * 1_000_000] * 20))
+    stream[15 * 1_000_016 + 500] ^= 1
+    file = tfr.RecordFile(put(tmp_path / "a", contain(bytes(stream), "ZLIB")))
+    assert len(file.take(range(15))) == 15
+    with pytest.raises(DataLossError, match="record 15 "):
+        file.take(range(20))

@@ -7,7 +7,8 @@ file, which is mapped too.
 A map is a risk only where somebody else shortens the file: the pages behind its new end cannot be read, and the
 process gets SIGBUS. Here the one place that reads the map copies each frame out of it, catches the signal while it
 does so, and checks the copy, so that a file which shrinks or changes is a `DataLossError` like any other damage.
-Whatever the map cannot give, and files that cannot be mapped, are read by position.
+Whatever the map cannot give, and files that cannot be mapped, are read by position, through one of the few descriptors
+that all RecordFiles share.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from tfrkit.storage.compression import canonical
 from tfrkit.storage.inflate import Decoder, open_decoder
 from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.storage.reopen import ReopenedSource
 from tfrkit.storage.source import ByteSource, open_source
 
 __all__ = ["RecordFile"]
@@ -94,23 +96,27 @@ class RecordFile:
         self.path = path_text(path)
         self._crc = crc
         self._arguments = {"compression": compression, "crc": crc, "index": index, "spill_bytes": spill_bytes}
-        self._source: ByteSource | None = open_source(self.path)
-        if not self._source.regular:
+        source = open_source(self.path)
+        if not source.regular:
             raise FailedPreconditionError(
                 f"{self.path}; random access needs a regular file. Use read_records for pipes.",
                 path=self.path,
             )
-        kind = detect(self._source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
+        kind = detect(source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
         self.compression = kind
-        if kind and (kind != "GZIP" or member_table(self._source) is None):
-            self._source = _spill(self._source, kind, spill_bytes)
-            self.index = build_index(self._source)
+        spilled = bool(kind) and (kind != "GZIP" or member_table(source) is None)
+        if spilled:
+            source = _spill(source, kind, spill_bytes)
+            self.index = build_index(source)
         else:
-            self.index = _find_index(self.path, self._source, index)
+            self.index = _find_index(self.path, source, index)
         self._starts = memoryview(self.index.frames)
         self._count = len(self.index)
         self._members: OrderedDict[int, bytes] = OrderedDict()
-        self._map = None if self.index.compression else _map_frames(self._source, self.index.frames, crc)
+        self._map = None if self.index.compression else _map_frames(source, self.index.frames, crc, spilled)
+        # The temporary file has no name to open it by, but nobody else changes it: the map tells all.
+        self._source = ReopenedSource(source) if not spilled else source if self._map is None else None
+        self._closed = False
         # The short way to one record. A call that runs keeps the map: it goes with the last one after close().
         self._short: Callable[[object], bytes | int] = self._map.get if self._map else _no_short_way
 
@@ -145,7 +151,9 @@ class RecordFile:
         if isinstance(record, bytes):
             return record
         source, start = self._open_source(), self._starts[number]
-        record = _core.read_frame(_fd(source), start, self._starts[number + 1] - start - 16, self._crc)
+        if source is not None:
+            length = self._starts[number + 1] - start - 16
+            record = _core.read_frame(_fd(source), start, length, self._crc)
         if isinstance(record, bytes):
             return record
         raise self._error(number)
@@ -205,6 +213,7 @@ class RecordFile:
 
     def close(self) -> None:
         """Let go of the file; using it afterwards is an error. It also closes by itself."""
+        self._closed = True
         self._source = None
         self._map = None
         self._short = _no_short_way
@@ -223,29 +232,31 @@ class RecordFile:
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
-    def _open_source(self) -> ByteSource:
-        """Give the source, to be held for as long as its descriptor is used."""
+    def _open_source(self) -> ByteSource | None:
+        """Give the source, to be held for as long as its descriptor is used; None if there is only the map."""
         source = self._source
-        if source is None:
+        if self._closed:
             raise FailedPreconditionError("RecordFile is closed.", path=self.path)
-        return source
+        return source.get() if isinstance(source, ReopenedSource) else source
 
     def _read_frames(
         self, buffer: Any, numbers: IntArray, starts: IntArray, lengths: IntArray, outs: IntArray
     ) -> None:
-        source, frame_map = self._open_source(), self._map
+        frame_map = self._map
         worth = len(numbers) // _SPLIT_RECORDS if frame_map is None else len(buffer) // _SPLIT_BYTES
         parts = max(1, min(default_threads(), worth))
         cuts = [len(numbers) * part // parts for part in range(parts + 1)]
 
         def read(part: int) -> int:
             span = slice(cuts[part], cuts[part + 1])
-            if frame_map is not None and frame_map.take(numbers[span], buffer, outs[span])[0] < 0:
+            bad = -1 if frame_map is None else frame_map.take(numbers[span], buffer, outs[span])[0]
+            if bad < 0 and frame_map is not None:
                 return -1
             # It holds the source, not just its number: after an interruption nobody waits for the other threads.
-            bad, _ = _core.read_frames(
-                _fd(source), starts[span], lengths[span], buffer, outs[span], self._crc
-            )
+            source = self._open_source()
+            if source is not None:
+                place = starts[span], lengths[span], buffer, outs[span]
+                bad, _ = _core.read_frames(_fd(source), *place, self._crc)
             return bad if bad < 0 else bad + cuts[part]
 
         others = [thread_pool().submit(read, part) for part in range(1, parts)]
@@ -276,6 +287,7 @@ class RecordFile:
             yield found
             return
         source = self._open_source()
+        assert source is not None  # what is in members is not spilled
         table = self.index.member_file
         begin = int(table[number])
         end = int(table[number + 1]) if number + 1 < len(table) else self.index.shard_bytes
@@ -330,10 +342,10 @@ def _fd(source: ByteSource) -> int:
     return source.fd
 
 
-def _map_frames(source: ByteSource, frames: IntArray, crc: bool) -> _core.FrameMap | None:
+def _map_frames(source: ByteSource, frames: IntArray, crc: bool, settled: bool) -> _core.FrameMap | None:
     """Map a file; None where that cannot be done: it is empty, or its file system knows no maps."""
     try:
-        return _core.FrameMap(_fd(source), frames, crc)
+        return _core.FrameMap(_fd(source), frames, crc, settled)
     except OSError:
         return None
 
