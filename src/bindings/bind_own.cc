@@ -58,10 +58,10 @@ class ElementChanger {
 
   // Whether a value is a column all of whose arrays may be written to.
   [[nodiscard]] bool owns_parts(PyObject* value, int depth) const {
-    PyObject* const names = PyDict_GetItemWithError(
+    const nb::handle names = PyDict_GetItemWithError(
         parts_.ptr(), reinterpret_cast<PyObject*>(Py_TYPE(value)));  // borrowed
-    if (names == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
-    if (names == nullptr || depth >= kMaxDepth) return false;
+    if (!names.is_valid() && PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (!names.is_valid() || depth >= kMaxDepth) return false;
     for (const nb::handle name : nb::borrow<nb::tuple>(names)) {
       const auto part = nb::steal(PyObject_GetAttr(value, name.ptr()));
       if (!part.is_valid()) throw nb::python_error();
