@@ -12,7 +12,9 @@ from pyarrow import ipc, parquet
 import tfrkit
 from tfrkit.build.json_notation import decode_special
 from tfrkit.examples.encode import ExampleEncoder
+from tfrkit.model.features import NoBytes
 
+NO_BYTES = NoBytes()
 UNUSUAL = np.array([0xFFC00000, 0x7F800001, 0x7FC00000], np.uint32).view(np.float32)
 FLOATS = np.array([-0.0, np.inf, -np.inf, 1e-45, 3.4028235e38, 0.1, 16777216.0], np.float32)
 
@@ -21,7 +23,7 @@ EXAMPLES = {
     "lists": [[1, 2], [], None, [3]],
     "empty int64": tfrkit.Ragged(np.zeros(0, np.int64), [0, 0, 0, 0, 0]),
     "empty/float": tfrkit.Ragged(np.zeros(0, np.float32), [0, 0, 0, 0, 0]),
-    "empty bytes": [[], None, [], []],
+    "empty bytes": [NO_BYTES, None, NO_BYTES, NO_BYTES],
     "x.y": tfrkit.Ragged(FLOATS, [0, 2, 2, 6, 7]),
     "nan": tfrkit.Ragged(UNUSUAL, [0, 1, 2, 2, 3]),
     "one float": np.array([1.0, 1e22, np.nan, 2.5], np.float32),
@@ -33,7 +35,7 @@ CONTEXT = {"user": ["u1", None, "u3", "u4"], "ratings": [1, 2, None, 4]}
 LISTS = {
     "ratings": [[4.5, 3.0], None, [], [1.0]],
     "words": [[["a"], []], [["b", b"\xff"]], None, []],
-    "steps without values": [[[]], None, None, [[], []]],
+    "steps without values": [[NO_BYTES], None, None, [NO_BYTES, NO_BYTES]],
     "no steps": [[], None, [], None],
 }
 
@@ -53,7 +55,9 @@ def sequences() -> tfrkit.Block:
 _VALUES = (
     st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda values: np.array(values, np.int64)),
     st.lists(st.floats(width=32), max_size=3).map(lambda values: np.array(values, np.float32)),
-    st.lists(st.binary(max_size=4) | st.text(max_size=3).map(str.encode), max_size=3),
+    st.lists(st.binary(max_size=4) | st.text(max_size=3).map(str.encode), max_size=3).map(
+        lambda values: values or NO_BYTES
+    ),
 )
 _KEYS = st.text(max_size=4).filter(lambda name: name != "$feature_lists")
 
@@ -116,8 +120,11 @@ def _kinds(lines: list[dict]) -> dict[str, object]:
 def _feature(value: object, kind: object) -> np.ndarray | None:
     if isinstance(value, dict):
         name, values = decode_special(value)
-        return np.array(values, {"int64": np.int64, "float": np.float32, "bytes": object}[name])
-    values = value if isinstance(value, list) else [value]
-    if values:
-        kind = {int: np.int64, float: np.float32, str: object}[type(values[0])]
+        kind = {"int64": np.int64, "float": np.float32, "bytes": object}[name]
+    else:
+        values = value if isinstance(value, list) else [value]
+        if values:
+            kind = {int: np.int64, float: np.float32, str: object}[type(values[0])]
+    if not values and kind in (object, np.dtype(object)):
+        kind = bytes  # an array of objects without any says nothing
     return None if kind is None else np.array(values, kind)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 import tfrkit
-from tests.build.export_samples import EXAMPLES, any_examples, records_of, sequences, write
+from tests.build.export_samples import EXAMPLES, NO_BYTES, any_examples, records_of, sequences, write
 from tfrkit.build import export
 from tfrkit.build.export_columns import settle_columns
 from tfrkit.build.export_format import CHUNK_BYTES
@@ -50,7 +50,7 @@ def test_examples_come_back_byte_by_byte(tmp_path, form):
 def test_chunks_of_one_file_come_back(tmp_path, form, monkeypatch):
     monkeypatch.setitem(CHUNK_BYTES, form, 1)
     sources = [
-        write(tmp_path / f"{number}.tfrecord", {"one": [b"x"], str(number): [[1, 2]], "e": [[]]})
+        write(tmp_path / f"{number}.tfrecord", {"one": [b"x"], str(number): [[1, 2]], "e": [NO_BYTES]})
         for number in range(3)
     ]
     export(sources, tmp_path / f"a.{form}")
@@ -173,6 +173,12 @@ def test_feature_without_a_kind_is_absent_and_counted_unless_it_is_refused(tmp_p
     for name in ("a.parquet", "a.arrow", "a.csv"):
         assert export(source, tmp_path / name).dropped == counted
     assert export(source, tmp_path / "y.parquet", columns=["y"]).dropped == {}
+
+
+@pytest.mark.parametrize("form", LOSSLESS)
+def test_only_steps_without_a_kind_are_empty_too(form, tmp_path):
+    path = write(tmp_path / "a", tfrkit.encode_sequence_examples({"n": [1, 2]}, {"s": [[[]], [[], []]]}))
+    assert export(path, tmp_path / f"out.{form}", form).records == 2
 
 
 def test_steps_without_a_kind_are_empty_and_counted(tmp_path):

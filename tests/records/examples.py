@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tfrkit import make_example, make_sequence_example
+from tfrkit.model.features import NoBytes
 from tfrkit.testing.reference import frames
 
 __all__ = ["example", "example_dicts", "plain", "sequence", "write"]
@@ -17,7 +18,7 @@ _ints = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3).map(lambda values
 _floats = st.lists(st.floats(width=32, allow_nan=False), max_size=3).map(
     lambda values: np.array(values, np.float32)
 )
-_texts = st.lists(st.binary(max_size=4), max_size=3)
+_texts = st.lists(st.binary(max_size=4), max_size=3).map(lambda values: values or NoBytes())
 
 
 def example_dicts(*, conflicts: bool) -> st.SearchStrategy[dict[str, Any]]:

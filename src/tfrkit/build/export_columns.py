@@ -146,7 +146,7 @@ def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ExportColumn | 
     kind = found.kind or "bytes"
     use = found.kinds.get(kind)
     single = found.counts.min == found.counts.max == 1 and not (steps and found.unset)
-    single |= steps and not found.counts.total
+    single |= steps and not found.counts.total and not found.unset
     longest = use.range[1] if use is not None and use.range is not None and kind == "bytes" else 0
     large = max(longest, found.counts.max) >= _LARGE
     form = Form(_KINDS[kind], int(steps) + (not single), large)
