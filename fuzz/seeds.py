@@ -200,7 +200,9 @@ def delimited_texts() -> list[bytes]:
         b"1\t2|3\ta\x031\x02b\x032\n\r\n\\N\tx\t\n",
         '1,2|3,\u4e2d\n"open\n4,5,6'.encode(),
     ]
-    return [bytes([flags, 40, 40, 3, 7]) + text for text in texts for flags in (0, 35, 63, 127)]
+    usual = [bytes([flags, 40, 40, 3, 7]) + text for text in texts for flags in (0, 35, 63, 127)]
+    long = b'a,"b\nc,d\n""e\\"\n",\\\r\nf,"\r\n\ng,h\n'  # over limits of a few bytes, inside of quotes and behind
+    return usual + [bytes([flags, 0, limit, 2, 7]) + long for flags in (3, 7, 39) for limit in (3, 9)]
 
 
 def image_files() -> list[bytes]:
