@@ -17,20 +17,22 @@ const ArrayMaker& shared_arrays() {
   return *only;
 }
 
-nb::object collate(const nb::list& elements, nb::handle make_bytes, nb::handle stack) {
-  const Py_ssize_t count = PyList_Size(elements.ptr());
-  if (count == 0) throw nb::value_error("expected at least one element but got none");
+nb::object collate(const nb::list& list, nb::handle make_bytes, nb::handle stack) {
   (void)Scalars::get();  // these import numpy, which must not happen while elements are read
   (void)ArrayFinder::get();
   const ArrayMaker& arrays = shared_arrays();
+  const auto elements = nb::steal(PyList_AsTuple(list.ptr()));  // which nobody changes
+  if (!elements.is_valid()) throw nb::python_error();
+  const Py_ssize_t count = PyTuple_Size(elements.ptr());
+  if (count == 0) throw nb::value_error("expected at least one element but got none");
   CollatedPlace root;
   std::size_t size = 0;
-  PyObject* const first = PyList_GetItem(elements.ptr(), 0);
+  PyObject* const first = PyTuple_GetItem(elements.ptr(), 0);
   if (!root.look_at(first, static_cast<std::size_t>(count), size)) return nb::none();
   Buffer memory(size);
   root.attach(memory.bytes().data());
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!root.read(PyList_GetItem(elements.ptr(), i))) return nb::none();
+    if (!root.read(PyTuple_GetItem(elements.ptr(), i))) return nb::none();
   }
   if (root.has_large()) {
     const nb::gil_scoped_release released;
