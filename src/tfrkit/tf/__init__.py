@@ -16,11 +16,11 @@ _root = install(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    value = getattr(_root, name)
+    value = _root.find(name)
     if not name.startswith("__"):
         globals()[name] = value  # the next time it is found at once
     return value
 
 
 def __dir__() -> list[str]:
-    return dir(_root)
+    return _root.names()
