@@ -24,4 +24,5 @@ SECTION_6_RESIZE: dict[str, str] = {
     "6 resize_with_crop_or_pad": "resize_with_crop_or_pad cuts and pads in the middle, of any type; of an odd number the smaller half goes first.",
     "6 resize_with_pad": "resize_with_pad resizes by the larger ratio in float32, rounds down, and puts zeros round the image; TensorFlow 1's uses its own resizing.",
     "6 resize fit errors": "Both refuse sizes that are not positive, `target_width must be > 0.` first, other ranks, empty images and fractions.",
+    "6 resize_v1 in a map": "In a map compat.v1.image.resize to the image's own size gives the image itself only if its size is known when the graph is made, which that of decoded images is not, nor any with preserve_aspect_ratio; resize_image_with_pad always resizes there.",
 }

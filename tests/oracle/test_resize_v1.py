@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -135,3 +137,64 @@ def test_wrong_attributes():
         "InvalidArgumentError",
         "If half_pixel_centers is True, align_corners must be False.",
     )
+
+
+OWN = np.random.default_rng(3).integers(0, 256, (8, 9, 3), dtype=np.uint8)
+MAPS = {
+    "decoded": ("png", lambda tf, x: tf.io.decode_png(x)),
+    "with channels": ("png", lambda tf, x: tf.image.decode_png(x, channels=3)),
+    "of any format": ("png", lambda tf, x: tf.io.decode_image(x, expand_animations=False)),
+    "turned": ("png", lambda tf, x: tf.image.flip_left_right(tf.io.decode_png(x))),
+    "cut to a size": ("png", lambda tf, x: tf.image.crop_to_bounding_box(tf.io.decode_png(x), 0, 0, 8, 9)),
+    "made to fit": ("png", lambda tf, x: tf.image.resize_with_crop_or_pad(tf.io.decode_png(x), 8, 9)),
+    "of a shape": ("png", lambda tf, x: tf.ensure_shape(tf.io.decode_png(x), (8, 9, 3))),
+    "of half a shape": ("png", lambda tf, x: tf.ensure_shape(tf.io.decode_png(x), (None, None, 3))),
+    "of raw bytes": ("raw", lambda tf, x: tf.reshape(tf.io.decode_raw(x, tf.uint8), (8, 9, 3))),
+    "as they are": ("image", lambda tf, x: x),
+    "resized": ("png", lambda tf, x: tf.compat.v1.image.resize(tf.io.decode_png(x), (8, 9), 1)),
+}
+
+
+@tf_rule("6 resize_v1 in a map")
+@pytest.mark.parametrize("name", MAPS)
+def test_own_size_in_a_map(name):
+    kind, make = MAPS[name]
+
+    def case(tf):
+        given = {"png": tf.io.encode_png(OWN), "raw": OWN.tobytes(), "image": OWN}[kind]
+        images = tf.data.Dataset.from_tensors(given)
+        found = []
+        for options in ({}, {"method": 1}, {"align_corners": True}, {"preserve_aspect_ratio": True}):
+            one = images.map(
+                lambda x, options=options: tf.compat.v1.image.resize(make(tf, x), (8, 9), **options)
+            )
+            two = images.map(lambda x: make(tf, x)).map(
+                lambda x, options=options: tf.compat.v1.image.resize(x, (8, 9), **options)
+            )
+            found += [next(iter(one)), next(iter(two))]
+        padded = images.map(lambda x: tf.compat.v1.image.resize_image_with_pad(make(tf, x), 8, 9))
+        return [*found, next(iter(padded)), tf.compat.v1.image.resize(make(tf, given), (8, 9))]
+
+    same(case)
+
+
+@tf_rule("6 resize_v1 in a map")
+def test_shapes_that_are_set_in_a_map():
+    def case(tf, shape):
+        def change(x):
+            image = tf.io.decode_png(x)
+            image.set_shape(shape)
+            return tf.compat.v1.image.resize(image, (8, 9))
+
+        return next(iter(tf.data.Dataset.from_tensors(tf.io.encode_png(OWN)).map(change)))
+
+    for shape in ((8, 9, 3), (None, None, 3), (8, 9, None), (None, 9, 3)):
+        same(lambda tf, shape=shape: case(tf, shape))
+
+
+def test_nothing_is_noted_that_no_longer_exists():
+    from tfrkit.ops.unsized import NOTED
+
+    test_own_size_in_a_map("turned")
+    gc.collect()
+    assert not NOTED

@@ -13,7 +13,8 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.image_value import Image, as_image, check_at_least_3d, finish, is_batch
 from tfrkit.ops.resize import ResizeMethod, resize
-from tfrkit.ops.resize_v1 import ResizeMethodV1, resize_images
+from tfrkit.ops.resize_v1 import ResizeMethodV1, resize_anyway, resize_images
+from tfrkit.ops.seeds import in_scope
 
 __all__ = ["resize_image_with_pad", "resize_with_crop_or_pad", "resize_with_pad"]
 
@@ -101,11 +102,14 @@ def resize_image_with_pad(
     >>> resize_image_with_pad(np.ones((2, 2, 1), np.uint8), 2, 4)[0, :, 0].tolist()
     [0, 1, 1, 0]
     """
+    resizer = (
+        resize_anyway if in_scope() else resize_images
+    )  # sizes that a graph computes are not known beforehand
     return _fit(
         image,
         target_height,
         target_width,
-        lambda array, size: resize_images(array, size, method, align_corners),
+        lambda array, size: resizer(array, size, method, align_corners),
     )
 
 

@@ -14,9 +14,12 @@ from tfrkit.ops.attributes import bool_attribute
 from tfrkit.ops.hint import takes_hinted
 from tfrkit.ops.resize import Array, as_images, check_images, check_type, run_resize
 from tfrkit.ops.resize_size import NO_INTEGERS, fitting_size, int32_array, output_size
+from tfrkit.ops.seeds import in_scope
+from tfrkit.ops.unsized import is_unsized
 
 __all__ = [
     "ResizeMethodV1",
+    "resize_anyway",
     "resize_area",
     "resize_bicubic",
     "resize_bilinear",
@@ -70,7 +73,8 @@ def resize_images(
         preserve_aspect_ratio: take the largest size within `size` that has the shape of the images.
 
     Returns:
-        float32; with nearest neighbours, or if nothing is to be done, the type of the images.
+        float32; with nearest neighbours, or if nothing is to be done, the type of the images. In functions of which
+        TensorFlow makes graphs, something is to be done where it does not know the size beforehand: to decoded images.
 
     Raises:
         ValueError: the images have no 3 or 4 dimensions, `size` is no pair of integers, or there is no such method.
@@ -80,13 +84,19 @@ def resize_images(
     ([0.0, 5.0, 10.0, 10.0], dtype('int32'))
     """
     array = as_images(images)
+    unknown = in_scope() and (preserve_aspect_ratio or is_unsized(images))  # to TensorFlow, in a graph
     height, width = output_size(size)
     if preserve_aspect_ratio:
         height, width = fitting_size(array.shape[-3:-1], height, width)
     if height < -1 or width < -1:
         raise ValueError(f"Dimension {height if height < -1 else width} must be >= 0")
-    if (height, width) == array.shape[-3:-1]:
+    if (height, width) == array.shape[-3:-1] and not unknown:
         return array
+    return resize_anyway(array, (height, width), method, align_corners)
+
+
+def resize_anyway(array: Array, size: tuple[int, int], method: Any, align_corners: bool) -> Array:
+    """Resize as `resize_images` does, also to the size that the images have."""
     try:
         number = _METHODS.get(method)
     except TypeError:  # something that cannot be a key
@@ -94,7 +104,7 @@ def resize_images(
     if number is None:
         raise ValueError(f"Resize method is not implemented: {method}")
     aligned = bool_attribute(align_corners, "align_corners", False)
-    return run_resize(array, height, width, number, _ALIGNED if aligned else _CORNER, False)
+    return run_resize(array, *size, number, _ALIGNED if aligned else _CORNER, False)
 
 
 def resize_bilinear(

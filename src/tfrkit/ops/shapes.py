@@ -15,6 +15,7 @@ from tfrkit.model.shapes import show_dims
 from tfrkit.ops.convert import as_type, as_value, convert, dtype_of, integers, is_tensor, shape_of
 from tfrkit.ops.strided_slice import rearranged
 from tfrkit.ops.types import check_type
+from tfrkit.ops.unsized import NOTED, note_shape
 
 __all__ = [
     "broadcast_dynamic_shape",
@@ -273,6 +274,8 @@ def ensure_shape(x: Any, shape: Any) -> Any:
         raise InvalidArgumentError(
             f"Shape of tensor input {show_dims(given)} is not compatible with expected shape {show_dims(wanted)}."
         )
+    if NOTED:
+        note_shape(value, wanted)
     return value
 
 

@@ -23,6 +23,7 @@ from tfrkit.model.sparse import Sparse
 from tfrkit.ops.convert import Alike, Pack, as_type, convert, convert_hinted, dtype_of
 from tfrkit.ops.hint import Hint
 from tfrkit.ops.ragged_dispatch import with_ragged
+from tfrkit.ops.unsized import NOTED, decodes, follow, note_sizes
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
@@ -106,6 +107,8 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     hint: Hint | None = getattr(function, "hint", None)
     hinted = names.index(hint.name) if hint is not None else 0
     call = with_ragged(function)
+    last = path.rpartition(".")[2]
+    decoder = decodes(last)
 
     @functools.wraps(function)
     def lifted(*args: Any, name: str | None = None, **options: Any) -> Any:  # noqa: ARG001
@@ -119,6 +122,10 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
         if options:
             options = {key: unwrap_argument(value) for key, value in options.items()}
         found = call(*given, **options)
+        if decoder:
+            note_sizes(found, known=False)
+        elif NOTED and type(found) is np.ndarray:
+            follow(last, given, found)
         made = Tensor(found) if type(found) is np.ndarray else wrap(found)
         return _own(made, args) if np.ndarray in map(type, args) else made
 

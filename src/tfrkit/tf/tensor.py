@@ -18,6 +18,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import dlpack_capsule
 from tfrkit.ops import arithmetic, compare, linear
 from tfrkit.ops.convert import Alike, Pack, as_array, convert, convert_hinted, number_of
+from tfrkit.ops.unsized import NOTED, note_shape
 from tfrkit.tf.dtype import DType, as_dtype, dtype_of_numpy
 from tfrkit.tf.operators import Binary, Operators
 from tfrkit.tf.slicing import index_value
@@ -124,6 +125,8 @@ class Tensor(Operators):
             raise ValueError(
                 f"Tensor's shape {self.shape} is not compatible with supplied shape {as_shape(shape)}."
             )
+        if NOTED and as_shape(shape).rank is not None:
+            note_shape(self.value, as_shape(shape).as_list())
 
     def ref(self) -> Reference:
         """What can be the key of a dict in its place."""
