@@ -15,10 +15,12 @@ from tfrkit.build.bad_limit import BadLimit
 from tfrkit.build.reshard import reshard
 from tfrkit.build.select import select
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.records.completeness import find_shards
+from tfrkit.records.verify import verify_files
 
 
 def nothing_published(out: Path) -> bool:
-    return not (out / "manifest.json").exists() and not (out / "report.json").exists()
+    return not out.exists() or [path.name for path in out.iterdir()] == [".tfrkit"]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,23 @@ def test_more_than_may_be_bad_is_a_failure_and_a_larger_limit_resumes(max_bad, t
     assert build.table(tmp_path / "in.csv", tmp_path / "out").records == 3
     with pytest.raises(InvalidArgumentError, match="2 of 5 inputs are bad"):  # a complete one is judged, too
         build.table(tmp_path / "in.csv", tmp_path / "out", max_bad=max_bad)
+
+
+def test_shards_with_too_much_left_out_are_not_among_others(tmp_path):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n3\n4,5\n")
+    build.table(tmp_path / "in.csv", tmp_path / "out", prefix="other")
+    there = {path.name for path in (tmp_path / "out").iterdir()}
+    with pytest.raises(InvalidArgumentError, match="Nothing was published"):
+        build.table(tmp_path / "in.csv", tmp_path / "out", max_bad=0, shards=2)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == there
+    (problem,) = verify_files(find_shards(str(tmp_path / "out"))).problems
+    assert problem.kind == "interrupted"
+    assert problem.text == (
+        "a job that writes 'data' was interrupted: 2 of its shards are finished and wait to take their place, and "
+        "what was there before is still there. Run the same command again, which does the rest"
+    )
+    assert build.table(tmp_path / "in.csv", tmp_path / "out", max_bad="50%", shards=2).resumed == 2
+    assert verify_files(find_shards(str(tmp_path / "out"))).ok
 
 
 def test_photos_that_the_plan_leaves_out_count(tmp_path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -186,15 +187,24 @@ def test_other_commands_warn_of_a_set_that_is_not_complete(command, words, folde
         ) in done.err
 
 
+def test_finished_shards_of_an_interrupted_job_belong_to_a_set(command, folder):
+    run_job(job(folder, train(3)))
+    interrupted(job(folder, replace(train(5), prefix="more")), 2)
+    done = command("verify", ".")
+    assert "./more-00000-of-00005.tfrecord: " in done.out
+    assert "that no set has" not in done.err
+
+
 def test_set_that_an_interrupted_job_was_to_replace_is_still_whole(command, folder):
     run_job(job(folder, train(3)))
     interrupted(job(folder, train(5)), 2, overwrite=True)
     done = command("verify", ".")
     (journal,) = Path(".tfrkit").glob("job-*.jsonl")
     problem = next(line for line in done.out.splitlines() if "INTERRUPTED" in line)
-    assert problem.startswith(f"./{journal}: INTERRUPTED: a job that replaces 'train' was interrupted: ")
+    assert problem.startswith(f"./{journal}: INTERRUPTED: a job that writes 'train' was interrupted: ")
     assert (
-        "of its shards are finished, and what was there before is still in its place. Run the same" in problem
+        "of its shards are finished and wait to take their place, and what was there before is still there. Run"
+        in problem
     )
     assert done.out.count(": ok\n") == 3
     assert "MISSING" not in done.out

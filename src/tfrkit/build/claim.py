@@ -277,10 +277,15 @@ def _holds(path: str, content: bytes) -> bool:
         return False
 
 
-def claim(job: Job, *, overwrite: bool) -> Found:
+def claim(job: Job, *, overwrite: bool, staged: bool = False) -> Found:
     """Make the names of a job its own, and remove what is not; then its journal is locked and open.
 
     Nothing is changed if the job is complete already (unless `overwrite`).
+
+    Args:
+        job: the plan.
+        overwrite: what is there of other jobs may be replaced.
+        staged: shards wait until all are there even if nothing stands under their names.
 
     Raises:
         AlreadyExistsError: there is something of another job, and it may not be overwritten.
@@ -303,7 +308,7 @@ def claim(job: Job, *, overwrite: bool) -> Found:
                 found.earlier = None
             _discard(job.folder, found)
             if found.own is None:
-                found.own = Journal.begin(job.folder, header_of(job, staged=bool(found.shards)))
+                found.own = Journal.begin(job.folder, header_of(job, staged=staged or bool(found.shards)))
             else:
                 found.own.resume()
             _clear(job, found.own, found)

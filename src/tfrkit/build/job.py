@@ -161,7 +161,7 @@ def run_job(
     if workers is not None and workers < 1:
         raise InvalidArgumentError(f"Expected at least 1 worker but got {workers}.")
     limit = _check_before(job, on_bad, max_bad)
-    found = claim(job, overwrite=overwrite)
+    found = claim(job, overwrite=overwrite, staged=limit != BadLimit())
     if found.complete is not None:
         _check_complete(found.complete, on_bad, limit)
         return replace(found.complete, seconds=time.perf_counter() - started)

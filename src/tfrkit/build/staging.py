@@ -1,9 +1,10 @@
 """Where the shards of a job are until it is complete, and how they take the place of others.
 
-A job writes its shards where they belong if nothing is there. Else it writes them to `.tfrkit/job-<digest>/`, and what
-is there stays until all of them are whole: then the journal says so, the manifest forgets the old shards, they are
-removed, the new ones are renamed, and the manifest names them. A kill at any moment leaves the old set, the new one, or
-a journal by which the same job ends what was begun; and never a manifest that names what is not there.
+A job writes its shards where they belong if nothing is there, and how much may be left out has no limit that is only
+known to hold at the end. Else it writes them to `.tfrkit/job-<digest>/`, and what is there stays until all of them are
+whole: then the journal says so, the manifest forgets the old shards, they are removed, the new ones are renamed, and
+the manifest names them. A kill at any moment leaves the old set, the new one, or a journal by which the same job ends
+what was begun; and never a manifest that names what is not there.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def look_at_folder(folder: str) -> FolderState:
     state.others = [
         name
         for name in (*(entry.name for entry in visible if entry.name not in own), *state.unlisted)
-        if os.path.join(folder, name) not in wrong
+        if os.path.join(folder, name) not in wrong and name not in state.expected
     ] + _temporaries(folder, jobs)
     _look_aside(state, known)
     return state
@@ -206,10 +206,10 @@ def _add_more(state: FolderState, more: int, path: str) -> None:
 
 def _job_problem(job: Unfinished) -> Problem:
     names = ", ".join(map(repr, job.prefixes[:3])) + (" and others" if len(job.prefixes) > 3 else "")
-    what = f"a job that {'replaces' if job.waiting else 'writes'} {names}" if names else "a job"
+    what = f"a job that writes {names}" if names else "a job"
     done = f"{len(job.finished):,} of its shards are finished"
     if job.waiting:
-        done += ", and what was there before is still in its place"
+        done += " and wait to take their place, and what was there before is still there"
     if job.running:
         return Problem("running", job.path, f"{what} is being run by another process: {done}. Wait for it")
     return Problem(
