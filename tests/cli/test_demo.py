@@ -42,3 +42,11 @@ def test_the_same_photos_every_time(tmp_path):
         write_photos(str(tmp_path / name), 4)
         contents.append((tmp_path / name).read_bytes())
     assert contents[0] == contents[1]
+
+
+def test_url_is_refused(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = command("demo", "s3://bucket/demo")
+    assert done.code == 2
+    assert done.err.startswith("error: File system scheme 's3' not implemented")
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import os
 import pty
@@ -9,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -257,3 +259,16 @@ def test_the_shell_is_told_commands_and_options():
     assert complete("tfr co") == ["count", "compress"][: 1 + ("compress" in NAMES)]
     assert complete("tfr count --ex") == ["--exact"]
     assert complete("tfr head words") == []  # nothing, so that the shell completes files
+
+
+def test_only_damage_of_records_is_for_verify_and_repair(command, folder):
+    Path("in.csv.gz").write_bytes(gzip.compress(b"a\n1\n2\n" * 99)[:-9])
+    Path("in.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    Path("out").mkdir()
+    Path("out/manifest.json").write_text("{")
+    Path("good.csv").write_text("a\n1\n")
+    for source, out in (("in.csv.gz", "new"), ("in.parquet", "new"), ("good.csv", "out")):
+        done = command("build", "table", source, out)
+        assert done.code == 1
+        assert done.err.endswith(("Copy the file again.\n", "or leave it out.\n", "Delete or restore it.\n"))
+        assert done.err.count("\n") == 1

@@ -26,7 +26,6 @@ class InputChangedError(DataLossError):
             "again when nobody writes to it.",
             path=path,
         )
-        self.hint = "run it again when nobody writes to the input."
 
 
 @dataclass(frozen=True, slots=True)

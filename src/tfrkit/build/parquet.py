@@ -77,7 +77,8 @@ def _opened(file: InputFile) -> Iterator[Any]:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
         raise DataLossError(
-            f"{file.path}: this is no whole Parquet file: {error}. Copy it again, or leave it out.",
+            f"{file.path}: this is no whole Parquet file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
+            "out.",
             path=file.path,
         ) from error
 

@@ -103,8 +103,8 @@ def explain(error: BaseException) -> str:
     message = error.message if isinstance(error, OpError) else str(error)
     message = with_options(message)
     hint = getattr(error, "hint", "") or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
-    if "The file looks like" in message:  # it is no file of records, and that says what to do
-        hint = ""
+    if isinstance(error, DataLossError) and (error.record is None or "The file looks like" in message):
+        hint = ""  # this is no file of records, and the message says what to do
     if advice := _ADVICE.search(message):
         message, hint = message[: advice.start()], advice[1].lower() + advice[2]
     if "{path}" in hint:

@@ -43,8 +43,11 @@ def _workplace(folder: str | None) -> Iterator[None]:
     """Work in `folder`, which must be new or empty, or in one that is removed afterwards."""
     import tempfile
 
+    from tfrkit.storage.scheme import check_local
+
     before = os.getcwd()
     if folder is not None:
+        check_local(folder)
         os.makedirs(folder, exist_ok=True)
         if os.listdir(folder):
             raise CommandError(
