@@ -272,3 +272,10 @@ def test_large_files_among_small_ones_are_kept_whole(tmp_path):
     assert {
         one["image/filename"].decode(): one["image/encoded"] for one in examples(tmp_path / "out")
     } == files
+
+
+@pytest.mark.parametrize("name", ["labels.txt", "manifest.json", "report.json"])
+def test_class_called_like_a_file_of_builds_is_a_class(name, tmp_path):
+    write_files(tmp_path / "photos", photos({name: 2, "cat": 1}))
+    assert images(tmp_path / "photos", tmp_path / "out").records == 3
+    assert (tmp_path / "out" / "labels.txt").read_text() == f"cat\n{name}\n"

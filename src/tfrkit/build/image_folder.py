@@ -202,7 +202,7 @@ class _Lister:
         number = len(self._folders)
         self._folders.append(path)
         for entry in entries:
-            if is_ignored(entry.name, top=not path):
+            if is_ignored(entry.name, top=not path and not entry.is_dir(follow_symlinks=False)):
                 self._noted.add(shown(os.path.join(path, entry.name)), IGNORED)
                 continue
             try:

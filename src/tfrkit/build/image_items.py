@@ -40,7 +40,7 @@ IGNORED: Final = "hidden or system file"
 def is_ignored(name: bytes, *, top: bool = False) -> bool:
     """Whether a file or folder of this name is no part of the data: dot files and what systems leave behind.
 
-    At the top of a source also what builds and exports put beside their files.
+    With `top`, which is for files at the top of a source, also what builds and exports put beside their files.
     """
     return name.startswith(b".") or name in _IGNORED or (top and name in _BESIDE)
 
