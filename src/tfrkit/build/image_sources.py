@@ -124,4 +124,7 @@ def _list_file(
     if head[:2] == b"PK" or path.lower().endswith(".zip"):
         items = list_zip(path, bad, noted, encoding=zip_encoding)
         return Listing("zip", ZipSource(path, max_bytes), items, None, False, stamp)
-    raise InvalidArgumentError(f"{path}: {_EXPECTED} but got a file that is none of them.", path=path)
+    raise InvalidArgumentError(
+        f"{path}: {_EXPECTED} but got a file that is none of them. Unpack other archives, and name the folder.",
+        path=path,
+    )
