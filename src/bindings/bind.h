@@ -28,6 +28,7 @@ void bind_records(nanobind::module_& module);
 void bind_resize(nanobind::module_& module);
 void bind_resync(nanobind::module_& module);
 void bind_scan_rows(nanobind::module_& module);
+void bind_rows(nanobind::module_& module);
 void bind_select(nanobind::module_& module);
 void bind_sequence(nanobind::module_& module);
 void bind_record_shuffle(nanobind::module_& module);

@@ -6,6 +6,7 @@
 
 #include "array_fields.h"
 #include "bind.h"
+#include "new_arrays.h"
 #include "scalars.h"
 
 namespace tfrkit {
@@ -37,7 +38,7 @@ class ElementChanger {
     }
     shared = shared || Py_REFCNT(value) > 1;
     if (const ArrayFields* const array = finder_.find(value); array != nullptr) {
-      return make_array(value, array->is_writeable(), shared);
+      return make_array(value, *array, shared);
     }
     if (depth < kMaxDepth && PyDict_CheckExact(value)) return make_dict(value, shared, depth + 1);
     if (depth < kMaxDepth && PyTuple_CheckExact(value)) return make_tuple(value, shared, depth + 1);
@@ -46,9 +47,11 @@ class ElementChanger {
   }
 
  private:
-  [[nodiscard]] nb::object make_array(nb::handle array, bool writeable, bool shared) const {
+  [[nodiscard]] nb::object make_array(nb::handle array, const ArrayFields& fields,
+                                      bool shared) const {
+    const bool writeable = fields.is_writeable();
     if (change_ != Change::kFreeze) {
-      return writeable && !shared ? nb::borrow(array) : nb::object(array.attr("copy")());
+      return writeable && !shared ? nb::borrow(array) : arrays_.copy(array, fields);
     }
     if (!writeable) return nb::borrow(array);
     nb::object view = array.attr("view")();
@@ -108,6 +111,7 @@ class ElementChanger {
   const PyTypeObject* last_ = nullptr;  // a type of scalars
   const Scalars& scalars_ = Scalars::get();
   const ArrayFinder& finder_ = ArrayFinder::get();
+  const NewArrays& arrays_ = NewArrays::get();
 };
 
 template <Change change>

@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_collate(module);
   tfrkit::bind_finished(module);
   tfrkit::bind_own(module);
+  tfrkit::bind_rows(module);
   tfrkit::bind_parse(module);
   tfrkit::bind_select(module);
   tfrkit::bind_sequence(module);

@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.data.chunk import Chunk, concat
+from tfrkit.data.chunk import Chunk, Objects, concat
 from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.data.state import to_json
 from tfrkit.errors import CancelledError
@@ -135,11 +135,11 @@ class _Writer(NodeIterator):
             if not self._context.closed:  # else it may be no end
                 self._keep()
             return None
-        self._add(run.chunk)
+        chunk = self._add(run.chunk)
         self._failed += run.error is not None
         if self._seen == self._size:
             self._keep()
-        return Run(run.chunk.frozen(), run.error)
+        return Run(_shared(chunk), run.error)
 
     def finish(self) -> _Kept:
         """Pull all that there is.
@@ -153,14 +153,18 @@ class _Writer(NodeIterator):
         self.close()
         return self._kept
 
-    def _add(self, chunk: Chunk) -> None:
-        if len(chunk) and self._kept is None:
-            self._chunks.append(chunk.frozen())
+    def _add(self, chunk: Chunk) -> Chunk:
+        """Count elements, and keep them if not all are kept already: they are frozen then."""
         self._seen += len(chunk)
+        if len(chunk) and self._kept is None:
+            chunk = chunk.frozen()
+            self._chunks.append(chunk)
+        return chunk
 
     def _keep(self) -> None:
         if self._kept is None:
-            self._kept = _Kept(tuple(_joined(self._chunks)), to_json(self._begin))
+            kept = tuple(chunk.frozen() for chunk in _joined(self._chunks))
+            self._kept = _Kept(kept, to_json(self._begin))
             self._chunks = []
             self._memory.keep(self._kept)
 
@@ -191,7 +195,7 @@ class _Reader(NodeIterator):
             return None
         chunk = self._kept.chunks[self._chunk]
         end = min(len(chunk), self._row + n)
-        part = chunk.slice(self._row, end).frozen()  # its dicts are others in every pass
+        part = _shared(chunk.slice(self._row, end))
         self._done += end - self._row
         self._row = end
         if end == len(chunk):
@@ -201,6 +205,11 @@ class _Reader(NodeIterator):
     def save(self) -> Any:
         """Where the kept pass began, and how many of its elements are given."""
         return {"begin": self._kept.begin, "read": self._done}
+
+
+def _shared(chunk: Chunk) -> Chunk:
+    """What is kept, for a consumer: dicts in it are others in every pass, as he may change them."""
+    return chunk.frozen() if isinstance(chunk, Objects) else chunk
 
 
 def _joined(chunks: list[Chunk]) -> list[Chunk]:

@@ -3,7 +3,7 @@
 Raw records stay references into their blocks (`Records`), parsed ones stay columns (`Columns`), and what a user's
 function made is a list of objects (`Objects`). Stages cut, choose and join chunks without looking inside; objects are
 made only for somebody who wants single elements. A chunk never changes, and may be shared by threads: one that is kept
-as well as passed on is `frozen`, and a user's function is called with copies; see `owned.py`.
+as well as passed on is `frozen`, and users get elements that are nobody else's; see `owned.py`.
 """
 
 from __future__ import annotations
@@ -68,8 +68,13 @@ class Chunk(ABC):
     def objects(self) -> list[Any]:
         """The elements as a user sees them: numpy scalars, bytes, arrays and so on, in tuples and dicts.
 
-        Arrays are on the memory of the chunk.
+        Arrays may be on the memory of the chunk. Do not change the list.
         """
+
+    @property
+    def makes_own_objects(self) -> bool:
+        """Whether nobody else has the `objects`, which are made at every call; else see `own_elements`."""
+        return False
 
     @abstractmethod
     def batch(self) -> Any:
@@ -161,6 +166,11 @@ class Columns(Chunk):
     def objects(self) -> list[Any]:
         """One structure of rows an element."""
         return _rows(self.columns, self._count)
+
+    @property
+    def makes_own_objects(self) -> bool:
+        """If no column has rows that have something in common."""
+        return all(map(leaf.has_own_rows, flatten(self.columns)))
 
     def batch(self) -> Any:
         """The columns themselves; those that are to be padded are."""

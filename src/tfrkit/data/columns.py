@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit import _core
 from tfrkit.data.owned import freeze, freeze_elements
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -30,6 +31,7 @@ __all__ = [
     "cut",
     "finish",
     "frozen",
+    "has_own_rows",
     "joinable",
     "nbytes",
     "rows",
@@ -59,6 +61,8 @@ class Rows:
         return len(self.items)
 
 
+_LARGE: Final = 4096  # bytes of a row; to copy that many takes longer than to make an array
+
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse | Rows"
 
 
@@ -70,11 +74,11 @@ def strings_in(value: Any) -> Any:
 
 
 def rows(column: Column) -> list[Any]:
-    """The rows as a user sees them: numpy scalars and bytes, arrays (views), BytesColumn, Ragged, Sparse."""
+    """The rows as a user sees them: numpy scalars and bytes, arrays, BytesColumn, Ragged, Sparse."""
     if isinstance(column, Rows):
         return list(column.items)
     if isinstance(column, np.ndarray):
-        return list(column)
+        return _rows_of_array(column)
     if isinstance(column, BytesColumn):
         return column.to_list() if column.ndim == 1 else list(column.to_numpy())
     if isinstance(column, Padded):
@@ -82,10 +86,30 @@ def rows(column: Column) -> list[Any]:
         if isinstance(column.values, BytesColumn):
             return [row.to_numpy() for row in column]
     if isinstance(column, Ragged) and isinstance(column.values, np.ndarray):
-        return list(column)
+        found = _core.cut_runs(column.values, column.row_splits)
+        return list(Ragged.unchecked(_unshared(column.values), column.row_splits)) if found is None else found
     if isinstance(column, Ragged) and isinstance(column.values, BytesColumn) and column.values.ndim == 1:
         return _rows_of_bytes(column.values, column.row_splits)
     return list(freeze(column))  # such rows have offsets and sizes in common
+
+
+def has_own_rows(column: Column) -> bool:
+    """Whether nobody else has the memory of arrays that `rows` gives: they have their own, or parts of the column's."""
+    if isinstance(column, (Ragged, Padded)):
+        ragged = column.ragged if isinstance(column, Padded) else column
+        return isinstance(ragged.values, np.ndarray)
+    return isinstance(column, (np.ndarray, BytesColumn))
+
+
+def _rows_of_array(array: npt.NDArray[Any]) -> list[Any]:
+    if array.flags.writeable and array.nbytes > _LARGE * len(array):
+        return list(array)
+    found = _core.cut_rows(array)
+    return list(_unshared(array)) if found is None else found
+
+
+def _unshared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return array if array.flags.writeable else array.copy()
 
 
 def _rows_of_bytes(values: BytesColumn, splits: npt.NDArray[Any]) -> list[BytesColumn]:

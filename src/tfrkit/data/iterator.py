@@ -6,7 +6,7 @@ import atexit
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 import numpy as np
@@ -66,6 +66,8 @@ class DatasetIterator:
     element goes to one of them. Dropping it, or `close`, ends all background work. In a forked child it goes on by
     itself, with what its parent had not taken.
     """
+
+    _keeps_values: ClassVar = False  # nobody can write to what the user gets
 
     def __init__(self, node: Node, state: Mapping[str, Any] | None = None) -> None:
         """Use `iter(dataset)` or `dataset.iter_from(state)`."""
@@ -136,14 +138,10 @@ class DatasetIterator:
         if self._pure and len(run.chunk) >= self._ahead:  # else more is not to be had at once
             self._ahead = next_demand(self._ahead, run.chunk)
         self._error = run.error
-        items = run.chunk.objects()
+        items, owned = run.chunk.objects(), self._keeps_values or run.chunk.makes_own_objects
         del run  # so that only the list has what nobody keeps
-        self._count, self._items = len(items), self._hand_out(items)[::-1]
+        self._count, self._items = len(items), (items if owned else own_elements(items))[::-1]
         return True
-
-    def _hand_out(self, elements: list[Any]) -> list[Any]:
-        """Elements for the user, in a list of their own."""
-        return own_elements(elements)
 
     def _pull(self) -> Run | None:
         self._pulling = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,11 +25,10 @@ __all__ = ["NumpyIterator", "Optional", "OwnedIterator"]
 class OwnedIterator(DatasetIterator):
     """An iterator over the elements of a Dataset, as Tensors; see `tfrkit.DatasetIterator`."""
 
+    _keeps_values: ClassVar = True  # nobody can write to a Tensor
+
     def __next__(self) -> Any:
         return wrap(super().__next__())
-
-    def _hand_out(self, elements: list[Any]) -> list[Any]:
-        return elements[:]  # nobody can write to a Tensor
 
     def next(self) -> Any:
         """The next element, as `next(iterator)` gives it."""
