@@ -192,21 +192,46 @@ def test_read_only_columns_become_tensors_of_their_own() -> None:
         column.__dlpack__(copy=False)
 
 
-def test_a_function_that_writes_is_called_again_with_the_same() -> None:
+INPUTS: dict[str, Callable[[], tfr.Dataset]] = {
+    "slices": lambda: FROM(table().astype(np.float64)),
+    "cache": lambda: FROM(table().astype(np.float64)).cache(),
+    "elements of their own": lambda: FROM(table().astype(np.float64)).batch(2).unbatch(),
+    "columns of their own": lambda: tfr.Dataset.range(12, output_type=np.float64).batch(3),
+    "large": lambda: tfr.Dataset.range(4096, output_type=np.float64).batch(1024),
+    "a function's": lambda: tfr.Dataset.range(4).map(lambda i: np.full(3, i, np.float64)),
+}
+
+
+@pytest.mark.parametrize("size", [None, 1, 3, 4])
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_function_that_writes_is_called_again_with_the_same(name: str, at: int, size: int | None) -> None:
     """An interrupt leaves elements for the next call, of which some were written to."""
     calls = []
 
     def double(x: Any) -> Any:
         x *= 2
-        calls.append(x)
-        if len(calls) == 3:
+        calls.append(x.copy())
+        if len(calls) == at:
             raise KeyboardInterrupt
         return x
 
-    iterator = iter(FROM(table().astype(np.float64)).map(double).batch(4))
-    with pytest.raises(KeyboardInterrupt):
-        next(iterator)
-    assert next(iterator).tolist() == (2.0 * table()).tolist()
+    def batched(dataset: tfr.Dataset) -> tfr.Dataset:
+        return dataset if size is None else dataset.batch(size)
+
+    wanted = list(batched(INPUTS[name]().map(lambda x: x * 2)))
+    dataset = batched(INPUTS[name]().map(double))
+    for resumed in (False, True):
+        calls.clear()
+        found: list[Any] = []
+        iterator = iter(dataset)
+        with pytest.raises(KeyboardInterrupt):
+            found.extend(iterator)
+        if resumed:
+            iterator = dataset.iter_from(iterator.state())
+        found += iterator
+        assert len(found) == len(wanted)
+        assert all(map(np.array_equal, found, wanted))
 
 
 @pytest.fixture(scope="module")
@@ -216,12 +241,31 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_parsed_batches_are_not_copied(photos: str) -> None:
-    """What is given is on the memory that the parser filled."""
-    batch = next(iter(tfr.TFRecordDataset(photos).parse(IMAGES).batch(4)))
-    for array in arrays_of(batch):
-        assert array.flags.writeable
-        assert type(array.base).__name__ == "Buffer"
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("mapped", [False, True])
+def test_parsed_batches_are_not_copied(photos: str, count: int, mapped: bool) -> None:
+    """What is given is on the memory that the parser filled, also if a function had it."""
+    dataset = tfr.TFRecordDataset(photos).parse(IMAGES).batch(count)
+    for batch in dataset.map(dict) if mapped else dataset:
+        for array in arrays_of(batch):
+            assert array.flags.writeable
+            assert type(array.base).__name__ == "Buffer"
+
+
+def test_arrays_that_a_function_got_and_gives_back_are_not_copied() -> None:
+    got = []
+
+    def note(x: Any) -> Any:
+        got.append((id(x), x.ctypes.data))
+        return x
+
+    kept = list(FROM(np.arange(400.0).reshape(100, 4)).map(note))
+    assert [(id(x), x.ctypes.data) for x in kept] == got
+
+
+def test_single_rows_do_not_keep_others_alive() -> None:
+    for row in FROM(table()):
+        assert row.base is None
 
 
 @pytest.mark.parametrize("size", [None, (4, 5)])

@@ -15,8 +15,12 @@ __all__ = ["call_each", "call_with_one"]
 _ENDED = "Function invocation produced OutOfRangeError: StopIteration: "
 
 
-def call_each(function: Callable[..., Any], elements: list[Any]) -> tuple[list[Any], Exception | None]:
-    """Call a function with a copy of every element, the parts of a tuple as arguments, until it fails.
+def call_each(
+    function: Callable[..., Any], elements: list[Any], *, owned: bool = False
+) -> tuple[list[Any], Exception | None]:
+    """Call a function with every element, the parts of a tuple as arguments, until it fails.
+
+    It gets copies, unless the elements are `owned`: nobody else has them.
 
     Returns:
         What it made of them, and its error if it failed at the next one.
@@ -24,10 +28,13 @@ def call_each(function: Callable[..., Any], elements: list[Any]) -> tuple[list[A
     >>> call_each(lambda x: 6 // x, [3, 2, 0, 1])
     ([np.int32(2), np.int32(3)], ZeroDivisionError('integer division or modulo by zero'))
     """
+    if not owned:
+        elements = copies_for(function, elements)
     made: list[Any] = []
-    elements = copies_for(function, elements)
     unpacked = len(elements) > 0 and type(elements[0]) is tuple
     try:
+        if len(elements) == 1:  # the loop costs more than a call
+            return [_call(function, elements[0])], None
         # The loop runs in C; what came before an error is kept.
         made.extend(map(to_result, (starmap if unpacked else map)(function, elements)))
     except Exception as error:
@@ -47,6 +54,10 @@ def call_with_one(function: Callable[..., Any], element: Any) -> Any:
         Exception: that of the function.
     """
     (element,) = copies_for(function, [element])
+    return _call(function, element)
+
+
+def _call(function: Callable[..., Any], element: Any) -> Any:
     try:
         return to_result(function(*element) if type(element) is tuple else function(element))
     except StopIteration:

@@ -15,7 +15,8 @@ from tfrkit.data.call_each import call_each
 from tfrkit.data.chunk import Objects
 from tfrkit.data.demand import ObjectsInbox
 from tfrkit.data.function_spec import function_spec, name_of
-from tfrkit.data.node import AUTOTUNE, Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.node import AUTOTUNE, Context, Node, NodeIterator, Run
+from tfrkit.data.owned import may_write
 from tfrkit.data.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
 
@@ -51,9 +52,8 @@ class MapNode(Node):
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input."""
         if self.parallel is None:
-            return _MapIterator(
-                self.function, ObjectsInbox(self.input, context, state), origin=context.origin
-            )
+            inbox = ObjectsInbox(self.input, context, state, owned=may_write(self.function))
+            return _MapIterator(self.function, inbox, origin=context.origin)
         ordered = context.deterministic if self.deterministic is None else self.deterministic
         return ParallelMapIterator(self.input, context, state, self.function, self.parallel, ordered=ordered)
 
@@ -97,7 +97,7 @@ def check_parallel(parallel: int | None) -> None:
 
 
 class _MapIterator(NodeIterator):
-    def __init__(self, function: Callable[..., Any], inbox: Inbox, *, origin: bool) -> None:
+    def __init__(self, function: Callable[..., Any], inbox: ObjectsInbox, *, origin: bool) -> None:
         self._function = function
         self._inbox = inbox
         self._origin = origin
@@ -108,10 +108,11 @@ class _MapIterator(NodeIterator):
         if run is None:
             return None
         chunk, failure = run.chunk, run.error
+        owned = self._inbox.owned
         try:
-            made, error = call_each(self._function, chunk.objects())
+            made, error = call_each(self._function, chunk.objects(), owned=owned)
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._inbox.unread(run, 0)
+            self._inbox.make_again(run) if owned else self._inbox.unread(run, 0)
             raise
         if error is not None:
             failure = error

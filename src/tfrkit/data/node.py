@@ -238,12 +238,24 @@ class Inbox:
     Going on from there means to start the input at that place, and to drop what was used already.
     """
 
-    __slots__ = ("_broken", "_chunk", "_context", "_error", "_node", "_offset", "_state", "_used", "input")
+    __slots__ = (
+        "_broken",
+        "_chunk",
+        "_context",
+        "_error",
+        "_node",
+        "_offset",
+        "_skip",
+        "_state",
+        "_used",
+        "input",
+    )
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._node = node
         self._context = context
-        self._broken = False  # a pull was interrupted, and nobody will notice if the input begins again
+        self._broken = False  # something was interrupted, and nobody will notice if the input begins again
+        self._skip = 0  # elements to be dropped then
         self.input = node.begin(context, None if state is None else state["at"])
         self._chunk: Chunk | None = None  # the run at hand, or what is left of it
         self._error: Exception | None = None  # after its last element
@@ -263,6 +275,8 @@ class Inbox:
 
     def take(self, n: int) -> Run | None:
         """Give at most n elements; what was left over first, without pulling."""
+        if self._broken:
+            self._begin_again()
         if self._chunk is None:
             run = self._pull_safely(n)
             if run is None:
@@ -279,16 +293,23 @@ class Inbox:
 
     def _pull_safely(self, n: int) -> Run | None:
         """Note where the input stands, and pull; one that was interrupted begins there once more."""
-        if self._broken:
-            self.input.close()
-            self.input, self._broken = self._node.begin(self._context, to_json(self._state)), False
         self._state = self.input.save()
         try:
             return self.pull(n)
         except Exception:
             raise
         except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
-            self._broken = self._node.pure and not self._context.closed
+            self._broken, self._skip = self._node.pure and not self._context.closed, 0
+            raise
+
+    def _begin_again(self) -> None:
+        state, skip = to_json(self._state), self._skip
+        self.input.close()
+        try:
+            self.input, self._broken = self._node.begin(self._context, state), False
+            self._drop(skip)
+        except BaseException:
+            self._broken, self._skip, self._state, self._chunk = True, skip, state, None
             raise
 
     def pull(self, n: int) -> Run | None:
@@ -305,10 +326,22 @@ class Inbox:
             self._chunk, self._error, self._offset = run.chunk, run.error, self._used - len(run.chunk)
         self._used -= left
 
+    def make_again(self, run: Run) -> None:
+        """Put back the run that was taken last, to elements of which somebody may have written.
+
+        The input must be pure: it makes them again.
+        """
+        self.unread(run, 0)
+        if not self._context.closed:
+            self._broken, self._skip = True, self._used
+            self._chunk = self._error = None
+
     def save(self) -> Any:
         """Say where the stage stands."""
+        if self._broken:
+            return {"at": self._state, "skip": self._skip}
         if self._chunk is None:
-            return {"at": self._state if self._broken else self.input.save(), "skip": 0}
+            return {"at": self.input.save(), "skip": 0}
         return {"at": self._state, "skip": self._used}
 
     def close(self) -> None:

@@ -4,6 +4,9 @@ The mark for it is numpy's `writeable`. An array in a chunk that may be written 
 has a part in; whoever keeps elements and passes them on too (a cache), or gives rows of what belongs to others (users'
 arrays), freezes them first: views that are marked read-only, of which every view is one too. On the way out to the user
 what is read-only is copied, and what somebody else still refers to. So nothing is copied that is not shared.
+
+A user's function may write to its arguments, too. They are handed out in the same way if the input is pure: should the
+call be interrupted, they are made again. Elsewhere the function gets copies.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["copies_for", "freeze", "freeze_elements", "own_elements", "read_only"]
+__all__ = ["copies_for", "freeze", "freeze_elements", "may_write", "own_elements", "read_only"]
 
 
 # The attributes of columns that hold arrays, or columns.
@@ -47,13 +50,16 @@ def own_elements(elements: list[Any]) -> list[Any]:
 
 
 def copies_for(function: Any, elements: list[Any]) -> list[Any]:
-    """The elements as arguments of a user's function, which may write to them and be called again: copies.
+    """The elements as arguments of a user's function, which may write to them and be called again: copies."""
+    return _core.copy_elements(elements, _PARTS, _own) if may_write(function) else elements
 
-    A function that turns them into something that cannot be written to says so with an attribute `keeps_values`.
+
+def may_write(function: Any) -> bool:
+    """Whether a user's function may write to its arguments.
+
+    One that turns them into something that cannot be written to says so with an attribute `keeps_values`.
     """
-    return (
-        elements if getattr(function, "keeps_values", False) else _core.copy_elements(elements, _PARTS, _own)
-    )
+    return not getattr(function, "keeps_values", False)
 
 
 def freeze_elements(elements: list[Any]) -> list[Any]:
@@ -75,6 +81,8 @@ def freeze(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return read_only(value)
     if isinstance(value, BytesColumn) and not isinstance(value, RecordColumn):
+        if not value.data.flags.writeable and not value.offsets.flags.writeable:
+            return value
         return BytesColumn.unchecked(read_only(value.data), read_only(value.offsets), value.shape)
     if isinstance(value, Ragged):
         return Ragged.unchecked(freeze(value.values), read_only(value.row_splits))
