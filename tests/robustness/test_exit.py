@@ -131,3 +131,44 @@ def test_one_that_fails_at_the_end_does_not_keep_the_others_from_it(path: str, t
     assert b"TypeError" in done.stderr
     written = [list(tfr.read_records(tmp_path / f"out-{number}")) for number in (0, 1, 3, 4)]
     assert written == [[b"abc"]] * 4
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zlib"])
+@pytest.mark.parametrize(
+    "form",
+    ["writer = open_writer()\nfill(writer)\nfork()", "with open_writer() as writer: fill(writer); fork()"],
+)
+def test_a_forked_process_that_ends_does_not_write_what_its_parent_writes(suffix, form, tmp_path):
+    code = """
+import os, signal, sys, tfrkit as tfr
+def open_writer():
+    return tfr.TFRecordWriter(sys.argv[1])
+def fill(writer):
+    writer.write_many([b"x" * 40] * 40_000)  # some are written, others wait
+    for number in range(1000):
+        writer.write(b"%d" % number)
+def fork():
+    if (pid := os.fork()) == 0:
+        signal.alarm(100)
+        sys.exit()
+    assert os.waitpid(pid, 0)[1] == 0
+"""
+    path = tmp_path / f"a.tfrecord{suffix}"
+    code += f"def main():\n    {form.replace(chr(10), chr(10) + '    ')}\nmain()\n"
+    command = [sys.executable, "-W", "ignore", "-c", code, path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = list(tfr.read_records(path))
+    assert found == [b"x" * 40] * 40_000 + [b"%d" % number for number in range(1000)]
+
+
+def test_writers_that_end_run_no_callback_in_which_an_interruption_is_lost(tmp_path):
+    called: list[str] = []
+    writer = tfr.TFRecordWriter(tmp_path / "a.tfrecord")
+    writer.close()
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        del writer
+    finally:
+        sys.setprofile(None)
+    assert set(called) == {"__del__"}

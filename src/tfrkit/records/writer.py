@@ -92,6 +92,7 @@ class TFRecordWriter:
         policy: ReadPolicy = TFRKIT,
     ) -> None:
         self._closed = True  # until everything below has worked
+        self._process = os.getpid()
         self._error: OpError | None = None
         self._pending: list[bytes] = []
         self._pending_bytes = 0
@@ -298,7 +299,7 @@ class TFRecordWriter:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._error is not None or (kind is not None and isinstance(self._output, AtomicOutput)):
+        if self._error is not None or (kind is not None and self._may_be_dropped()):
             self.discard()  # an error has been raised already
         elif self._step.inside and kind is not None:
             self._end_early()
@@ -309,7 +310,7 @@ class TFRecordWriter:
     def __del__(self) -> None:
         if getattr(self, "_closed", True):
             return
-        if isinstance(self._output, AtomicOutput):
+        if self._may_be_dropped():
             self.discard()  # nobody said that it is whole
         elif self._step.inside:
             self._end_early()
@@ -329,6 +330,10 @@ class TFRecordWriter:
             raise self._error
         if self._step.inside:
             raise self._interrupted()
+
+    def _may_be_dropped(self) -> bool:
+        """Whether what is left is not written unless somebody says so: for a forked process, its parent has it too."""
+        return isinstance(self._output, AtomicOutput) or self._process != os.getpid()
 
     def _interrupted(self) -> OpError:
         return self._explain(KeyboardInterrupt())

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Protocol, TypeVar
-from weakref import WeakSet
+from weakref import ref
 
 __all__ = ["finish_at_exit", "unless_exiting"]
 
@@ -23,20 +23,21 @@ class _Unfinished(Protocol):
     def __del__(self) -> None: ...
 
 
-_unfinished: WeakSet[Any] = WeakSet()
+_unfinished: dict[int, ref[Any]] = {}  # by id; not a WeakSet, in whose callbacks Ctrl-C would be lost
 
 
 def finish_at_exit(owner: _Unfinished) -> None:
     """Call the owner's `__del__` when the interpreter is about to end, if the owner is still there."""
-    _unfinished.add(owner)
+    _unfinished[id(owner)] = ref(owner)
 
 
 def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
     """Mark a `__del__`: it does nothing while the interpreter takes modules apart."""
-    exiting = sys.is_finalizing  # a name of this module would be gone too
+    exiting, unfinished = sys.is_finalizing, _unfinished  # names of this module would be gone too
 
     def __del__(owner: _T) -> None:  # noqa: N807
         if not exiting():
+            unfinished.pop(id(owner), None)
             delete(owner)
 
     return __del__
@@ -45,5 +46,6 @@ def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
 @atexit.register
 def _finish_all() -> None:
     with ExitStack() as each:  # one that fails does not keep the others from it
-        for owner in list(_unfinished):
-            each.callback(owner.__del__)
+        for found in list(_unfinished.values()):
+            if (owner := found()) is not None:
+                each.callback(owner.__del__)
