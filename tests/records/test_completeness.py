@@ -65,6 +65,20 @@ def test_everything_that_a_manifest_names_and_is_missing_is_listed_and_the_rest_
     }
 
 
+def test_a_folder_in_the_place_of_a_shard_is_no_shard(out):
+    (out / shard(5)).unlink()
+    (out / shard(5)).mkdir()
+    report = tfr.verify(out)
+    assert (report.ok, missing(report), report.records) == (False, [shard(5)], 70)
+
+
+def test_a_manifest_that_is_a_link_to_nowhere_is_told(out):
+    (out / "manifest.json").unlink()
+    (out / "manifest.json").symlink_to("gone.json")
+    report = tfr.verify(out)
+    assert (report.ok, kinds(report), report.records) == (False, ["manifest"], 80)
+
+
 def test_all_shards_of_a_manifest_missing_are_all_listed(out):
     for number in range(8):
         (out / shard(number)).unlink()

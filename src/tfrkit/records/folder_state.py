@@ -301,4 +301,5 @@ def _is_shard(entry: os.DirEntry[str]) -> bool:
 
 
 def _exists(folder: str, name: str) -> bool:
-    return os.path.lexists(os.path.join(folder, name))
+    path = os.path.join(folder, name)
+    return os.path.lexists(path) and not os.path.isdir(path)

@@ -63,10 +63,10 @@ def read_manifest(folder: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             data = file.read()
-    except FileNotFoundError:
-        return {"format": _FORMAT, "version": _VERSION, "shards": [], "made_by": {}}
     except OSError as error:
-        raise from_os_error(error, path) from error
+        if not os.path.lexists(path):
+            return {"format": _FORMAT, "version": _VERSION, "shards": [], "made_by": {}}
+        raise from_os_error(error, path) from error  # a link that leads nowhere, too
     try:
         content = parse_json(data)
     except ValueError as error:
