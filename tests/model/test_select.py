@@ -62,6 +62,7 @@ def test_booleans_are_a_mask(kind, make, tmp_path):
     mask = make([True, False, False, True, True])
     chosen = [expected[0], expected[3], expected[4]]
     assert listed(rows.take(mask)) == listed(rows[mask]) == chosen
+    assert listed(rows.take(np.array(mask, object))) == chosen  # as pandas makes them
     for wrong in ([True], [True] * 6):
         for index in (rows.take, rows.__getitem__):
             with pytest.raises(IndexError, match="boolean"):

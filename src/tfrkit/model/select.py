@@ -102,9 +102,12 @@ def row_numbers(indices: Any, size: int, *, flat: bool = False) -> IntArray:
 
 
 def _exact_numbers(chosen: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
-    """The integers of an empty array, or of objects, which may be beyond 64 bits."""
+    """The integers of an empty array, or of objects, which may be beyond 64 bits; or a mask, as pandas makes them."""
+    items = chosen.ravel().tolist()
+    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
+        return chosen.astype(bool)
     try:
-        numbers = [operator.index(item) for item in chosen.ravel().tolist()]
+        numbers = [operator.index(item) for item in items]
     except TypeError as error:
         raise _WrongKindError(f"expected integers or a mask as indices: {error}") from error
     for number in numbers:

@@ -217,7 +217,7 @@ class RecordFile:
         self._source = None
         self._map = None
         self._short = _no_short_way
-        self._members.clear()
+        self._members = OrderedDict()  # a thread that still reads has the old one
 
     def __enter__(self) -> Self:
         return self
@@ -282,7 +282,8 @@ class RecordFile:
     @contextmanager
     def _member(self, number: int) -> Iterator[bytes]:
         """Give the content of a member, out of the few that are kept."""
-        found = self._members.get(number)
+        kept = self._members
+        found = kept.get(number)
         if found is not None:
             yield found
             return
@@ -305,9 +306,9 @@ class RecordFile:
                     offset=int(self.index.member_stream[number]),
                 )
             if not large:
-                self._members[number] = content
-                while len(self._members) > _MEMBERS_KEPT:
-                    self._members.popitem(last=False)
+                kept[number] = content
+                while len(kept) > _MEMBERS_KEPT:
+                    kept.popitem(last=False)
             yield content
 
     def _check(self, block: Block, numbers: IntArray) -> None:
