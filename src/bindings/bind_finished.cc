@@ -37,8 +37,9 @@ class FinishedCheck {
   [[nodiscard]] bool is_alone(const ArrayFields& array) const noexcept {
     const ArrayFields* fields = &array;
     while (fields->base != nullptr) {
-      if (Py_REFCNT(fields->base) > 1) return false;
+      // Kernels give every part of a buffer to one array; a view of that has it as its base.
       if (Py_TYPE(fields->base) == buffer_) return true;
+      if (Py_REFCNT(fields->base) > 1) return false;
       fields = finder_.find(fields->base);
       if (fields == nullptr) return false;
     }

@@ -263,6 +263,20 @@ def test_arrays_that_a_function_got_and_gives_back_are_not_copied() -> None:
     assert [(id(x), x.ctypes.data) for x in kept] == got
 
 
+def test_columns_that_a_function_parses_are_not_copied() -> None:
+    spec = {"a": tfr.FixedLenFeature([], "int64"), "b": tfr.FixedLenFeature([2], "float32")}
+    records = tfr.encode_examples({"a": np.arange(4), "b": np.ones((4, 2), np.float32)})
+    got = []
+
+    def parse(batch: Any) -> Any:
+        made = tfr.parse_example(batch, spec)
+        got.append({key: value.ctypes.data for key, value in made.items()})
+        return made
+
+    found = list(FROM(list(records)).batch(2).map(parse))
+    assert [{key: value.ctypes.data for key, value in batch.items()} for batch in found] == got
+
+
 def test_single_rows_do_not_keep_others_alive() -> None:
     for row in FROM(table()):
         assert row.base is None
