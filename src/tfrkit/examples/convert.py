@@ -13,7 +13,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.features import NoBytes, check_name, feature_values, make_feature, shown
+from tfrkit.model.features import check_name, feature_values, make_feature, shown
 from tfrkit.model.messages import (
     Example,
     Feature,
@@ -23,6 +23,7 @@ from tfrkit.model.messages import (
     message_bytes,
     message_name,
 )
+from tfrkit.model.no_bytes import NoBytes
 
 __all__ = ["make_example", "make_sequence_example", "to_dict"]
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.model.messages import BytesList, Feature, FloatList, Int64List
+from tfrkit.model.no_bytes import NoBytes
 
 __all__ = [
     "bytes_feature",
@@ -49,10 +50,6 @@ _ADVICE: Final[list[tuple[tuple[type, ...], str]]] = [
     ((dict,), "Give each of its entries a feature of its own."),
     ((list, tuple, np.ndarray), "Flatten it, for example with numpy.ravel(), or use a SequenceExample."),
 ]  # fmt: skip
-
-
-class NoBytes(list[bytes]):
-    """A list without values that tells the kind of what is missing: an empty bytes_list, as `to_dict` gives it."""
 
 
 def feature(value: Any) -> Feature:

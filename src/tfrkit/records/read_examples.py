@@ -15,7 +15,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.features import NoBytes
+from tfrkit.model.no_bytes import NoBytes
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.chain import BLOCK_BYTES

@@ -327,7 +327,11 @@ class ZstdDecoder:
         except self._zstd.ZstdError as error:
             self._failed = DataLossError(f"zstd decompression failed: {error}", path=self._source.name)
             if "too much memory" in str(error):
-                self._failed = _too_much_memory("zstd", "zstd --long=27 or less", self._source)
+                self._failed = DataLossError(  # the header says so, which has no checksum
+                    f"{_too_much_memory('zstd', 'zstd --long=27 or less', self._source).message} If that is not "
+                    "how it was made, it is damaged: copy it again.",
+                    path=self._source.name,
+                )
             return b""
         if self._engine.eof:
             self._at -= len(self._engine.unused_data)
