@@ -46,13 +46,13 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     _print(("files", "shards", "records", "size"), rows)
     if quiet:
         return
-    for found, what, done in ((report.bad, "bad input", "left out"), (report.noted, "input", "noted")):
-        if found:
-            say(f"{_counted(sum(found.values()), what)} {done}: {_reasons(found)}")
     if report.columns:
         say(f"columns: {_kinds(report.columns)}")
     for remark in _remarks(report.columns):
         say(remark)
+    for found, what, done in ((report.bad, "bad input", "left out"), (report.noted, "input", "noted")):
+        if found:
+            say(f"{_counted(sum(found.values()), what)} {done}: {_reasons(found)}")
     for noted in [found for found in report.noted_listed if found.reason.startswith(BEYOND)][:_SHOWN_BAD]:
         say(f"  {plain(noted.shown)}")
     for bad in report.listed[:_SHOWN_BAD]:
