@@ -23,6 +23,7 @@ class _Stage(Protocol):
 
     node: Node
     elements: int
+    busy: float
 
     @property
     def seconds(self) -> float: ...
@@ -79,9 +80,9 @@ def _about_stages(stages: Sequence[_Stage]) -> Iterator[str]:
 
 def _advice(stage: _Stage) -> str:
     node: Any = stage.node
-    each = stage.seconds / max(1, stage.elements)
     if isinstance(node, MapNode):
-        return _about_map(node, each, waits=stage.waits)
+        # The time of the CPU: on a busy machine the clock also counts what other processes take.
+        return _about_map(node, stage.busy / max(1, stage.elements), waits=stage.waits)
     if isinstance(node, GeneratorNode):
         return "a generator runs in one thread; make the elements in a map(..., num_parallel_calls=AUTOTUNE) after it"
     if isinstance(node, FilterNode):
