@@ -180,7 +180,7 @@ class _Batches(Ahead):
                 run = self._slots[0].run
                 if items and run is not None and not isinstance(run.error, Exception | None):
                     break  # what is raised here, alone
-                self._slots.popleft()
+                self._slots.popleft().run = None  # the thread that made it may still have the slot
                 if run is not None:  # else it is a last batch that is dropped
                     items += run.chunk.objects()
                     error = run.error
@@ -283,6 +283,7 @@ class _Batches(Ahead):
                 slot.run, slot.done = run, True
                 if slot.measured and run is not None:
                     self._bound(max(slot.job.nbytes, run.chunk.nbytes))
+            del run  # before the consumer can take it: what others refer to would be copied
         self.ring()
 
     def _give_back(self, slot: _Slot, used: int) -> None:
