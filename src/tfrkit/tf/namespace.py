@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
@@ -51,7 +52,9 @@ class Namespace:
         self.entries: dict[str, Entry | Namespace] = {}
         self.module = ModuleType(f"{package}.{path}" if path else package)
         found: dict[str, Any] = {"__getattr__": self.find, "__dir__": self.names}
-        found["__path__"] = []  # so that `import tfrkit.tf.io` looks for it in sys.modules
+        # With a path `import tfrkit.tf.io` finds it in sys.modules, and `import tfrkit.tf.io.parsers` the files of ours.
+        folder = Path(__file__).parent.joinpath(*path.split("."))
+        found["__path__"] = [str(folder)] if folder.is_dir() else []
         vars(self.module).update(found)
 
     def find(self, name: str) -> Any:
