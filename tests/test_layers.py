@@ -22,22 +22,25 @@ LAYERS: dict[str, float] = {
     "errors": 2,
     "optional": 2.1,  # raises errors
     "model": 2.2,  # raises errors, and converts to optional packages' types
-    "storage": 3,
-    "examples": 3,
+    "threads": 2.3,
+    "stores": 3,
+    "values": 3,
+    "codecs": 3.1,  # read what stores give
+    "parsing": 3.2,  # takes arguments as values do
+    "storage": 3.2,
+    "examples": 3.2,
     "records": 4,
     "ops": 4,
-    "image": 4.1,  # names of ops, as users see them
+    "images": 4,
+    "image": 4.1,  # names of images, as users see them
     "data": 5,
     "engines": 5,
-    "trace": 6,
-    "build": 6,
-    "integrations": 6,
-    "tf": 7,
-    "testing": 7,
-    "cli": 7,
-    "viewer": 7,
-    "": 8,
-    "__main__": 8,  # the command
+    "build": 7,
+    "tf": 8,
+    "testing": 8,
+    "cli": 10,
+    "": 11,
+    "__main__": 11,  # the command
 }
 DOORS = {
     "tfrkit.optional",

@@ -7,8 +7,8 @@ from tests.build.frame_files import RECORDS, contents, files_in, put_records, tr
 from tests.records.made import CONTAINERS
 from tfrkit.build.compression_table import measure_compressions
 from tfrkit.build.frame_input import frame_input
+from tfrkit.codecs.compression import from_suffix
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.storage.compression import from_suffix
 
 
 @pytest.mark.parametrize(

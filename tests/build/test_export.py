@@ -391,8 +391,8 @@ def test_full_disk_leaves_nothing(tmp_path, form, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("tfrkit.storage.output.os.write", full)
-    monkeypatch.setattr("tfrkit.storage.output.os.writev", full)
+    monkeypatch.setattr("tfrkit.stores.output.os.write", full)
+    monkeypatch.setattr("tfrkit.stores.output.os.writev", full)
     with pytest.raises(OSError, match="No space left on device"):
         export(source, tmp_path / f"a.{form}")
     assert os.listdir(tmp_path) == ["a.tfrecord"]

@@ -11,7 +11,7 @@ from tfrkit.build.job import BadInput, Group, Progress, dry_run, run_job
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.index import load_index
 from tfrkit.records.manifest import read_manifest
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 
 def test_each_recipe_becomes_a_shard_with_index(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import tfrkit as tfr
 from tfrkit import Dataset
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.storage.glob_files import glob_files
+from tfrkit.stores.glob_files import glob_files
 
 
 @pytest.fixture

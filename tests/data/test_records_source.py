@@ -205,7 +205,7 @@ def test_files_are_pure_and_named_in_the_label(tmp_path):
 
 
 def test_error_without_the_package_for_a_compression_is_an_error_of_the_run(tmp_path, monkeypatch):
-    import tfrkit.storage.inflate as inflate
+    import tfrkit.codecs.inflate as inflate
     from tfrkit.errors import MissingExtraError
 
     def missing(*_: object) -> None:

@@ -20,10 +20,10 @@ from tests.records.made import (
     members,
     put,
 )
+from tfrkit.codecs.member import EMPTY_MEMBER
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError
 from tfrkit.records.append import AppendPlan, kept_blocks, plan_append
 from tfrkit.records.index import index_path
-from tfrkit.storage.member import EMPTY_MEMBER
 
 KINDS = ("none", "GZIP", "ZLIB", "XZ", "ZSTD")
 MORE = [b"more", b"", b"and more"]

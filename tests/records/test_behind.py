@@ -22,8 +22,8 @@ from tfrkit.errors import AbortedError, FailedPreconditionError, OpError, Resour
 from tfrkit.records import behind, record_file
 from tfrkit.records.behind import Behind
 from tfrkit.records.pool import spawn
-from tfrkit.storage import output
-from tfrkit.storage.output import AtomicOutput, FileOutput, ObjectOutput
+from tfrkit.stores import output
+from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput
 
 RECORDS = [
     b"%d:" % number + bytes(990) for number in range(6000)

@@ -11,7 +11,7 @@ from tests.records.strategies import damaged_files
 from tfrkit import TENSORFLOW, TFRKIT, Block, Damage, ReadPolicy
 from tfrkit.records.chain import Chain, open_chain
 from tfrkit.records.cut import Event
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 from tfrkit.testing import reference
 
 SKIP = TFRKIT.with_options(on_corrupt="skip")

@@ -20,7 +20,7 @@ from tfrkit.records.index import (
     save_index,
     write_text_index,
 )
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 from tfrkit.testing.reference import crc32c
 
 # The index of the golden file: magic, kind 0, CRC of the tail, 53 bytes, 3 frames, no members, places, CRC.

@@ -26,11 +26,11 @@ from tests.records.made import (
     members,
     put,
 )
+from tfrkit.codecs.member import inflate_member
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError, ResourceExhaustedError
 from tfrkit.records import record_file
 from tfrkit.records.index import build_index, index_path, save_index
-from tfrkit.storage.member import inflate_member
-from tfrkit.storage.source import ByteSource
+from tfrkit.stores.source import ByteSource
 
 RECORDS = [b"%d " % i * (i % 7) for i in range(1000)]
 KINDS = [kind for kind in CONTAINERS if kind != "MEMBERS"] + ["members"]

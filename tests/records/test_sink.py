@@ -10,10 +10,10 @@ import zstandard
 
 from tests.records.made import GOLDEN, frames
 from tfrkit import TFRecordOptions
+from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
+from tfrkit.codecs.member import parse_member_header
 from tfrkit.records.sink import MemberSink, PlainSink, Sink, StreamSink, ZlibSink
-from tfrkit.storage.deflate import xz_encoder, zstd_encoder
-from tfrkit.storage.member import parse_member_header
-from tfrkit.storage.output import ObjectOutput
+from tfrkit.stores.output import ObjectOutput
 
 RUNS = [frames([bytes([i]) * 1000] * 20) for i in range(50)]
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import tfrkit as tfr
 from tests.records.made import GOLDEN, GOLDEN_RECORDS, frames
+from tfrkit.codecs.member import parse_member_header
 from tfrkit.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
@@ -21,7 +22,6 @@ from tfrkit.errors import (
     ResourceExhaustedError,
 )
 from tfrkit.records.index import index_path
-from tfrkit.storage.member import parse_member_header
 
 KINDS = ("none", "GZIP", "ZLIB", "XZ", "ZSTD")
 

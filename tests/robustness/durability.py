@@ -16,7 +16,7 @@ import pytest
 
 from tfrkit.build import export_folder
 from tfrkit.build.journal import Journal, is_part
-from tfrkit.storage import exchange, output
+from tfrkit.stores import exchange, output
 
 __all__ = ["Durability", "watched"]
 

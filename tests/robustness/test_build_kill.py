@@ -23,7 +23,7 @@ from tfrkit.build.job import Group, run_job
 from tfrkit.build.plan import Job
 from tfrkit.cli.main import run
 from tfrkit.records.manifest import read_manifest
-from tfrkit.storage import output
+from tfrkit.stores import output
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
 MOMENTS = 20

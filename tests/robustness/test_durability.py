@@ -15,7 +15,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.robustness.durability import Durability, watched
-from tfrkit.storage import output
+from tfrkit.stores import output
 
 COLUMNS = {"label": list(range(200)), "text": ["word"] * 200}
 

@@ -19,7 +19,7 @@ ROUNDS = """
 import gc, json, os, random, re, signal, sys, threading, time
 import tfrkit as tfr
 from tfrkit import *  # all at once: numpy does not recover from an interrupted import
-from tfrkit.storage.source import ByteSource
+from tfrkit.stores.source import ByteSource
 
 folder, rounds = sys.argv[1], int(sys.argv[2])
 rng = random.Random(7)

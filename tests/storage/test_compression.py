@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tfrkit.codecs.compression import COMPRESSIONS, canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.storage.compression import COMPRESSIONS, canonical, from_suffix
 
 
 @pytest.mark.parametrize(

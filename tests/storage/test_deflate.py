@@ -9,9 +9,9 @@ import zlib
 import pytest
 import zstandard
 
+from tfrkit.codecs import deflate as module
+from tfrkit.codecs.deflate import DeflateStream, xz_encoder, zstd_encoder
 from tfrkit.errors import DataLossError, MissingExtraError
-from tfrkit.storage import deflate as module
-from tfrkit.storage.deflate import DeflateStream, xz_encoder, zstd_encoder
 
 DATA = b"some data " * 1000
 GZIP = (-1, zlib.DEFLATED, 31, 9, zlib.Z_DEFAULT_STRATEGY)  # TensorFlow's default

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tfrkit.storage.exchange import exchange
+from tfrkit.stores.exchange import exchange
 
 
 def folders(tmp_path):

@@ -11,7 +11,7 @@ from tests.build.made import job, train
 from tfrkit.build.export_folder import StagedFolder
 from tfrkit.build.job import run_job
 from tfrkit.errors import OpError
-from tfrkit.storage.file_lock import lock_file
+from tfrkit.stores.file_lock import lock_file
 
 
 def refuse(number: int):

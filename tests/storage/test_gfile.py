@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tfrkit.errors import AlreadyExistsError, NotFoundError
-from tfrkit.storage import gfile
-from tfrkit.storage.gfile_object import GFile
+from tfrkit.tf.io import gfile_functions as gfile
+from tfrkit.tf.io.gfile_object import GFile
 
 
 def test_errors_know_their_path(tmp_path):

@@ -10,9 +10,7 @@ import pytest
 import zstandard
 
 from tests.records.made import contain, flip, put
-from tfrkit.errors import DataLossError, ResourceExhaustedError
-from tfrkit.records.reader import read_records
-from tfrkit.storage.inflate import (
+from tfrkit.codecs.inflate import (
     CHUNK_BYTES,
     Decoder,
     checksum,
@@ -20,7 +18,9 @@ from tfrkit.storage.inflate import (
     open_decoder,
     zlib_text,
 )
-from tfrkit.storage.source import open_source
+from tfrkit.errors import DataLossError, ResourceExhaustedError
+from tfrkit.records.reader import read_records
+from tfrkit.stores.source import open_source
 
 KINDS = ("", "GZIP", "ZLIB", "XZ", "ZSTD")
 RANDOM = random.Random(1)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tfrkit.storage.json_file import json_bytes, json_line
+from tfrkit.stores.json_file import json_bytes, json_line
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records.made import flip, member
-from tfrkit.storage.inflate import WINDOW_BYTES
-from tfrkit.storage.member import (
+from tfrkit.codecs.inflate import WINDOW_BYTES
+from tfrkit.codecs.member import (
     EMPTY_MEMBER,
     MEMBER_HEADER_BYTES,
     deflate_huge,

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError, ResourceExhaustedError
-from tfrkit.storage.output import (
+from tfrkit.stores.output import (
     AtomicOutput,
     FileOutput,
     ObjectOutput,
@@ -136,7 +136,7 @@ def test_atomic_output_makes_its_folder_again_if_another_takes_it_away(tmp_path,
         if len(made) > 2:
             os.mkdir(folder)
 
-    monkeypatch.setattr("tfrkit.storage.output.os.makedirs", makedirs)
+    monkeypatch.setattr("tfrkit.stores.output.os.makedirs", makedirs)
     write_atomically(str(tmp_path / "a"), b"x")
     assert len(made) == 3
     assert os.listdir(tmp_path) == ["a"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tfrkit.errors import NotFoundError
-from tfrkit.storage.paths import expand_paths, path_text
+from tfrkit.stores.paths import expand_paths, path_text
 
 NAME = "训练数据-00000.tfrecord"
 

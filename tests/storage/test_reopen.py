@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tfrkit.errors import FailedPreconditionError, NotFoundError
-from tfrkit.storage import reopen
-from tfrkit.storage.reopen import ReopenedSource
-from tfrkit.storage.source import open_source
+from tfrkit.stores import reopen
+from tfrkit.stores.reopen import ReopenedSource
+from tfrkit.stores.source import open_source
 
 
 def made(folder: Path, count: int) -> list[ReopenedSource]:

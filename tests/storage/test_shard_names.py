@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfrkit.storage.shard_names import shard_prefix, shard_sets
+from tfrkit.stores.shard_names import shard_prefix, shard_sets
 
 
 def missing(*names: str) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
-from tfrkit.storage.source import ByteSource, is_stream, open_source
+from tfrkit.stores.source import ByteSource, is_stream, open_source
 
 DATA = bytes(range(256)) * 4
 

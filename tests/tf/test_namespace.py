@@ -50,7 +50,7 @@ def test_lifted_operations_pickle_by_name():
 
 
 def test_no_file_hides_a_name():
-    # A file that is imported becomes an attribute of its folder, and the folders `data` and `io` are modules of TensorFlow.
+    # An imported file becomes an attribute of its folder, and `data` and `io` are modules of TensorFlow too.
     top = Path(tfrkit.tf.__file__).parent
     names = {".".join(name.split(".")[:depth]) for name in NAMES for depth in range(1, 5)}
     files = {".".join(path.relative_to(top).with_suffix("").parts) for path in top.rglob("*.py")}

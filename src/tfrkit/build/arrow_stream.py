@@ -19,7 +19,7 @@ from tfrkit.build.arrow_types import leaf_arrays, leaves, survey_schema
 from tfrkit.build.job import Watch
 from tfrkit.build.table_format import Column, InputFile, Piece, Survey
 from tfrkit.optional import require
-from tfrkit.storage.at_exit import unless_exiting
+from tfrkit.stores.at_exit import unless_exiting
 
 __all__ = ["StreamFormat", "is_stream", "open_stream"]
 

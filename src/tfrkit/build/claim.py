@@ -25,8 +25,8 @@ from tfrkit.records.manifest import (
     read_manifest,
     update_manifest,
 )
-from tfrkit.storage.json_file import json_line
-from tfrkit.storage.output import SIDECAR_FOLDER, check_sidecar
+from tfrkit.stores.json_file import json_line
+from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar
 
 __all__ = ["Earlier", "Found", "claim", "header_of", "look", "place_of"]
 

@@ -10,7 +10,7 @@ from tfrkit.build.frame_output import FrameOutput, frame_job, is_file_name, name
 from tfrkit.build.frame_recipe import Change, Choice
 from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.storage.paths import PathLike, Paths, path_text
+from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = ["compress", "plan_compress", "plan_files"]
 

@@ -50,8 +50,8 @@ from tfrkit.records.feature_columns import gather_blocks
 from tfrkit.records.inspect import inspect
 from tfrkit.records.pool import default_threads
 from tfrkit.records.reader import read_blocks
-from tfrkit.storage.output import AtomicOutput, ObjectOutput, Output
-from tfrkit.storage.paths import PathLike, Paths, path_text
+from tfrkit.stores.output import AtomicOutput, ObjectOutput, Output
+from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = ["ExportReport", "ExportedFile", "export"]
 

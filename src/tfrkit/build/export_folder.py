@@ -13,8 +13,8 @@ from typing import Any, Final, Self
 
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import AlreadyExistsError, from_os_error
-from tfrkit.storage.exchange import exchange
-from tfrkit.storage.output import SIDECAR_FOLDER, sync_folder
+from tfrkit.stores.exchange import exchange
+from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder
 
 __all__ = ["StagedFolder"]
 

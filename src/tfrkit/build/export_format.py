@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from tfrkit.build.export_columns import Chunk
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.storage.output import Output
+from tfrkit.stores.output import Output
 
 __all__ = [
     "CHUNK_BYTES",

@@ -28,7 +28,7 @@ from tfrkit.records.feature_columns import gather_blocks
 from tfrkit.records.inspect import inspect
 from tfrkit.records.reader import read_blocks
 from tfrkit.records.schema import Schema
-from tfrkit.storage.paths import PathLike, Paths, path_text
+from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = ["ImagesReport", "export_images"]
 

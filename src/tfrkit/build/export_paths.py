@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tfrkit.codecs.compression import from_suffix
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
-from tfrkit.storage.compression import from_suffix
-from tfrkit.storage.paths import Paths, expand_paths
+from tfrkit.stores.paths import Paths, expand_paths
 
 __all__ = ["STDOUT", "Target", "input_files", "plan_targets", "record_stem", "refuse_existing"]
 

@@ -32,8 +32,8 @@ from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.index import tail_checksum
 from tfrkit.records.pool import default_threads
 from tfrkit.records.writer import TFRecordWriter
-from tfrkit.storage.paths import Paths, expand_paths
-from tfrkit.storage.source import open_source
+from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.source import open_source
 
 __all__ = ["FrameInput", "FrameRun", "Scratch", "frame_input"]
 

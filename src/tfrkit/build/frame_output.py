@@ -18,11 +18,11 @@ from tfrkit.build.frame_recipe import FrameRecipe
 from tfrkit.build.job import BadInput, BuildReport, Group, Job, MaxBad, Progress, Recipe, run_job
 from tfrkit.build.plan import belongs_to
 from tfrkit.build.wanted_features import WantedFeatures
+from tfrkit.codecs.compression import canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.pool import default_threads
-from tfrkit.storage.compression import canonical, from_suffix
-from tfrkit.storage.paths import PathLike, Paths, path_text
+from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = [
     "FrameOutput",

@@ -21,7 +21,7 @@ from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.chain import BLOCK_BYTES
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.position import Position
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["Change", "Choice", "FrameRecipe"]
 

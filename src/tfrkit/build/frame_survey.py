@@ -20,7 +20,7 @@ from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.index import index_path, load_index, member_table, walk_frames
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["FrameFile", "is_seekable", "survey_frames"]
 

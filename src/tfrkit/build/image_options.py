@@ -12,9 +12,9 @@ from tfrkit.build.image_features import feature_names
 from tfrkit.build.image_pixels import Encoding, Order, PixelPlan, parse_size
 from tfrkit.build.image_split import Split, parse_split
 from tfrkit.build.plan import plan_shards
+from tfrkit.codecs.compression import canonical
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import path_text
+from tfrkit.stores.paths import path_text
 
 __all__ = ["DEFAULT_MAX_IMAGE", "ImageOptions"]
 

@@ -24,7 +24,7 @@ from tfrkit.build.plan import Group, Job, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.scheme import check_local
 
 __all__ = ["check_apart", "plan_images"]
 

@@ -23,7 +23,7 @@ from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
 from tfrkit.errors import from_os_error
-from tfrkit.storage.at_exit import unless_exiting
+from tfrkit.stores.at_exit import unless_exiting
 
 _gzip: Any
 _gzip_error: Any

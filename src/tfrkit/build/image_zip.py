@@ -16,8 +16,8 @@ from tfrkit.build.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
+from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError, from_os_error
-from tfrkit.storage.checksum import crc32
 
 _fast: Any
 try:

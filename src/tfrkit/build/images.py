@@ -15,7 +15,7 @@ from tfrkit.build.image_options import DEFAULT_MAX_IMAGE, ImageOptions
 from tfrkit.build.image_pixels import Encoding, Order
 from tfrkit.build.image_plan import plan_images
 from tfrkit.build.job import BuildReport, MaxBad, OnBad, Progress, run_job
-from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.stores.paths import PathLike, path_text
 
 __all__ = ["images"]
 

@@ -20,9 +20,9 @@ from typing import Any, Final, Self
 from tfrkit.build.plan import belongs_to
 from tfrkit.build.report import Finished, is_part
 from tfrkit.errors import NotFoundError, from_os_error
-from tfrkit.storage.file_lock import lock_file
-from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_line, parse_json
-from tfrkit.storage.output import SIDECAR_FOLDER
+from tfrkit.stores.file_lock import lock_file
+from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_line, parse_json
+from tfrkit.stores.output import SIDECAR_FOLDER
 
 __all__ = ["Header", "Journal", "found_journals"]
 

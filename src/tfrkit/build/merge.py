@@ -8,7 +8,7 @@ from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import FrameOutput, frame_job, run_frames
 from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.storage.paths import PathLike, Paths
+from tfrkit.stores.paths import PathLike, Paths
 
 __all__ = ["merge", "plan_merge"]
 

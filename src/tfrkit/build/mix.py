@@ -31,7 +31,7 @@ from tfrkit.build.watch import Watch
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.model.block import Block
-from tfrkit.storage.output import FileOutput
+from tfrkit.stores.output import FileOutput
 
 __all__ = ["MAX_MIXERS", "Leaf", "Mixture"]
 

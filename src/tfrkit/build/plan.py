@@ -17,7 +17,7 @@ from tfrkit.build.wanted_features import WantedFeatures
 from tfrkit.build.watch import BadInput, Watch
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
-from tfrkit.storage.json_file import is_file_name, json_line
+from tfrkit.stores.json_file import is_file_name, json_line
 
 __all__ = ["Group", "Job", "Recipe", "belongs_to", "check_plan", "job_digest", "plan_shards", "shard_names"]
 

@@ -17,8 +17,8 @@ from tfrkit.build.plan import Job
 from tfrkit.build.watch import BadInput, Watch
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.records.manifest import ShardEntry, folder_lock
-from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
-from tfrkit.storage.output import remove_temporary, write_atomically
+from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
+from tfrkit.stores.output import remove_temporary, write_atomically
 
 __all__ = [
     "BuildReport",

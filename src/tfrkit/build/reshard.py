@@ -10,7 +10,7 @@ from tfrkit.build.frame_output import FrameOutput, frame_job, run_frames
 from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.storage.paths import PathLike, Paths
+from tfrkit.stores.paths import PathLike, Paths
 
 __all__ = ["Balance", "plan_reshard", "reshard"]
 

@@ -34,7 +34,7 @@ from tfrkit.errors import (
 from tfrkit.model.block import Block
 from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
 from tfrkit.records.writer import TFRecordWriter
-from tfrkit.storage.output import temporary_of, write_atomically
+from tfrkit.stores.output import temporary_of, write_atomically
 
 __all__ = ["Run"]
 

@@ -16,7 +16,7 @@ from tfrkit import _core
 from tfrkit.build.report import Finished
 from tfrkit.build.watch import Watch
 from tfrkit.model.block import Block
-from tfrkit.storage.output import FileOutput
+from tfrkit.stores.output import FileOutput
 
 __all__ = ["KEY_BITS", "RECORD_BYTES", "KeyStream", "Keys", "Scatter"]
 

@@ -12,7 +12,7 @@ from tfrkit.build.job import BuildReport, Job, MaxBad, Progress
 from tfrkit.build.where import parse_where
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.storage.paths import PathLike, Paths
+from tfrkit.stores.paths import PathLike, Paths
 
 __all__ = ["plan_select", "select"]
 

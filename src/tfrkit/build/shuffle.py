@@ -8,7 +8,7 @@ from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_output import frame_job, one_or_many, run_frames
 from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.storage.paths import PathLike, Paths
+from tfrkit.stores.paths import PathLike, Paths
 
 __all__ = ["plan_shuffle", "shuffle"]
 

@@ -15,7 +15,7 @@ from tfrkit.build.job import BuildReport, Group, Job, MaxBad, Progress, plan_sha
 from tfrkit.build.key_choice import KeyChoice
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.storage.paths import PathLike, Paths
+from tfrkit.stores.paths import PathLike, Paths
 
 __all__ = ["How", "plan_split", "split"]
 

@@ -22,7 +22,7 @@ from tfrkit.build.plan import Job, belongs_to
 from tfrkit.errors import from_os_error
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
-from tfrkit.storage.output import SIDECAR_FOLDER, sync_folder, temporary_of
+from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder, temporary_of
 
 __all__ = [
     "Place",

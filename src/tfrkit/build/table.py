@@ -25,14 +25,14 @@ from tfrkit.build.table_inputs import (
 )
 from tfrkit.build.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
 from tfrkit.build.table_schema import ColumnChoice, choose_columns, column_reports, feature_spec, settle
+from tfrkit.codecs.compression import canonical
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.records.fingerprint import content_fingerprint, file_fingerprint
 from tfrkit.records.pool import default_threads
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.output import SIDECAR_FOLDER
-from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.stores.output import SIDECAR_FOLDER
+from tfrkit.stores.paths import PathLike, path_text
 
 __all__ = ["TableOptions", "check_options", "plan_table", "table"]
 

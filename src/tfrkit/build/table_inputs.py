@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 from tfrkit.build.input_stamp import InputStamp
 from tfrkit.build.table_format import InputFile
 from tfrkit.errors import InvalidArgumentError, NotFoundError, from_os_error
-from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.stores.paths import PathLike, path_text
 
 __all__ = [
     "FORMATS",

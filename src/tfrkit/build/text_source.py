@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from tfrkit.codecs.inflate import open_decoder
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.storage.inflate import open_decoder
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["BINARY", "UTF8", "TextSource", "canonical_encoding"]
 

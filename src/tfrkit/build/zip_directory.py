@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
+from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.storage.checksum import crc32
 
 __all__ = ["LOCAL_HEADER", "ZipMember", "read_zip_directory"]
 

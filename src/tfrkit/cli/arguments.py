@@ -170,7 +170,7 @@ def _check(path: str, stdin: bool) -> None:
             "write what comes through the pipe to a file, and name that.",
             exit_code=BAD_USAGE,
         )
-    from tfrkit.storage.scheme import check_local
+    from tfrkit.stores.scheme import check_local
 
     check_local(path)
     if path != STDIN and not os.path.lexists(path) and not _GLOB.intersection(path):

@@ -20,7 +20,7 @@ from tfrkit.records.index import load_index
 from tfrkit.records.position import BEGINNING, Position
 from tfrkit.records.read_examples import rows_of
 from tfrkit.records.reader import BlockReader
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["Decoded", "decode", "first_blocks", "random_blocks"]
 

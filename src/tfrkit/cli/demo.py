@@ -43,7 +43,7 @@ def _workplace(folder: str | None) -> Iterator[None]:
     """Work in `folder`, which must be new or empty, or in one that is removed afterwards."""
     import tempfile
 
-    from tfrkit.storage.scheme import check_local
+    from tfrkit.stores.scheme import check_local
 
     before = os.getcwd()
     if folder is not None:

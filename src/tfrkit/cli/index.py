@@ -12,7 +12,7 @@ from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import OpError
 
 if TYPE_CHECKING:
-    from tfrkit.storage.source import ByteSource
+    from tfrkit.stores.source import ByteSource
 
 app = typer.Typer(rich_markup_mode=None)
 State = Literal["made", "good", "missing", "stale", "failed"]
@@ -76,7 +76,7 @@ def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
     import os
 
     from tfrkit.records.index import build_index, index_path, save_index, write_text_index
-    from tfrkit.storage.source import open_source
+    from tfrkit.stores.source import open_source
 
     target = path + ".idx" if text else index_path(path)
     try:

@@ -70,7 +70,7 @@ def schema(
 def _compression(files: list[str]) -> str:
     """Give the compression of files, which TensorFlow wants to be told."""
     from tfrkit.records.detect import HEAD_BYTES, detect
-    from tfrkit.storage.source import open_source
+    from tfrkit.stores.source import open_source
 
     kinds = {detect(open_source(path).peek(HEAD_BYTES)) for path in files if path != STDIN} or {""}
     if len(kinds) > 1:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tfrkit.errors import DataLossError, NotFoundError
-from tfrkit.storage.output import write_atomically
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.output import write_atomically
+from tfrkit.stores.scheme import check_local
 
 __all__ = [
     "Checkpoints",

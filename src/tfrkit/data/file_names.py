@@ -22,7 +22,7 @@ from tfrkit.data.structure import is_nested, map_structure
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec, dtype_name
-from tfrkit.storage.paths import expand_paths
+from tfrkit.stores.paths import expand_paths
 
 __all__ = ["FilesNode", "OpenFile", "check_buffer_size", "check_text", "make_reading_node"]
 

@@ -15,7 +15,7 @@ from tfrkit.data.node import UNKNOWN_CARDINALITY, Node
 from tfrkit.errors import FailedPreconditionError
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import ReadPolicy
-from tfrkit.storage.source import is_stream
+from tfrkit.stores.source import is_stream
 
 __all__ = ["FileSourceNode"]
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from tfrkit.codecs.inflate import open_decoder
 from tfrkit.data.chunk import Columns, Objects
 from tfrkit.data.file_source import FileSourceNode
 from tfrkit.data.node import Context, NodeIterator, Run
 from tfrkit.errors import DataLossError, InternalError, InvalidArgumentError, OpError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.storage.inflate import open_decoder
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["FixedLengthNode"]
 

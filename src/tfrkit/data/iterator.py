@@ -24,7 +24,7 @@ from tfrkit.data.state import StateKeeper
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.damage import Damage
-from tfrkit.storage.at_exit import unless_exiting
+from tfrkit.stores.at_exit import unless_exiting
 
 __all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
 

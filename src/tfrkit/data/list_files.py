@@ -13,7 +13,7 @@ from tfrkit.data.shuffle import ShuffleNode
 from tfrkit.data.slices import make_slices_node
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.storage.glob_files import glob_files
+from tfrkit.stores.glob_files import glob_files
 
 __all__ = ["make_list_files_node"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
+from tfrkit.codecs.compression import canonical
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.file_names import check_buffer_size, check_text, make_reading_node
 from tfrkit.data.node import Node
 from tfrkit.data.records_source import RecordsNode
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
-from tfrkit.storage.compression import canonical
 
 __all__ = ["TFRecordDataset"]
 

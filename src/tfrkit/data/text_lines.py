@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.inflate import Decoder, open_decoder
 from tfrkit.data.chunk import Chunk, Columns, Objects, concat
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.file_names import check_buffer_size, check_text, make_reading_node
@@ -30,9 +32,7 @@ from tfrkit.errors import (
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.inflate import Decoder, open_decoder
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["TextLineDataset", "TextLinesNode"]
 

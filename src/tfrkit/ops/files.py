@@ -8,8 +8,8 @@ from typing import Any
 from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.ops.string_values import flat_strings, scalar_string, shape_text, strings_of
-from tfrkit.storage.glob_files import glob_files
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.glob_files import glob_files
+from tfrkit.stores.scheme import check_local
 
 __all__ = ["matching_files", "read_file", "write_file"]
 

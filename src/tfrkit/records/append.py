@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfrkit import _core
+from tfrkit.codecs.inflate import open_decoder
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
@@ -18,8 +19,7 @@ from tfrkit.records.damage import Damage
 from tfrkit.records.detect import HEAD_BYTES, detect, starts_with_frame
 from tfrkit.records.looks_like import looks_like
 from tfrkit.records.reader import read_blocks
-from tfrkit.storage.inflate import open_decoder
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["AppendPlan", "kept_blocks", "plan_append"]
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from tfrkit import _core
+from tfrkit.codecs.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_decoder
+from tfrkit.codecs.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.errors import DataLossError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
@@ -20,9 +22,7 @@ from tfrkit.records.cut import Event, FrameCutter, check_block
 from tfrkit.records.damage import Damage, Kind
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.looks_like import looks_like
-from tfrkit.storage.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_decoder
-from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
-from tfrkit.storage.source import ByteSource
+from tfrkit.stores.source import ByteSource
 
 __all__ = ["BLOCK_BYTES", "Chain", "Step", "compression_of", "open_chain"]
 

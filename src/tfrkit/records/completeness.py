@@ -20,7 +20,7 @@ from tfrkit.records.folder_state import (
     look_at_named,
     look_at_some,
 )
-from tfrkit.storage.paths import Paths, expand_paths, is_pattern, match_files
+from tfrkit.stores.paths import Paths, expand_paths, is_pattern, match_files
 
 __all__ = ["ShardFiles", "find_shards"]
 

@@ -15,7 +15,7 @@ from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.index import indexed_count, walk_frames
 from tfrkit.records.manifest import manifest_entries, manifest_path, read_manifest
 from tfrkit.records.reader import BlockReader
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["count_records", "manifest_says"]
 

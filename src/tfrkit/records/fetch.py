@@ -19,7 +19,7 @@ from tfrkit.records.chain import BLOCK_BYTES, compression_of
 from tfrkit.records.cut import FOOTER_BYTES, HEADER_BYTES
 from tfrkit.records.position import Places, Position
 from tfrkit.records.reader import BlockReader
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["fetch"]
 

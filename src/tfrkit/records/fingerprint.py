@@ -11,7 +11,7 @@ from typing import Final
 
 from tfrkit.errors import OpError, from_os_error
 from tfrkit.records.index import tail_checksum
-from tfrkit.storage.source import open_source
+from tfrkit.stores.source import open_source
 
 __all__ = ["content_fingerprint", "file_fingerprint"]
 

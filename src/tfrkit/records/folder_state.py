@@ -16,8 +16,8 @@ from tfrkit.errors import DataLossError, OpError, from_os_error
 from tfrkit.records.detect import HEAD_BYTES, holds_records
 from tfrkit.records.manifest import ANOTHERS, manifest_entries, manifest_path, read_manifest
 from tfrkit.records.unfinished import Unfinished, unfinished_jobs
-from tfrkit.storage.output import SIDECAR_FOLDER, temporary_of
-from tfrkit.storage.shard_names import ShardSet, shard_prefix, shard_sets
+from tfrkit.stores.output import SIDECAR_FOLDER, temporary_of
+from tfrkit.stores.shard_names import ShardSet, shard_prefix, shard_sets
 
 __all__ = ["Expected", "FolderState", "Problem", "look_at_folder", "look_at_named", "look_at_some"]
 

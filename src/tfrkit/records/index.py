@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
+from tfrkit.codecs.member import MEMBER_HEADER_BYTES, parse_member_header
 from tfrkit.errors import DataLossError, FailedPreconditionError, from_os_error
 from tfrkit.model.block import IntArray
 from tfrkit.model.policy import TFRKIT
@@ -23,9 +24,8 @@ from tfrkit.records.cut import HEADER_BYTES, FrameCutter
 from tfrkit.records.damage import Damage
 from tfrkit.records.detect import HEAD_BYTES, detect
 from tfrkit.records.reader import BlockReader
-from tfrkit.storage.member import MEMBER_HEADER_BYTES, parse_member_header
-from tfrkit.storage.output import AtomicOutput, sidecar_folder, write_atomically
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.output import AtomicOutput, sidecar_folder, write_atomically
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = [
     "Index",

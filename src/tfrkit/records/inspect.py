@@ -22,7 +22,7 @@ from tfrkit.records.content import Sample, describe
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.sample import choose_blocks
 from tfrkit.records.schema import Counts, FeatureSummary, KindSummary, OtherRecord, Place, Schema
-from tfrkit.storage.paths import Paths
+from tfrkit.stores.paths import Paths
 
 __all__ = ["infer_spec", "inspect"]
 

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from tfrkit.codecs.compression import COMPRESSIONS
 from tfrkit.errors import DataLossError, from_os_error
-from tfrkit.storage.compression import COMPRESSIONS
-from tfrkit.storage.file_lock import lock_file
-from tfrkit.storage.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
-from tfrkit.storage.output import SIDECAR_FOLDER, check_sidecar, remove_temporary, write_atomically
-from tfrkit.storage.shard_names import shard_prefix
+from tfrkit.stores.file_lock import lock_file
+from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
+from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar, remove_temporary, write_atomically
+from tfrkit.stores.shard_names import shard_prefix
 
 __all__ = [
     "ANOTHERS",

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import operator
 
+from tfrkit.codecs.inflate import Decoder, open_decoder
 from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.records.cut import HEADER_BYTES, FrameCutter
 from tfrkit.records.damage import Damage
 from tfrkit.records.options import TFRecordOptions
-from tfrkit.storage.inflate import Decoder, open_decoder
-from tfrkit.storage.paths import path_text
-from tfrkit.storage.source import open_source
+from tfrkit.stores.paths import path_text
+from tfrkit.stores.source import open_source
 
 __all__ = ["RecordCursor", "tf_record_iterator", "tf_record_random_reader"]
 

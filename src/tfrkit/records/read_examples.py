@@ -22,7 +22,7 @@ from tfrkit.records.chain import BLOCK_BYTES
 from tfrkit.records.damage import Damage
 from tfrkit.records.feature_columns import ABSENT, UNSET, Group, check_columns
 from tfrkit.records.reader import BlockReader, read_blocks
-from tfrkit.storage.paths import Paths
+from tfrkit.stores.paths import Paths
 
 __all__ = ["ExampleIterator", "read_examples", "rows_of"]
 

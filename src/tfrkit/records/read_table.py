@@ -20,7 +20,7 @@ from tfrkit.records.chain import BLOCK_BYTES
 from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group, check_columns, gather_blocks
 from tfrkit.records.reader import read_blocks
 from tfrkit.records.table_layout import MAX_INT32, Cells, Form, cells_layout
-from tfrkit.storage.paths import Paths
+from tfrkit.stores.paths import Paths
 
 __all__ = ["read_table"]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, Final
 
 from tfrkit import _core
+from tfrkit.codecs.compression import canonical
 from tfrkit.errors import CancelledError, DataLossWarning, MissingExtraError, NotFoundError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
@@ -24,10 +25,9 @@ from tfrkit.records.cut import Event, check_block
 from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.pool import default_threads, thread_pool
 from tfrkit.records.position import BEGINNING, Position
-from tfrkit.storage.at_exit import unless_exiting
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import Paths, expand_paths
-from tfrkit.storage.source import open_source
+from tfrkit.stores.at_exit import unless_exiting
+from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.source import open_source
 
 __all__ = ["BlockReader", "RecordIterator", "read_blocks", "read_records"]
 

@@ -27,6 +27,9 @@ from typing import Any, Final, Self, overload
 import numpy as np
 
 from tfrkit import _core
+from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.inflate import Decoder, open_decoder
+from tfrkit.codecs.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.errors import DataLossError, FailedPreconditionError, ResourceExhaustedError, from_os_error
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.select import RowIndices, is_one_row, row_numbers
@@ -44,12 +47,9 @@ from tfrkit.records.index import (
     tail_checksum,
 )
 from tfrkit.records.pool import default_threads, thread_pool
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.inflate import Decoder, open_decoder
-from tfrkit.storage.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
-from tfrkit.storage.paths import PathLike, path_text
-from tfrkit.storage.reopen import ReopenedSource
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.reopen import ReopenedSource
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["RecordFile"]
 

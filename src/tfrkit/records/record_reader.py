@@ -12,12 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from tfrkit.codecs.inflate import open_decoder
 from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.records.options import TFRecordOptions
 from tfrkit.records.polling import RecordCursor
 from tfrkit.records.reader_state import ReaderState
-from tfrkit.storage.inflate import open_decoder
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = [
     "FixedLengthRecordReader",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tfrkit.codecs.compression import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
@@ -14,9 +15,8 @@ from tfrkit.records.chain import open_chain
 from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.verify import walk_events
 from tfrkit.records.writer import TFRecordWriter
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import PathLike, path_text
-from tfrkit.storage.source import open_source
+from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.source import open_source
 
 __all__ = ["RepairReport", "mend", "repair"]
 

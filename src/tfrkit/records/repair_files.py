@@ -33,9 +33,9 @@ from tfrkit.records.repair import RepairReport, mend
 from tfrkit.records.unfinished import unfinished_jobs
 from tfrkit.records.verify import FileReport, verify_files
 from tfrkit.records.writer import TFRecordWriter
-from tfrkit.storage.output import SIDECAR_FOLDER, AtomicOutput, write_atomically
-from tfrkit.storage.paths import PathLike, Paths, path_text
-from tfrkit.storage.shard_names import shard_prefix
+from tfrkit.stores.output import SIDECAR_FOLDER, AtomicOutput, write_atomically
+from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.stores.shard_names import shard_prefix
 
 __all__ = ["RepairFilesReport", "repair_files"]
 

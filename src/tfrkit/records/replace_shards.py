@@ -15,7 +15,7 @@ from typing import Any, Final
 from tfrkit.errors import from_os_error
 from tfrkit.records.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path
-from tfrkit.storage.output import sidecar_folder, sync_folder
+from tfrkit.stores.output import sidecar_folder, sync_folder
 
 __all__ = ["OldShards", "shards_of_prefix"]
 

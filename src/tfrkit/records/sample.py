@@ -11,15 +11,15 @@ from typing import IO, Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from tfrkit.codecs.compression import canonical
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.index import load_index
 from tfrkit.records.reader import BlockReader, read_blocks
 from tfrkit.records.record_file import RecordFile
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import Paths, expand_paths
-from tfrkit.storage.source import open_source
+from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.source import open_source
 
 __all__ = ["Chosen", "choose_blocks", "choose_files", "sample_blocks"]
 

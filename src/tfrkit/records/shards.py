@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, Self
 
+from tfrkit.codecs.compression import canonical
 from tfrkit.errors import (
     AbortedError,
     AlreadyExistsError,
@@ -22,10 +23,9 @@ from tfrkit.records.manifest import ShardEntry, update_manifest
 from tfrkit.records.pool import default_threads
 from tfrkit.records.replace_shards import OldShards, shards_of_prefix
 from tfrkit.records.writer import RUN_BYTES, TFRecordWriter
-from tfrkit.storage.at_exit import finish_at_exit, unless_exiting
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.output import AtomicOutput
-from tfrkit.storage.paths import PathLike, path_text
+from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
+from tfrkit.stores.output import AtomicOutput
+from tfrkit.stores.paths import PathLike, path_text
 
 __all__ = ["ShardWriter", "shard_of"]
 

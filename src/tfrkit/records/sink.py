@@ -14,10 +14,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.records.options import DEFAULT_BUFFER_BYTES, TFRecordOptions
-from tfrkit.records.pool import thread_pool
-from tfrkit.storage.deflate import DeflateStream, Encoder
-from tfrkit.storage.member import (
+from tfrkit.codecs.deflate import DeflateStream, Encoder
+from tfrkit.codecs.member import (
     EMPTY_MEMBER,
     MAX_MEMBER_BYTES,
     deflate_huge,
@@ -25,7 +23,9 @@ from tfrkit.storage.member import (
     ends_badly,
     pad_member,
 )
-from tfrkit.storage.output import Output
+from tfrkit.records.options import DEFAULT_BUFFER_BYTES, TFRecordOptions
+from tfrkit.records.pool import thread_pool
+from tfrkit.stores.output import Output
 
 __all__ = ["MEMBER_LEVEL", "MemberSink", "PlainSink", "Sink", "StreamSink", "ZlibSink"]
 

@@ -15,7 +15,7 @@ from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.feature_columns import check_columns
 from tfrkit.records.sample import choose_blocks
 from tfrkit.records.statistics import Statistics
-from tfrkit.storage.paths import Paths
+from tfrkit.stores.paths import Paths
 
 __all__ = ["stats"]
 

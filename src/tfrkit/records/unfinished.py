@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.storage.json_file import is_count, is_file_name, parse_json
-from tfrkit.storage.output import SIDECAR_FOLDER
+from tfrkit.stores.json_file import is_count, is_file_name, parse_json
+from tfrkit.stores.output import SIDECAR_FOLDER
 
 __all__ = ["Unfinished", "unfinished_jobs"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tfrkit.codecs.compression import canonical
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
@@ -16,9 +17,8 @@ from tfrkit.records.damage import MAX_DAMAGES, Damage
 from tfrkit.records.folder_state import Problem
 from tfrkit.records.looks_like import looks_like
 from tfrkit.records.pool import default_threads, thread_pool
-from tfrkit.storage.compression import canonical
-from tfrkit.storage.paths import Paths
-from tfrkit.storage.source import open_source
+from tfrkit.stores.paths import Paths
+from tfrkit.stores.source import open_source
 
 __all__ = ["FileReport", "VerifyReport", "verify", "verify_files", "walk_events"]
 

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
+from tfrkit.codecs.compression import canonical, from_suffix
+from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
@@ -28,12 +30,10 @@ from tfrkit.records.index import build_index, save_index, save_lengths
 from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
 from tfrkit.records.pool import default_threads
 from tfrkit.records.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
-from tfrkit.storage.at_exit import finish_at_exit, unless_exiting
-from tfrkit.storage.compression import canonical, from_suffix
-from tfrkit.storage.deflate import xz_encoder, zstd_encoder
-from tfrkit.storage.output import AtomicOutput, FileOutput, ObjectOutput, Output
-from tfrkit.storage.paths import PathLike, path_text
-from tfrkit.storage.source import open_source
+from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
+from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput, Output
+from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.source import open_source
 
 __all__ = ["TFRecordWriter"]
 

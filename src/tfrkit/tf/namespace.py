@@ -52,7 +52,7 @@ class Namespace:
         self.entries: dict[str, Entry | Namespace] = {}
         self.module = ModuleType(f"{package}.{path}" if path else package)
         found: dict[str, Any] = {"__getattr__": self.find, "__dir__": self.names}
-        # With a path `import tfrkit.tf.io` finds it in sys.modules, and `import tfrkit.tf.io.parsers` the files of ours.
+        # So that `import tfrkit.tf.io` looks in sys.modules, and `import tfrkit.tf.io.parsers` in the folder.
         folder = Path(__file__).parent.joinpath(*path.split("."))
         found["__path__"] = [str(folder)] if folder.is_dir() else []
         vars(self.module).update(found)

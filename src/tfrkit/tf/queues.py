@@ -20,7 +20,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype as plain_dtype
 from tfrkit.ops.seeds import get_seeds
-from tfrkit.storage.glob_files import glob_files
+from tfrkit.stores.glob_files import glob_files
 from tfrkit.tf.conversion import convert_to_tensor
 from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap, unwrap_argument

@@ -25,9 +25,9 @@ _OLD: Final = {
 }
 
 NAMES: Final[dict[str, Entry]] = {
-    "io.gfile.GFile": Raw("storage.gfile_object:GFile"),
-    **{f"io.gfile.{name}": Raw(f"storage.gfile:{name}") for name in _NEW.split()},
-    "gfile.GFile gfile.Open": Raw("storage.gfile_object:GFile"),
-    "gfile.FastGFile": Raw("storage.gfile_object:FastGFile"),
-    **{f"gfile.{name}": Raw(f"storage.gfile:{target}") for name, target in _OLD.items()},
+    "io.gfile.GFile": Raw("tf.io.gfile_object:GFile"),
+    **{f"io.gfile.{name}": Raw(f"tf.io.gfile_functions:{name}") for name in _NEW.split()},
+    "gfile.GFile gfile.Open": Raw("tf.io.gfile_object:GFile"),
+    "gfile.FastGFile": Raw("tf.io.gfile_object:FastGFile"),
+    **{f"gfile.{name}": Raw(f"tf.io.gfile_functions:{target}") for name, target in _OLD.items()},
 }

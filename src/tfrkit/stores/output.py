@@ -15,8 +15,8 @@ import threading
 from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import FailedPreconditionError, OpError, from_os_error
-from tfrkit.storage.at_exit import unless_exiting
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.at_exit import unless_exiting
+from tfrkit.stores.scheme import check_local
 
 __all__ = [
     "SIDECAR_FOLDER",

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tfrkit.storage.inflate import WINDOW_BYTES, checksum, inflate_raw
+from tfrkit.codecs.inflate import WINDOW_BYTES, checksum, inflate_raw
 
 _fast: Any
 _quick: Any

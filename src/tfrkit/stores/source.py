@@ -12,8 +12,8 @@ import stat
 from typing import IO, Any
 
 from tfrkit.errors import FailedPreconditionError, from_os_error
-from tfrkit.storage.at_exit import unless_exiting
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.at_exit import unless_exiting
+from tfrkit.stores.scheme import check_local
 
 __all__ = ["ByteSource", "is_stream", "open_source"]
 

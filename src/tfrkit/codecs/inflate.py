@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 from tfrkit.errors import DataLossError, OpError, ResourceExhaustedError
 from tfrkit.optional import require
-from tfrkit.storage.source import ByteSource
+from tfrkit.stores.source import ByteSource
 
 _fast: Any
 try:

@@ -16,9 +16,9 @@ from fnmatch import fnmatchcase
 from typing import IO, Any, TypeAlias, cast
 
 from tfrkit.errors import DataLossWarning, NotFoundError
-from tfrkit.storage.output import SIDECAR_FOLDER
-from tfrkit.storage.scheme import check_local
-from tfrkit.storage.shard_names import shard_sets
+from tfrkit.stores.output import SIDECAR_FOLDER
+from tfrkit.stores.scheme import check_local
+from tfrkit.stores.shard_names import shard_sets
 
 __all__ = ["PathLike", "Paths", "expand_paths", "is_pattern", "match_files", "path_text"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.scheme import check_local
 
 __all__ = ["glob_files", "match_files"]
 

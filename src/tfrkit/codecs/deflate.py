@@ -20,10 +20,10 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from tfrkit.codecs.inflate import zlib_text
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.optional import require
-from tfrkit.storage.at_exit import unless_exiting
-from tfrkit.storage.inflate import zlib_text
+from tfrkit.stores.at_exit import unless_exiting
 
 __all__ = ["DeflateStream", "Encoder", "xz_encoder", "zstd_encoder"]
 

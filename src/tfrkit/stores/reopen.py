@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import Final
 
 from tfrkit.errors import FailedPreconditionError
-from tfrkit.storage.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["ReopenedSource"]
 

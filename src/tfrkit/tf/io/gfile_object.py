@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Final, Self
 
 from tfrkit.errors import InvalidArgumentError, OpError, OutOfRangeError, PermissionDeniedError, from_os_error
-from tfrkit.storage.gfile import any_path_text, stat
-from tfrkit.storage.scheme import check_local
+from tfrkit.stores.scheme import check_local
+from tfrkit.tf.io.gfile_functions import any_path_text, stat
 
 __all__ = ["FastGFile", "GFile"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError, OpError, from_os_error
-from tfrkit.storage.glob_files import match_files
-from tfrkit.storage.scheme import check_local, is_url
+from tfrkit.stores.glob_files import match_files
+from tfrkit.stores.scheme import check_local, is_url
 
 __all__ = [
     "FileStatistics", "any_path_text", "copy", "copy_v1", "delete_recursively", "exists", "exists_v1",
