@@ -26,16 +26,6 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.records_dataset import TFRecordDataset
     from tfrkit.data.seeds import set_seed
     from tfrkit.data.text_lines import TextLineDataset
-    from tfrkit.examples.convert import make_example, make_sequence_example, to_dict
-    from tfrkit.examples.decode_base64 import decode_base64, encode_base64
-    from tfrkit.examples.decode_compressed import decode_compressed
-    from tfrkit.examples.decode_proto import decode_proto
-    from tfrkit.examples.decode_raw import decode_raw
-    from tfrkit.examples.encode import encode_examples, encode_sequence_examples
-    from tfrkit.examples.json_example import decode_json_example
-    from tfrkit.examples.parse import parse_example, parse_single_example
-    from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
-    from tfrkit.examples.tensor_proto import parse_tensor, serialize_tensor
     from tfrkit.model.arrow import ArrowStream
     from tfrkit.model.block import Block
     from tfrkit.model.bytes_column import BytesColumn
@@ -71,6 +61,16 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
         SparseFeature,
         VarLenFeature,
     )
+    from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
+    from tfrkit.parsing.example_values import make_example, make_sequence_example, to_dict
+    from tfrkit.parsing.parse import parse_example, parse_single_example
+    from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
+    from tfrkit.parsing.payloads.decode_base64 import decode_base64, encode_base64
+    from tfrkit.parsing.payloads.decode_compressed import decode_compressed
+    from tfrkit.parsing.payloads.decode_proto import decode_proto
+    from tfrkit.parsing.payloads.decode_raw import decode_raw
+    from tfrkit.parsing.payloads.json_example import decode_json_example
+    from tfrkit.parsing.payloads.tensor_proto import parse_tensor, serialize_tensor
     from tfrkit.records.damage import Damage
     from tfrkit.records.feature_statistics import FeatureStatistics
     from tfrkit.records.index import Index, build_index, write_text_index
@@ -207,16 +207,16 @@ _EXPORTS = {
     "data.records_dataset": "TFRecordDataset",
     "data.seeds": "set_seed",
     "data.text_lines": "TextLineDataset",
-    "examples.convert": "make_example make_sequence_example to_dict",
-    "examples.decode_base64": "decode_base64 encode_base64",
-    "examples.decode_compressed": "decode_compressed",
-    "examples.decode_proto": "decode_proto",
-    "examples.decode_raw": "decode_raw",
-    "examples.encode": "encode_examples encode_sequence_examples",
-    "examples.json_example": "decode_json_example",
-    "examples.parse": "parse_example parse_single_example",
-    "examples.parse_sequence": "parse_sequence_example parse_single_sequence_example",
-    "examples.tensor_proto": "parse_tensor serialize_tensor",
+    "parsing.example_values": "make_example make_sequence_example to_dict",
+    "parsing.payloads.decode_base64": "decode_base64 encode_base64",
+    "parsing.payloads.decode_compressed": "decode_compressed",
+    "parsing.payloads.decode_proto": "decode_proto",
+    "parsing.payloads.decode_raw": "decode_raw",
+    "parsing.encode": "encode_examples encode_sequence_examples",
+    "parsing.payloads.json_example": "decode_json_example",
+    "parsing.parse": "parse_example parse_single_example",
+    "parsing.parse_sequence": "parse_sequence_example parse_single_sequence_example",
+    "parsing.payloads.tensor_proto": "parse_tensor serialize_tensor",
     "model.arrow": "ArrowStream",
     "model.block": "Block",
     "model.bytes_column": "BytesColumn",

@@ -11,8 +11,8 @@ from pyarrow import ipc, parquet
 
 import tfrkit
 from tfrkit.build.json_notation import decode_special
-from tfrkit.examples.encode import ExampleEncoder
 from tfrkit.model.no_bytes import NoBytes
+from tfrkit.parsing.encode import ExampleEncoder
 
 NO_BYTES = NoBytes()
 UNUSUAL = np.array([0xFFC00000, 0x7F800001, 0x7FC00000], np.uint32).view(np.float32)

@@ -16,7 +16,7 @@ from tfrkit import build
 from tfrkit.build.float_range import BEYOND, Beyond, beyond_in_array, beyond_in_cell
 from tfrkit.build.job import BadInput
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.encode import encode_examples, encode_sequence_examples
+from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
 
 pa = pytest.importorskip("pyarrow")
 

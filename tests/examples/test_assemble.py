@@ -7,8 +7,8 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.assemble import make_dense, make_ragged, narrow_splits, pad_rows
-from tfrkit.examples.slots import Slot
+from tfrkit.parsing.assemble import make_dense, make_ragged, narrow_splits, pad_rows
+from tfrkit.parsing.expected_features import Slot
 
 DATA = np.frombuffer(b"abc", np.uint8)
 OFFSETS = np.array([0, 1, 3])

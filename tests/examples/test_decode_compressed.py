@@ -11,7 +11,7 @@ import zstandard
 
 import tfrkit as tfr
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.examples import decode_compressed as module
+from tfrkit.parsing.payloads import decode_compressed as module
 
 TEXT = bytes(range(256)) * 40
 PACKED = {

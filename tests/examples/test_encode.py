@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfrkit as tfr
-from tfrkit.examples.encode import ExampleEncoder
+from tfrkit.parsing.encode import ExampleEncoder
 
 
 def rows_of(block: tfr.Block) -> list[dict[str, list[object] | None]]:

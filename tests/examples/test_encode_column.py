@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import tfrkit as tfr
 from tfrkit import _core
-from tfrkit.examples.encode import ExampleEncoder
 from tfrkit.model.features import feature_values
+from tfrkit.parsing.encode import ExampleEncoder
 
 ITEMS = st.one_of(
     st.none(),

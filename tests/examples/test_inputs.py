@@ -13,7 +13,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 import tfrkit as tfr
 from tests.examples.made import example
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.inputs import as_records
+from tfrkit.parsing.serialized_input import as_records
 
 RECORDS = [example(a=[number]) for number in range(5)]
 SPEC = {"a": tfr.FixedLenFeature([], "int64")}

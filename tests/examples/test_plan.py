@@ -9,7 +9,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.examples.made import example
-from tfrkit.examples.plan import PlanCache, compile_examples
+from tfrkit.parsing.parse_plan import PlanCache, compile_examples
 
 Fixed, Ragged = tfr.FixedLenFeature, tfr.RaggedFeature
 

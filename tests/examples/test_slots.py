@@ -10,7 +10,7 @@ import pytest
 import tfrkit as tfr
 from tests.examples.made import example
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.slots import Attributes, find_slots
+from tfrkit.parsing.expected_features import Attributes, find_slots
 
 Fixed, Var, Sequence, Sparse, Ragged = (
     tfr.FixedLenFeature,

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from tfrkit.examples.to_array import to_array
+from tfrkit.values.to_array import to_array
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.oracle.oracle import tensorflow
 from tests.oracle.parsed import OURS, Dense, Sparse, check, invalid, wrong
 from tests.oracle.wire import entry, example, field, floats, ints, strings
 from tests.rules import tf_rule
-from tfrkit.examples.encode import ExampleEncoder
+from tfrkit.parsing.encode import ExampleEncoder
 
 NONE = example()
 UNSET = example(entry(b"a", b""))

@@ -16,9 +16,9 @@ from tfrkit.build.image_header import BadImageError, ImageHeader, read_image_hea
 from tfrkit.build.image_items import BLOCK_BYTES, ImageBuffer, ImageItems, ImageSource, shown
 from tfrkit.build.image_pixels import PixelPlan
 from tfrkit.build.job import BadInput, Watch
-from tfrkit.examples.encode import encode_examples
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.parsing.encode import encode_examples
 
 __all__ = ["ImageRecipe"]
 

@@ -18,8 +18,8 @@ from tfrkit.build.table_schema import partition_values
 from tfrkit.build.table_values import MisfitError, fit_cell
 from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.encode import encode_examples, encode_sequence_examples
 from tfrkit.model.block import Block
+from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
 
 __all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "cut_rows", "estimate_bytes"]
 

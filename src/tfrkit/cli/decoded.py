@@ -69,7 +69,7 @@ def decode(block: Block, keys: Collection[str] | None) -> Iterator[Decoded]:
 
 
 def _decode_one(single: Block, keys: Collection[str] | None) -> Decoded:
-    from tfrkit.examples.convert import to_dict
+    from tfrkit.parsing.example_values import to_dict
 
     group = Group.of([single])
     record = single[0]

@@ -19,9 +19,9 @@ from tfrkit.data.structure import is_nested
 from tfrkit.data.take import TakeNode
 from tfrkit.data.zip import ZipNode
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.ops.philox import scrambled_philox
+from tfrkit.values.to_array import to_array
 
 __all__ = ["ChooseNode", "make_choose_node", "make_sample_node"]
 

@@ -18,13 +18,13 @@ from tfrkit import _core
 from tfrkit.data.owned import read_only
 from tfrkit.data.structure import map_structure
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.tensor_types import tensor_type_of
+from tfrkit.values.to_array import to_array
 
 __all__ = ["COLUMN_TYPES", "as_dtype", "to_element", "to_elements", "to_result", "to_tensors", "to_value"]
 

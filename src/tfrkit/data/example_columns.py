@@ -14,19 +14,19 @@ import numpy as np
 
 from tfrkit import _core
 from tfrkit.data.columns import Padded
-from tfrkit.examples.assemble import batch_maker, make_ragged, narrow_splits
-from tfrkit.examples.failure import single_failure
-from tfrkit.examples.fitting import partitions_fit
-from tfrkit.examples.inputs import Records
-from tfrkit.examples.parse import parse_record, plan_of
-from tfrkit.examples.partitions import partition_batch, partition_one
-from tfrkit.examples.plan import ExamplesPlan, rename
-from tfrkit.examples.slots import Slot
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.model.specs import FeatureSpec, RaggedFeature, SparseFeature, Spec
+from tfrkit.parsing.assemble import batch_maker, make_ragged, narrow_splits
+from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.failure import single_failure
+from tfrkit.parsing.parse import parse_record, plan_of
+from tfrkit.parsing.parse_plan import ExamplesPlan, rename
+from tfrkit.parsing.partition_check import partitions_fit
+from tfrkit.parsing.partitions import partition_batch, partition_one
+from tfrkit.parsing.serialized_input import Records
 
 __all__ = ["BadRow", "ExampleColumns", "Make", "joined_rows", "row_maker"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tfrkit.data.specs import batched
-from tfrkit.examples.parse import plan_of
-from tfrkit.examples.parse_sequence import sequence_plan_of
 from tfrkit.model.dtypes import type_name
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from tfrkit.model.shapes import as_dims
@@ -18,6 +16,8 @@ from tfrkit.model.specs import (
     SparseFeature,
     Spec,
 )
+from tfrkit.parsing.parse import plan_of
+from tfrkit.parsing.parse_sequence import sequence_plan_of
 
 __all__ = ["batch_size_of", "example_spec", "feature_spec", "sequence_spec"]
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from tfrkit.data.convert import to_value
 from tfrkit.data.structure import flatten, is_nested, map_structure, pack, parts
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.element_spec import (
     ElementSpec,
     RaggedTensorSpec,
@@ -22,6 +21,7 @@ from tfrkit.model.element_spec import (
     spec_of_value,
 )
 from tfrkit.model.shapes import Dims, as_dims
+from tfrkit.values.to_array import to_array
 
 __all__ = ["PadPlan", "make_pad_plan"]
 

@@ -18,11 +18,11 @@ from tfrkit.data.elementwise import ChunkIterator
 from tfrkit.data.example_columns import BadRow, ExampleColumns
 from tfrkit.data.example_spec import example_spec
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator
-from tfrkit.examples import inputs
-from tfrkit.examples.parse import parse_example
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.specs import Spec
+from tfrkit.parsing import serialized_input as inputs
+from tfrkit.parsing.parse import parse_example
 
 __all__ = ["ColumnParser", "ParseNode", "as_record_batch", "parse_chunk"]
 

@@ -13,9 +13,9 @@ from tfrkit.data.example_spec import batch_size_of, sequence_spec
 from tfrkit.data.node import Context, Inbox, Node, NodeIterator
 from tfrkit.data.parse import ColumnParser, parse_chunk
 from tfrkit.data.sequence_columns import SequenceColumns
-from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.specs import Spec
+from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
 
 __all__ = ["ParseSequenceNode"]
 

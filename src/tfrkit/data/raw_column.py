@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from tfrkit.data.columns import Column, Rows, rows
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.decode_raw import decode_raw
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import show_dims
+from tfrkit.parsing.payloads.decode_raw import decode_raw
 
 __all__ = ["decode_column", "decode_value"]
 

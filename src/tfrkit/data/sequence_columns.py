@@ -8,17 +8,17 @@ import numpy as np
 
 from tfrkit.data.columns import Padded
 from tfrkit.data.example_columns import BadRow, Make, joined_rows, row_maker
-from tfrkit.examples.assemble import make_dense
-from tfrkit.examples.fitting import partitions_fit
-from tfrkit.examples.inputs import Records
-from tfrkit.examples.parse_sequence import SEQUENCE_DIALECTS, parse_sequence_records, sequence_plan_of
-from tfrkit.examples.partitions import partition_batch
-from tfrkit.examples.sequence_failure import sequence_failure
-from tfrkit.examples.sequence_plan import SequencesPlan, make_steps, narrow_steps
-from tfrkit.examples.slots import Slot
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.specs import FeatureSpec, FixedLenSequenceFeature, RaggedFeature, Spec
+from tfrkit.parsing.assemble import make_dense
+from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.parse_sequence import SEQUENCE_DIALECTS, parse_sequence_records, sequence_plan_of
+from tfrkit.parsing.partition_check import partitions_fit
+from tfrkit.parsing.partitions import partition_batch
+from tfrkit.parsing.sequence_failure import sequence_failure
+from tfrkit.parsing.sequence_plan import SequencesPlan, make_steps, narrow_steps
+from tfrkit.parsing.serialized_input import Records
 
 __all__ = ["SequenceColumns"]
 

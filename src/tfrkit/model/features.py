@@ -1,7 +1,7 @@
 """Python values as features: which kind of list a value becomes, and the helpers that make Feature messages.
 
 One place holds the rules: `feature_values` gives the kind and the values, and everything that takes Python values uses
-it, or does natively what it says. Whole columns are `examples/encode.py`'s.
+it, or does natively what it says. Whole columns are `parsing/encode.py`'s.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.literal import STRING, cast_array, kernel_name, number_of, of_literal, of_numbers, refuse
 from tfrkit.ops.types import KNOWN, check_type
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "STRING",

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops.string_values import shape_text
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "assert_all_finite",

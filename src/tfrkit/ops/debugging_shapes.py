@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "assert_integer", "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_at_least_v1",

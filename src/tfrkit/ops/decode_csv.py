@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.ops.string_numbers import parse_number, parse_numbers
 from tfrkit.ops.string_values import flat_strings, strings_of
+from tfrkit.values.to_array import to_array
 
 __all__ = ["decode_csv", "decode_csv_v1"]
 

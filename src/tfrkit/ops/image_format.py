@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
+from tfrkit.values.strings import as_strings
 
 __all__ = ["ImageFormat", "check_channels", "image_bytes", "image_format"]
 

@@ -13,12 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.ops.image_adjust import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from tfrkit.ops.image_value import Image, as_image, check_at_least_3d, finish, is_batch
 from tfrkit.ops.random import stateless_uniform, uniform
 from tfrkit.ops.random_arguments import as_type
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "random_brightness",

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.ops.attributes import bool_attribute, int_attribute
@@ -22,6 +21,7 @@ from tfrkit.ops.random_arguments import as_type, op_seed, stateless_stream
 from tfrkit.ops.random_numbers import Stream
 from tfrkit.ops.seeds import Operation, random_seeds
 from tfrkit.ops.stateful import note
+from tfrkit.values.to_array import to_array
 
 __all__ = ["sample_distorted_bounding_box", "stateless_sample_distorted_bounding_box"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "Image",

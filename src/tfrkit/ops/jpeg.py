@@ -11,8 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.tensor_types import tensor_type
 from tfrkit.ops.foreign_image import decode_foreign
 from tfrkit.ops.image_format import image_bytes
@@ -20,6 +18,8 @@ from tfrkit.ops.jpeg_crop import decode_jpeg_part
 from tfrkit.ops.jpeg_decode import Pixels, decode_jpeg_data
 from tfrkit.ops.jpeg_header import MAGIC, read_frame
 from tfrkit.ops.jpeg_options import JpegOptions, jpeg_options
+from tfrkit.values.strings import as_strings
+from tfrkit.values.to_array import to_array
 
 __all__ = ["decode_and_crop_jpeg", "decode_jpeg", "extract_jpeg_shape", "is_jpeg"]
 

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InternalError, InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.ops.attributes import bool_attribute, int_attribute, str_attribute
 from tfrkit.ops.image_dtype import convert_image_dtype
 from tfrkit.ops.image_value import as_image
 from tfrkit.ops.jpeg import decode_jpeg
 from tfrkit.optional import require
+from tfrkit.values.to_array import to_array
 
 __all__ = ["adjust_jpeg_quality", "encode_jpeg", "encode_jpeg_variable_quality"]
 

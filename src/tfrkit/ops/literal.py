@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import Leaves, all_are, leaves_of, limits_of, of_leaves
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
+from tfrkit.values.to_array import Leaves, all_are, leaves_of, limits_of, of_leaves
 
 __all__ = ["STRING", "cast_array", "kernel_name", "number_of", "of_literal", "of_numbers", "refuse"]
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InternalError, InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.attributes import int_attribute
 from tfrkit.ops.foreign_image import Pixels
 from tfrkit.ops.image_decoder import decode_as
 from tfrkit.ops.png_encode import encode_png_file
+from tfrkit.values.to_array import to_array
 
 __all__ = ["decode_png", "encode_png"]
 

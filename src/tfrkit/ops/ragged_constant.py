@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.ops.convert import STRING
+from tfrkit.values.to_array import to_array
 
 __all__ = ["constant", "ragged_range"]
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops.debugging import assert_equal
 from tfrkit.ops.string_values import with_flat
+from tfrkit.values.to_array import to_array
 
 __all__ = ["map_flat"]
 

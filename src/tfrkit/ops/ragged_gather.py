@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops import gather as dense
 from tfrkit.ops import join, ragged_join
@@ -19,6 +18,7 @@ from tfrkit.ops.debugging import assert_equal, assert_non_negative
 from tfrkit.ops.ragged_make import as_values
 from tfrkit.ops.ragged_shape import check_axis, expand_dims
 from tfrkit.ops.string_values import with_flat
+from tfrkit.values.to_array import to_array
 
 __all__ = ["gather", "gather_nd", "split"]
 

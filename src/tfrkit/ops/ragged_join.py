@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
@@ -19,6 +18,7 @@ from tfrkit.ops.debugging import assert_equal
 from tfrkit.ops.ragged_index import slice_rows, take_rows
 from tfrkit.ops.ragged_make import as_values
 from tfrkit.ops.ragged_shape import check_axis, expand_dims, merge_dims
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "as_ragged", "boolean_mask", "concat", "gather", "reverse", "row_splits_to_segment_ids",

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.model.sparse import Sparse
 from tfrkit.ops.debugging import assert_equal, assert_less_equal, assert_non_negative
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "as_values", "from_nested_row_lengths", "from_nested_row_splits", "from_nested_value_rowids", "from_row_lengths",

@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.ops.ragged_index import take_rows
 from tfrkit.ops.ragged_shape import expand_dims
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std",

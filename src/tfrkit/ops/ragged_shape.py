@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops.ragged_make import as_values
 from tfrkit.ops.string_values import shape_text
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "bounding_shape", "check_axis", "expand_dims", "merge_dims", "rank", "row_lengths", "size", "squeeze",

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import as_dtype, dtype_name
@@ -29,6 +28,7 @@ from tfrkit.ops.random_arguments import (
 from tfrkit.ops.random_numbers import Stream
 from tfrkit.ops.seeds import Operation
 from tfrkit.ops.stateful import note
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "fold_in",

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.ops.philox import scramble
 from tfrkit.ops.random_numbers import Stream
+from tfrkit.values.to_array import to_array
 
 __all__ = ["as_type", "bound", "check_accepted", "op_seed", "stateless_stream", "tensor_shape"]
 

@@ -14,13 +14,13 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.ops import random_numbers
 from tfrkit.ops.random import from_bell, from_uniform
 from tfrkit.ops.random_arguments import as_type, tensor_shape
 from tfrkit.ops.random_numbers import Stream
 from tfrkit.ops.stateful import note
+from tfrkit.values.to_array import to_array
 
 __all__ = ["Generator"]
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.ops.attributes import bool_attribute
 from tfrkit.ops.hint import takes_hinted
 from tfrkit.ops.resize_size import NO_INTEGERS, fitting_size, output_size
+from tfrkit.values.to_array import to_array
 
 __all__ = ["ResizeMethod", "as_images", "check_images", "check_type", "resize", "resize_into", "run_resize"]
 

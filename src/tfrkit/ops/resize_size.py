@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import to_array
+from tfrkit.values.to_array import to_array
 
 __all__ = ["NO_INTEGERS", "fitting_size", "int32_array", "output_size"]
 

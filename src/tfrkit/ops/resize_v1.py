@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.ops.attributes import bool_attribute
 from tfrkit.ops.hint import takes_hinted
 from tfrkit.ops.resize import Array, as_images, check_images, check_type, run_resize
 from tfrkit.ops.resize_size import NO_INTEGERS, fitting_size, int32_array, output_size
 from tfrkit.ops.seeds import in_scope
 from tfrkit.ops.unsized import is_unsized
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "ResizeMethodV1",

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.sparse import Sparse
 from tfrkit.ops.ragged_index import take_rows
 from tfrkit.ops.string_values import shape_text
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "concat", "concat_v1", "expand_dims", "eye", "fill_empty_rows", "from_dense", "reorder", "reset_shape", "reshape",

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.sparse import Sparse
 from tfrkit.ops.string_values import shape_text
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "add", "add_v1", "maximum", "minimum", "multiply_dense", "reduce_max", "reduce_max_v1", "reduce_sum",

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
+from tfrkit.values.to_array import to_array
 
 __all__ = ["format_strings", "summary"]
 

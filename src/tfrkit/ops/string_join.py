@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError, OutOfRangeError
-from tfrkit.examples.strings import as_strings
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.ops.string_values import flat_strings, shape_text, strings_of, with_flat
+from tfrkit.values.strings import as_strings
+from tfrkit.values.to_array import to_array
 
 __all__ = ["join", "ngrams", "reduce_join", "reduce_join_v1", "unsorted_segment_join"]
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops.string_values import map_strings, with_flat
+from tfrkit.values.to_array import to_array
 
 __all__ = ["as_string", "parse_number", "parse_numbers", "to_number", "to_number_v1"]
 

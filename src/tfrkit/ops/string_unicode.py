@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
 from tfrkit.ops.string_values import check_choice, flat_strings, map_strings, strings_of, with_flat
 from tfrkit.ops.strings import nest
+from tfrkit.values.to_array import to_array
 
 __all__ = [
     "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_split",

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.ops.convert import kernel_name
+from tfrkit.values.strings import as_strings
 
 __all__ = [
     "check_choice", "flat_strings", "map_strings", "scalar_string", "shape_text", "strings_of", "with_flat",

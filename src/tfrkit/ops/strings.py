@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.to_array import to_array
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.select import splits_of
@@ -23,6 +22,7 @@ from tfrkit.ops.string_values import (
     strings_of,
     with_flat,
 )
+from tfrkit.values.to_array import to_array
 
 __all__ = ["WHITE", "bytes_split", "length", "lower", "nest", "strip", "substr", "upper"]
 

@@ -78,7 +78,7 @@ class ExampleIterator:
         return rows_of(group, self._threads)
 
     def _one(self, group: Group) -> Callable[[int], Example]:
-        from tfrkit.examples.convert import to_dict  # protobuf, which the usual way does without
+        from tfrkit.parsing.example_values import to_dict  # protobuf, which the usual way does without
 
         block = group.blocks[0]
 
@@ -91,7 +91,7 @@ class ExampleIterator:
         return read
 
     def _one_sequence(self, group: Group) -> Callable[[int], Example]:
-        from tfrkit.examples.convert import to_dict
+        from tfrkit.parsing.example_values import to_dict
 
         block = group.blocks[0]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, Self
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.write_wire import wire_bytes, wire_varint
+from tfrkit.parsing.write_wire import wire_bytes, wire_varint
 
 __all__ = ["ReaderState"]
 

@@ -16,8 +16,8 @@ from tfrkit.errors import (
     InvalidArgumentError,
     from_os_error,
 )
-from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
+from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.behind import Unbroken
 from tfrkit.records.manifest import ShardEntry, update_manifest
 from tfrkit.records.pool import default_threads

@@ -20,9 +20,9 @@ from tfrkit import _core
 from tfrkit.codecs.compression import canonical, from_suffix
 from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
-from tfrkit.examples.encode import ExampleEncoder, encode_examples
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.append import kept_blocks, plan_append
 from tfrkit.records.behind import Behind, Unbroken
 from tfrkit.records.frame_runs import FrameRun, FrameRuns, frames_of

@@ -16,11 +16,11 @@ from tfrkit.data.parse_sequence import ParseSequenceNode
 from tfrkit.data.with_column import WithColumnNode
 from tfrkit.data.with_source import WithSourceNode
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
-from tfrkit.examples.parse import parse_example, parse_single_example
-from tfrkit.examples.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.specs import FixedLenSequenceFeature, RaggedFeature, Spec, VarLenFeature
+from tfrkit.parsing.parse import parse_example, parse_single_example
+from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 
 

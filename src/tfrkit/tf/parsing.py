@@ -1,4 +1,4 @@
-"""tf.io's parsers: those of `tfrkit.examples`, with Tensors, and SparseTensors for lists of any length.
+"""tf.io's parsers: those of `tfrkit.parsing`, with Tensors, and SparseTensors for lists of any length.
 
 Nothing is copied. One example of a few features costs some microseconds, so there is no detour here.
 """
@@ -10,13 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from tfrkit.examples import decode_raw, parse, parse_sequence
-from tfrkit.examples.plan import ExamplesPlan, tensorflow_order
 from tfrkit.model import specs
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.specs import Spec
+from tfrkit.parsing import parse, parse_sequence
+from tfrkit.parsing.parse_plan import ExamplesPlan, tensorflow_order
+from tfrkit.parsing.payloads import decode_raw
 from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.tf.tensor import Tensor

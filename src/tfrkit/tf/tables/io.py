@@ -25,14 +25,14 @@ NAMES: Final[dict[str, Entry]] = {
     "io.parse_single_sequence_example parse_single_sequence_example": Raw(
         "tf.parsing:parse_single_sequence_example"
     ),
-    "io.decode_raw": "examples.decode_raw:decode_raw",
+    "io.decode_raw": "parsing.payloads.decode_raw:decode_raw",
     "compat.v1.io.decode_raw decode_raw": Raw("tf.parsing:decode_raw_v1"),
-    "io.parse_tensor parse_tensor": "examples.tensor_proto:parse_tensor",
-    "io.serialize_tensor serialize_tensor": "examples.tensor_proto:serialize_tensor",
-    "io.decode_json_example decode_json_example": "examples.json_example:decode_json_example",
-    "io.decode_proto": "examples.decode_proto:decode_proto",
-    "io.decode_compressed decode_compressed": "examples.decode_compressed:decode_compressed",
-    "io.decode_base64 decode_base64": "examples.decode_base64:decode_base64",
-    "io.encode_base64 encode_base64": "examples.decode_base64:encode_base64",
+    "io.parse_tensor parse_tensor": "parsing.payloads.tensor_proto:parse_tensor",
+    "io.serialize_tensor serialize_tensor": "parsing.payloads.tensor_proto:serialize_tensor",
+    "io.decode_json_example decode_json_example": "parsing.payloads.json_example:decode_json_example",
+    "io.decode_proto": "parsing.payloads.decode_proto:decode_proto",
+    "io.decode_compressed decode_compressed": "parsing.payloads.decode_compressed:decode_compressed",
+    "io.decode_base64 decode_base64": "parsing.payloads.decode_base64:decode_base64",
+    "io.encode_base64 encode_base64": "parsing.payloads.decode_base64:encode_base64",
     "compat.v1.io.tf_record_iterator python_io.tf_record_iterator": Raw("records.polling:tf_record_iterator"),
 }

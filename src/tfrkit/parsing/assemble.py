@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.partitions import partition_batch, partition_one
-from tfrkit.examples.slots import Slot
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import as_dims
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.specs import FeatureSpec, RaggedFeature, SparseFeature
+from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.partitions import partition_batch, partition_one
 
 __all__ = [
     "Make",

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.inputs import Records
-from tfrkit.examples.slots import Slot
+from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.serialized_input import Records
 
 __all__ = ["UNKNOWN", "batch_failure", "located", "single_failure"]
 

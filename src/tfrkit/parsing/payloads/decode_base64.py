@@ -9,8 +9,8 @@ import base64
 from typing import Any, Final
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.values.strings import as_strings
 
 __all__ = ["decode_base64", "encode_base64"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tfrkit import _core
-from tfrkit.examples.inputs import Records, as_records, as_scalar
-from tfrkit.examples.names import sequence_names
-from tfrkit.examples.parse import native_threads
-from tfrkit.examples.plan import PlanCache
-from tfrkit.examples.sequence_failure import sequence_failure
-from tfrkit.examples.sequence_plan import SequencesPlan, compile_sequences
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.model.specs import Spec
+from tfrkit.parsing.example_names import sequence_names
+from tfrkit.parsing.parse import native_threads
+from tfrkit.parsing.parse_plan import PlanCache
+from tfrkit.parsing.sequence_failure import sequence_failure
+from tfrkit.parsing.sequence_plan import SequencesPlan, compile_sequences
+from tfrkit.parsing.serialized_input import Records, as_records, as_scalar
 
 __all__ = [
     "SEQUENCE_DIALECTS",

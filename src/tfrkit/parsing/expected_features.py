@@ -13,7 +13,6 @@ from math import prod
 from typing import Any, Final, Literal
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.defaults import convert_default
 from tfrkit.model.dtypes import KINDS, op_name, type_name
 from tfrkit.model.shapes import Dims, as_dims, show_dims
 from tfrkit.model.specs import (
@@ -25,6 +24,7 @@ from tfrkit.model.specs import (
     VarLenFeature,
     as_feature,
 )
+from tfrkit.parsing.defaults import convert_default
 
 __all__ = ["Attributes", "Form", "Slot", "SlotTable", "find_slots"]
 

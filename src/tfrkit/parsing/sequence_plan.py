@@ -11,17 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.examples.assemble import (
-    Make,
-    batch_maker,
-    make_dense,
-    make_ragged,
-    narrow_splits,
-    single_maker,
-)
-from tfrkit.examples.partitions import cut_rows, partition_batch
-from tfrkit.examples.plan import native_slot, rename
-from tfrkit.examples.slots import Attributes, Slot, SlotTable, find_slots
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.specs import (
@@ -31,6 +20,17 @@ from tfrkit.model.specs import (
     RaggedFeature,
     VarLenFeature,
 )
+from tfrkit.parsing.assemble import (
+    Make,
+    batch_maker,
+    make_dense,
+    make_ragged,
+    narrow_splits,
+    single_maker,
+)
+from tfrkit.parsing.expected_features import Attributes, Slot, SlotTable, find_slots
+from tfrkit.parsing.parse_plan import native_slot, rename
+from tfrkit.parsing.partitions import cut_rows, partition_batch
 
 __all__ = ["SequencesPlan", "compile_sequences", "make_steps", "narrow_steps"]
 

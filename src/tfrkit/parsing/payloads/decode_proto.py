@@ -17,11 +17,11 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, te
 from google.protobuf.message import DecodeError
 
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.examples.proto_wire import WireField, collect
-from tfrkit.examples.strings import as_strings
 from tfrkit.model import messages
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import TensorType, tensor_type
+from tfrkit.parsing.payloads.proto_wire import WireField, collect
+from tfrkit.values.strings import as_strings
 
 __all__ = ["DecodedProto", "decode_proto"]
 

@@ -14,10 +14,10 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from tfrkit.examples.json_lexer import JsonLexer
-from tfrkit.examples.strings import as_strings
-from tfrkit.examples.write_wire import wire_bytes, wire_varint
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.parsing.payloads.json_lexer import JsonLexer
+from tfrkit.parsing.write_wire import wire_bytes, wire_varint
+from tfrkit.values.strings import as_strings
 
 __all__ = ["decode_json_example"]
 

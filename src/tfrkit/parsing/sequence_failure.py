@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.failure import UNKNOWN, located
-from tfrkit.examples.inputs import Records
-from tfrkit.examples.slots import Slot
 from tfrkit.model.dtypes import op_name
+from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.failure import UNKNOWN, located
+from tfrkit.parsing.serialized_input import Records
 
 __all__ = ["sequence_failure"]
 

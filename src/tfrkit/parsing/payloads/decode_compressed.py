@@ -10,9 +10,9 @@ import zlib
 from typing import Any, Final
 
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.optional import require
+from tfrkit.values.strings import as_strings
 
 _fast: Any
 try:

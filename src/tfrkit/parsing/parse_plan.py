@@ -14,8 +14,6 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.examples.assemble import Make, batch_maker, single_maker
-from tfrkit.examples.slots import Attributes, Slot, SlotTable, find_slots
 from tfrkit.model.specs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -23,6 +21,8 @@ from tfrkit.model.specs import (
     SparseFeature,
     VarLenFeature,
 )
+from tfrkit.parsing.assemble import Make, batch_maker, single_maker
+from tfrkit.parsing.expected_features import Attributes, Slot, SlotTable, find_slots
 
 __all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot", "rename", "tensorflow_order"]
 

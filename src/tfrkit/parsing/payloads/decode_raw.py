@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_strings
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import TensorType, tensor_type
+from tfrkit.values.strings import as_strings
 
 __all__ = ["decode_raw"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tfrkit import _core
-from tfrkit.examples.failure import batch_failure, single_failure
-from tfrkit.examples.inputs import Records, as_records, as_scalar
-from tfrkit.examples.names import example_names as checked_names
-from tfrkit.examples.plan import ExamplesPlan, PlanCache, compile_examples
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.model.specs import Spec
+from tfrkit.parsing.example_names import example_names as checked_names
+from tfrkit.parsing.failure import batch_failure, single_failure
+from tfrkit.parsing.parse_plan import ExamplesPlan, PlanCache, compile_examples
+from tfrkit.parsing.serialized_input import Records, as_records, as_scalar
 
 __all__ = [
     "native_threads",

@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import Any, Final
 
 from tfrkit import _core
-from tfrkit.examples.encode_column import Column, decoded_column, feature_column, list_column
 from tfrkit.model.arrow import import_stream
 from tfrkit.model.block import Block
 from tfrkit.model.features import UNSET, check_name, feature_values, shown
 from tfrkit.model.messages import is_message, message_bytes, message_name
+from tfrkit.parsing.encode_column import Column, decoded_column, feature_column, list_column
 
 __all__ = ["encode_examples", "encode_sequence_examples"]
 

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.examples.strings import as_bytes
-from tfrkit.examples.to_array import to_array
-from tfrkit.examples.write_wire import wire_bytes, wire_varint
 from tfrkit.model.tensor_message import tensor_message
 from tfrkit.model.tensor_types import TENSOR_TYPES, TensorType, tensor_type, tensor_type_of
+from tfrkit.parsing.write_wire import wire_bytes, wire_varint
+from tfrkit.values.strings import as_bytes
+from tfrkit.values.to_array import to_array
 
 __all__ = ["parse_tensor", "serialize_tensor"]
 

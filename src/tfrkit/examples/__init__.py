@@ -1,1 +1,0 @@
-"""Examples in bytes, and what is in them: parse into columns, encode from columns. Opens no files."""

@@ -1,0 +1,1 @@
+"""What byte strings inside of records hold: raw numbers, base64, compressed bytes, tensors, JSON, other messages."""
