@@ -30,7 +30,7 @@ TAKEN = 1024
 
 def index_contenders(settings: Settings) -> list[Contender]:
     """The index of the four files of A in memory, and the plain read of them."""
-    build_index = importlib.import_module("tfrkit.records.index").build_index
+    build_index = importlib.import_module("tfrkit.records.access.index").build_index
     data = dataset("A", settings.scale)
 
     def index() -> int:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import tfrkit
-from tfrkit.records.index import build_index
+from tfrkit.records.access.index import build_index
 
 POLYNOMIAL = 0x82F63B78  # CRC-32C, bits reversed
 PAYLOADS: tuple[list[bytes], ...] = (

@@ -79,7 +79,7 @@ TREES = {name: ast.parse(path.read_text("utf-8"), str(path)) for name, path in M
 
 
 def part_of(module: str) -> str:
-    """`tfrkit.records.reader` -> `records`; the package itself -> the empty string."""
+    """`tfrkit.records.read.reader` -> `records`; the package itself -> the empty string."""
     return module.split(".")[1] if "." in module else ""
 
 

@@ -71,23 +71,23 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.parsing.payloads.decode_raw import decode_raw
     from tfrkit.parsing.payloads.json_example import decode_json_example
     from tfrkit.parsing.payloads.tensor_proto import parse_tensor, serialize_tensor
-    from tfrkit.records.damage import Damage
-    from tfrkit.records.feature_statistics import FeatureStatistics
-    from tfrkit.records.index import Index, build_index, write_text_index
-    from tfrkit.records.inspect import infer_spec, inspect
-    from tfrkit.records.options import TFRecordCompressionType, TFRecordOptions
-    from tfrkit.records.read_examples import read_examples
-    from tfrkit.records.read_table import read_table
-    from tfrkit.records.reader import read_blocks, read_records
-    from tfrkit.records.record_file import RecordFile
-    from tfrkit.records.repair import RepairReport, repair
-    from tfrkit.records.repair_files import RepairFilesReport, repair_files
-    from tfrkit.records.schema import FeatureSummary, Schema
-    from tfrkit.records.shards import ShardWriter, shard_of
-    from tfrkit.records.statistics import Statistics
-    from tfrkit.records.stats import stats
-    from tfrkit.records.verify import FileReport, VerifyReport, verify
-    from tfrkit.records.writer import TFRecordWriter
+    from tfrkit.records.access.index import Index, build_index, write_text_index
+    from tfrkit.records.access.record_file import RecordFile
+    from tfrkit.records.check.repair import RepairReport, repair
+    from tfrkit.records.check.repair_files import RepairFilesReport, repair_files
+    from tfrkit.records.check.verify import FileReport, VerifyReport, verify
+    from tfrkit.records.describe.feature_statistics import FeatureStatistics
+    from tfrkit.records.describe.inspect import infer_spec, inspect
+    from tfrkit.records.describe.schema import FeatureSummary, Schema
+    from tfrkit.records.describe.statistics import Statistics
+    from tfrkit.records.describe.stats import stats
+    from tfrkit.records.read.damage import Damage
+    from tfrkit.records.read.read_examples import read_examples
+    from tfrkit.records.read.read_table import read_table
+    from tfrkit.records.read.reader import read_blocks, read_records
+    from tfrkit.records.write.options import TFRecordCompressionType, TFRecordOptions
+    from tfrkit.records.write.shards import ShardWriter, shard_of
+    from tfrkit.records.write.writer import TFRecordWriter
 
 __all__ = [
     "AUTOTUNE",
@@ -230,23 +230,23 @@ _EXPORTS = {
     "model.sparse": "Sparse",
     "model.spec_json": "spec_from_json spec_to_json",
     "model.specs": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
-    "records.damage": "Damage",
-    "records.feature_statistics": "FeatureStatistics",
-    "records.index": "Index build_index write_text_index",
-    "records.inspect": "infer_spec inspect",
-    "records.options": "TFRecordCompressionType TFRecordOptions",
-    "records.read_examples": "read_examples",
-    "records.read_table": "read_table",
-    "records.reader": "read_blocks read_records",
-    "records.record_file": "RecordFile",
-    "records.repair": "RepairReport repair",
-    "records.repair_files": "RepairFilesReport repair_files",
-    "records.schema": "FeatureSummary Schema",
-    "records.statistics": "Statistics",
-    "records.stats": "stats",
-    "records.shards": "ShardWriter shard_of",
-    "records.verify": "FileReport VerifyReport verify",
-    "records.writer": "TFRecordWriter",
+    "records.read.damage": "Damage",
+    "records.describe.feature_statistics": "FeatureStatistics",
+    "records.access.index": "Index build_index write_text_index",
+    "records.describe.inspect": "infer_spec inspect",
+    "records.write.options": "TFRecordCompressionType TFRecordOptions",
+    "records.read.read_examples": "read_examples",
+    "records.read.read_table": "read_table",
+    "records.read.reader": "read_blocks read_records",
+    "records.access.record_file": "RecordFile",
+    "records.check.repair": "RepairReport repair",
+    "records.check.repair_files": "RepairFilesReport repair_files",
+    "records.describe.schema": "FeatureSummary Schema",
+    "records.describe.statistics": "Statistics",
+    "records.describe.stats": "stats",
+    "records.write.shards": "ShardWriter shard_of",
+    "records.check.verify": "FileReport VerifyReport verify",
+    "records.write.writer": "TFRecordWriter",
 }
 _SUBMODULES = ("build", "image")
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}

@@ -15,8 +15,8 @@ from tfrkit.build.bad_limit import BadLimit
 from tfrkit.build.reshard import reshard
 from tfrkit.build.select import select
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.records.completeness import find_shards
-from tfrkit.records.verify import verify_files
+from tfrkit.records.check.completeness import find_shards
+from tfrkit.records.check.verify import verify_files
 
 
 def nothing_published(out: Path) -> bool:

@@ -21,8 +21,8 @@ from tfrkit.errors import (
     InvalidArgumentError,
     ResourceExhaustedError,
 )
-from tfrkit.records import writer
 from tfrkit.records.manifest import read_manifest
+from tfrkit.records.write import writer
 
 
 class PowerCutError(Exception):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.build.delimited import Table, read_table
 from tfrkit.build import delimited, row_survey, row_windows
 from tfrkit.build.table import table as build_table
-from tfrkit.records.reader import read_records
+from tfrkit.records.read.reader import read_records
 
 UNCLOSED = "quote or escape without an end"
 LONG = "line too long"

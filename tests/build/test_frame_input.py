@@ -16,7 +16,7 @@ from tfrkit.build.frame_recipe import FrameRecipe
 from tfrkit.build.watch import Watch
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, NotFoundError
-from tfrkit.records.index import build_index, save_index
+from tfrkit.records.access.index import build_index, save_index
 
 
 def read(recipe: FrameRecipe) -> list[bytes]:

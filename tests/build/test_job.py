@@ -9,7 +9,7 @@ import tfrkit as tfr
 from tests.build.made import Failing, Numbers, job, left_over, mixed, record, train, tree
 from tfrkit.build.job import BadInput, Group, Progress, dry_run, run_job
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.records.index import load_index
+from tfrkit.records.access.index import load_index
 from tfrkit.records.manifest import read_manifest
 from tfrkit.stores.source import open_source
 

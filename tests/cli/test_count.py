@@ -6,7 +6,7 @@ import os
 import pytest
 
 import tfrkit as tfr
-from tfrkit.records.count import count_records
+from tfrkit.records.access.count import count_records
 
 
 def test_one_file_gives_a_number(command, words):

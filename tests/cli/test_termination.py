@@ -31,8 +31,8 @@ main()
         ("tfrkit.build.table:plan_table", ("build", "table", "a.csv", "out", "--dry-run")),
         ("tfrkit.build.image_plan:plan_images", ("build", "images", "photos", "out")),
         ("tfrkit.build.frame_input:frame_input", ("reshard", "a.tfrecord", "out/a", "--shards", "2")),
-        ("tfrkit.records.verify:verify_files", ("verify", "a.tfrecord")),
-        ("tfrkit.records.repair:repair", ("repair", "a.tfrecord", "b.tfrecord")),
+        ("tfrkit.records.check.verify:verify_files", ("verify", "a.tfrecord")),
+        ("tfrkit.records.check.repair:repair", ("repair", "a.tfrecord", "b.tfrecord")),
     ],
 )
 def test_signal_in_the_survey_ends_with_130_and_a_line(place, arguments, number, tmp_path):

@@ -100,8 +100,8 @@ def test_progress_counts_all_bytes(folder):
 
 
 def test_more_damages_than_memory_should_hold_are_counted(command, folder, monkeypatch):
-    monkeypatch.setattr("tfrkit.records.verify.MAX_DAMAGES", 30)
-    monkeypatch.setattr("tfrkit.records.repair.MAX_DAMAGES", 30)
+    monkeypatch.setattr("tfrkit.records.check.verify.MAX_DAMAGES", 30)
+    monkeypatch.setattr("tfrkit.records.check.repair.MAX_DAMAGES", 30)
     with tfr.TFRecordWriter("a.tfrecord") as writer:
         writer.write_many([b"x" * 8] * 70)
     frames = np.fromfile("a.tfrecord", np.uint8).reshape(-1, 24)

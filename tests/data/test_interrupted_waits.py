@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tfrkit as tfr
-from tfrkit.records import reader as reader_module
+from tfrkit.records.read import reader as reader_module
 
 
 class Interrupted:

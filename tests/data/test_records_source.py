@@ -19,7 +19,7 @@ from tfrkit.data.chunk import Records
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, NodeIterator
 from tfrkit.data.records_source import RecordsNode
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError, NotFoundError, OpError
-from tfrkit.records.position import Places
+from tfrkit.records.read.position import Places
 
 IN_TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -15,7 +15,7 @@ import tfrkit as tfr
 from tests.oracle.frames import compress, flip, frame, grow, header, member, put
 from tests.oracle.oracle import COMPRESSIONS, Failure, assert_same, attempt, tf_iterator, tf_random_reader
 from tests.rules import tf_rule
-from tfrkit.records.polling import tf_record_iterator, tf_record_random_reader
+from tfrkit.tf.v1.polling import tf_record_iterator, tf_record_random_reader
 
 ONE, TWO = frame(b"one"), frame(b"two2")  # 19 and 20 bytes
 STOP = Failure("StopIteration", "")

@@ -30,7 +30,7 @@ from tests.oracle.oracle import (
     tf_writer,
 )
 from tests.rules import tf_rule
-from tfrkit.records.polling import tf_record_iterator
+from tfrkit.tf.v1.polling import tf_record_iterator
 
 KINDS = (*COMPRESSIONS, "members")
 

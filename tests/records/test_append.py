@@ -22,8 +22,8 @@ from tests.records.made import (
 )
 from tfrkit.codecs.member import EMPTY_MEMBER
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError
-from tfrkit.records.append import AppendPlan, kept_blocks, plan_append
-from tfrkit.records.index import index_path
+from tfrkit.records.access.index import index_path
+from tfrkit.records.write.append import AppendPlan, kept_blocks, plan_append
 
 KINDS = ("none", "GZIP", "ZLIB", "XZ", "ZSTD")
 MORE = [b"more", b"", b"and more"]

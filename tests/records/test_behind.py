@@ -19,11 +19,12 @@ from tfrkit import _core
 from tfrkit.build.journal import Header, Journal
 from tfrkit.build.report import Finished
 from tfrkit.errors import AbortedError, FailedPreconditionError, OpError, ResourceExhaustedError
-from tfrkit.records import behind, record_file
-from tfrkit.records.behind import Behind
-from tfrkit.records.pool import spawn
+from tfrkit.records.access import record_file
+from tfrkit.records.write import overlap as behind
+from tfrkit.records.write.overlap import Behind
 from tfrkit.stores import output
 from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput
+from tfrkit.threads import spawn
 
 RECORDS = [
     b"%d:" % number + bytes(990) for number in range(6000)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.records.made import CONTAINERS, GOLDEN, GOLDEN_RECORDS, contain, flip, frames, member, members, put
 from tests.records.strategies import damaged_files
 from tfrkit import TENSORFLOW, TFRKIT, Block, Damage, ReadPolicy
-from tfrkit.records.chain import Chain, open_chain
-from tfrkit.records.cut import Event
+from tfrkit.records.read.file_reader import Chain, open_chain
+from tfrkit.records.read.frame_splitter import Event
 from tfrkit.stores.source import open_source
 from tfrkit.testing import reference
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tfrkit.model.messages import Example, SequenceExample
-from tfrkit.records.content import Sample, describe
+from tfrkit.records.sniff.value_sniffer import Sample, describe
 
 CUT = 1 << 14
 

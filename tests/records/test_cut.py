@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.records.made import GOLDEN, GOLDEN_RECORDS, flip, frame, frames, header
 from tests.records.strategies import damaged_files, pieces
 from tfrkit import Block, Damage
-from tfrkit.records.cut import FrameCutter, check_block
+from tfrkit.records.read.frame_splitter import FrameCutter, check_block
 from tfrkit.testing import reference
 
 

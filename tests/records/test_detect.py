@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records.made import CONTAINERS, GOLDEN, contain, flip, frame, header
-from tfrkit.records.detect import HEAD_BYTES, detect, holds_records
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect, holds_records
 
 NAMES = {"MEMBERS": "GZIP"}
 

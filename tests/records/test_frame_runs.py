@@ -8,8 +8,8 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit.model.block import Block
-from tfrkit.records.frame_runs import FrameRuns, frames_of
-from tfrkit.records.index import build_index, load_index
+from tfrkit.records.access.index import build_index, load_index
+from tfrkit.records.write.frame_runs import FrameRuns, frames_of
 from tfrkit.stores.source import open_source
 
 RECORDS = [bytes([i % 251]) * (i * 37 % 3000) for i in range(2000)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tfrkit as tfr
 from tests.records.made import GOLDEN, GOLDEN_RECORDS, contain, flip, frame, frames, header, members, put
 from tfrkit.errors import DataLossError, FailedPreconditionError
-from tfrkit.records.index import (
+from tfrkit.records.access.index import (
     Index,
     build_index,
     index_path,
@@ -83,7 +83,7 @@ def test_large_payloads_are_skipped_not_read(tmp_path, monkeypatch):
             got += len(view)
             return source.read_into(view, position)
 
-    monkeypatch.setattr("tfrkit.records.index.ByteSource", Counting)
+    monkeypatch.setattr("tfrkit.records.access.index.ByteSource", Counting)
     index = build_index(Counting())  # type: ignore[arg-type]
     assert np.diff(index.frames).tolist() == [len(record) + 16 for record in records]
     assert got < 5 << 20

@@ -10,8 +10,8 @@ import pytest
 import tfrkit as tfr
 from tests.records.made import flip, put
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tfrkit.records.sample import choose_files
-from tfrkit.records.schema import Place
+from tfrkit.records.describe.choose_records import choose_files
+from tfrkit.records.describe.schema import Place
 
 
 def examples(dicts) -> list[bytes]:

@@ -11,7 +11,7 @@ import pytest
 import tfrkit as tfr
 from tests.records.made import GOLDEN, put
 from tfrkit.errors import DataLossError
-from tfrkit.records.looks_like import looks_like
+from tfrkit.records.sniff.file_sniffer import looks_like
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 132\n"
 

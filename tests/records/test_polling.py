@@ -5,7 +5,7 @@ import pytest
 import tfrkit as tfr
 from tests.records.made import GOLDEN, GOLDEN_RECORDS, contain, flip, frame, frames, put
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError
-from tfrkit.records.polling import tf_record_iterator, tf_record_random_reader
+from tfrkit.tf.v1.polling import tf_record_iterator, tf_record_random_reader
 
 KINDS = ("", "GZIP", "ZLIB")
 

@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 
-from tfrkit.records.pool import ThreadPool, default_threads, spawn, thread_pool
+from tfrkit.threads import ThreadPool, default_threads, spawn, thread_pool
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no affinity on this system")
@@ -176,7 +176,7 @@ EXITS = {
 def test_the_interpreter_ends_quietly_and_soon(code):
     lines = "import atexit\natexit.register(lambda: print(spawn(len, 'abc').result()))\n"
     lines += "import threading, time\nfrom tfrkit import _core\n"
-    lines += f"from tfrkit.records.pool import spawn, thread_pool\n{code}\n"
+    lines += f"from tfrkit.threads import spawn, thread_pool\n{code}\n"
     begin = time.monotonic()
     process = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60)
     assert (process.returncode, process.stderr) == (0, "")
@@ -187,7 +187,7 @@ def test_the_interpreter_ends_quietly_and_soon(code):
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_exits_without_the_threads_of_its_parent():
     code = (
-        "import os, sys, threading\nfrom tfrkit.records.pool import spawn\n"
+        "import os, sys, threading\nfrom tfrkit.threads import spawn\n"
         "door = threading.Event()\nwork = spawn(door.wait, 60)\npid = os.fork()\n"
         "if pid == 0:\n    sys.exit(spawn(lambda: 7).result(10))\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\ndoor.set()\n"

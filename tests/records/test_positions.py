@@ -14,10 +14,10 @@ from tests.records.made import CONTAINERS, contain, flip, frames, member, put
 from tests.records.strategies import damaged_files
 from tfrkit import TENSORFLOW, TFRKIT, Block, ReadPolicy
 from tfrkit.errors import DataLossError, DataLossWarning, OpError
-from tfrkit.records.fetch import fetch
-from tfrkit.records.fingerprint import file_fingerprint
-from tfrkit.records.position import Places, Position
-from tfrkit.records.reader import BlockReader
+from tfrkit.records.access.fetch import fetch
+from tfrkit.records.access.fingerprint import file_fingerprint
+from tfrkit.records.read.position import Places, Position
+from tfrkit.records.read.reader import BlockReader
 
 IN_TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 FILES = st.lists(

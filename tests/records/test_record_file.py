@@ -28,8 +28,8 @@ from tests.records.made import (
 )
 from tfrkit.codecs.member import inflate_member
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError, ResourceExhaustedError
-from tfrkit.records import record_file
-from tfrkit.records.index import build_index, index_path, save_index
+from tfrkit.records.access import record_file
+from tfrkit.records.access.index import build_index, index_path, save_index
 from tfrkit.stores.source import ByteSource
 
 RECORDS = [b"%d " % i * (i % 7) for i in range(1000)]
@@ -269,7 +269,9 @@ def test_index_is_kept_on_request_and_used(tmp_path, monkeypatch):
     path = put(tmp_path / "a", GOLDEN)
     tfr.RecordFile(path, index="save")
     assert Path(index_path(str(path))).exists()
-    monkeypatch.setattr("tfrkit.records.record_file.build_index", lambda source: pytest.fail("built again"))
+    monkeypatch.setattr(
+        "tfrkit.records.access.record_file.build_index", lambda source: pytest.fail("built again")
+    )
     assert list(tfr.RecordFile(path)) == GOLDEN_RECORDS
 
 
@@ -287,7 +289,7 @@ def test_stale_index_is_noticed(tmp_path):
 def test_memory_looks_at_no_index(tmp_path, monkeypatch):
     path = put(tmp_path / "a", GOLDEN)
     tfr.RecordFile(path, index="save")
-    monkeypatch.setattr("tfrkit.records.record_file.load_index", lambda *args: pytest.fail("looked"))
+    monkeypatch.setattr("tfrkit.records.access.record_file.load_index", lambda *args: pytest.fail("looked"))
     assert len(tfr.RecordFile(path, index="memory")) == 3
 
 
@@ -295,7 +297,7 @@ def test_memory_looks_at_no_index(tmp_path, monkeypatch):
 def test_text_index_of_other_tools_is_used(name, tmp_path, monkeypatch):
     path = put(tmp_path / "a.tfrecord", GOLDEN)
     put(tmp_path / name, b"0 19\n19 16\n35 18\n")
-    monkeypatch.setattr("tfrkit.records.record_file.build_index", lambda source: pytest.fail("built"))
+    monkeypatch.setattr("tfrkit.records.access.record_file.build_index", lambda source: pytest.fail("built"))
     assert list(tfr.RecordFile(path)) == GOLDEN_RECORDS
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError, OutOfRangeError
-from tfrkit.records.reader_state import ReaderState
-from tfrkit.records.record_reader import (
+from tfrkit.tf.v1.reader_state import ReaderState
+from tfrkit.tf.v1.record_reader import (
     FixedLengthRecordReader,
     IdentityReader,
     TextLineReader,

@@ -9,9 +9,9 @@ import pytest
 import tfrkit as tfr
 from tests.records.made import GOLDEN
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError
-from tfrkit.records.index import index_path, load_index
+from tfrkit.records.access.index import index_path, load_index
 from tfrkit.records.manifest import read_manifest
-from tfrkit.records.shards import shard_of
+from tfrkit.records.write.shards import shard_of
 from tfrkit.stores.source import open_source
 
 RECORDS = [b"%d " % i * 9 for i in range(100)]

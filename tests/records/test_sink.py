@@ -12,7 +12,7 @@ from tests.records.made import GOLDEN, frames
 from tfrkit import TFRecordOptions
 from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
 from tfrkit.codecs.member import parse_member_header
-from tfrkit.records.sink import MemberSink, PlainSink, Sink, StreamSink, ZlibSink
+from tfrkit.records.write.sink import MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.stores.output import ObjectOutput
 
 RUNS = [frames([bytes([i]) * 1000] * 20) for i in range(50)]
@@ -85,7 +85,7 @@ def test_flush_of_one_stream_makes_everything_readable(kind, window):
 
 
 def test_place_of_every_member_is_kept(monkeypatch):
-    monkeypatch.setattr("tfrkit.records.sink._MEMBER_BYTES", 1)
+    monkeypatch.setattr("tfrkit.records.write.sink._MEMBER_BYTES", 1)
     file = io.BytesIO()
     sink = MemberSink(ObjectOutput(file), 5, 2)
     for run in RUNS[:5]:
@@ -112,8 +112,8 @@ def test_small_runs_share_a_member():
 
 
 def test_run_beyond_the_members_limit_is_an_ordinary_member(monkeypatch):
-    monkeypatch.setattr("tfrkit.records.sink._MEMBER_BYTES", 1)
-    monkeypatch.setattr("tfrkit.records.sink.MAX_MEMBER_BYTES", 1000)
+    monkeypatch.setattr("tfrkit.records.write.sink._MEMBER_BYTES", 1)
+    monkeypatch.setattr("tfrkit.records.write.sink.MAX_MEMBER_BYTES", 1000)
     file = io.BytesIO()
     sink = MemberSink(ObjectOutput(file), 5, 2)
     for run in (GOLDEN, RUNS[0], GOLDEN):

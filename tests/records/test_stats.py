@@ -17,8 +17,8 @@ import tfrkit as tfr
 from tests.records.examples import example, example_dicts, sequence, write
 from tests.records.made import flip
 from tfrkit.errors import DataLossError
-from tfrkit.records.feature_statistics import Distinct
-from tfrkit.records.native_statistics import PERCENTS
+from tfrkit.records.describe.feature_statistics import Distinct
+from tfrkit.records.describe.native_statistics import PERCENTS
 from tfrkit.testing.reference import frames
 
 EXACT = 100_000  # different values of a feature that are counted one by one
@@ -418,7 +418,7 @@ def test_the_result_does_not_depend_on_threads_or_blocks(varied, monkeypatch):
     assert whole.features["many"].int64.rank_error > 0
     assert whole.features["text"].bytes.distinct.standard_error > 0
     for threads, batch in ((2, 1 << 23), (5, 1), (3, 1 << 18)):
-        monkeypatch.setattr("tfrkit.records.stats._BATCH_BYTES", batch)
+        monkeypatch.setattr("tfrkit.records.describe.stats._BATCH_BYTES", batch)
         again = tfr.stats(varied, threads=threads)
         assert again == whole
         assert again.to_dict() == whole.to_dict()

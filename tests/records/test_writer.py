@@ -21,7 +21,7 @@ from tfrkit.errors import (
     NotFoundError,
     ResourceExhaustedError,
 )
-from tfrkit.records.index import index_path
+from tfrkit.records.access.index import index_path
 
 KINDS = ("none", "GZIP", "ZLIB", "XZ", "ZSTD")
 

@@ -14,7 +14,7 @@ import pytest
 import tfrkit as tfr
 from tests.robustness.test_build_kill import CALLS, quick_disk, run_in_child
 from tfrkit.errors import OpError
-from tfrkit.records.index import index_path
+from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import read_manifest
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads

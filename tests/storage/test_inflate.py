@@ -19,7 +19,7 @@ from tfrkit.codecs.inflate import (
     zlib_text,
 )
 from tfrkit.errors import DataLossError, ResourceExhaustedError
-from tfrkit.records.reader import read_records
+from tfrkit.records.read.reader import read_records
 from tfrkit.stores.source import open_source
 
 KINDS = ("", "GZIP", "ZLIB", "XZ", "ZSTD")

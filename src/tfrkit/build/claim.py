@@ -17,7 +17,7 @@ from tfrkit.build.plan import Job, belongs_to, job_digest, shard_names
 from tfrkit.build.report import BuildReport, is_part, read_report, report_from
 from tfrkit.build.staging import Place, clear_temporary, mix_folder, remove, remove_tree
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error
-from tfrkit.records.index import index_path
+from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import (
     ShardEntry,
     folder_lock,

@@ -13,8 +13,8 @@ from tfrkit.build.frame_input import FrameInput
 from tfrkit.build.frame_read import FrameReader
 from tfrkit.errors import InvalidArgumentError, MissingExtraError
 from tfrkit.model.block import Block
-from tfrkit.records.reader import read_blocks
-from tfrkit.records.writer import TFRecordWriter
+from tfrkit.records.read.reader import read_blocks
+from tfrkit.records.write.writer import TFRecordWriter
 
 __all__ = ["CompressionRow", "measure_compressions"]
 

@@ -46,12 +46,12 @@ from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.optional import require
-from tfrkit.records.feature_columns import gather_blocks
-from tfrkit.records.inspect import inspect
-from tfrkit.records.pool import default_threads
-from tfrkit.records.reader import read_blocks
+from tfrkit.records.describe.inspect import inspect
+from tfrkit.records.read.feature_columns import gather_blocks
+from tfrkit.records.read.reader import read_blocks
 from tfrkit.stores.output import AtomicOutput, ObjectOutput, Output
 from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.threads import default_threads
 
 __all__ = ["ExportReport", "ExportedFile", "export"]
 

@@ -13,7 +13,7 @@ from tfrkit.build.export_columns import Chunk, ExportColumn
 from tfrkit.build.export_format import ExportOptions
 from tfrkit.model.arrow_layout import Layout, export_layout
 from tfrkit.optional import require
-from tfrkit.records.table_layout import cells_layout
+from tfrkit.records.read.table_layout import cells_layout
 
 __all__ = ["ArrowSink", "ParquetSink"]
 

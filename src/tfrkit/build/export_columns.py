@@ -18,9 +18,9 @@ from tfrkit.model.block import Block
 from tfrkit.model.messages import SequenceExample
 from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.feature_columns import UNSET, Group
-from tfrkit.records.schema import FeatureSummary, Schema
-from tfrkit.records.table_layout import Cells, Form
+from tfrkit.records.describe.schema import FeatureSummary, Schema
+from tfrkit.records.read.feature_columns import UNSET, Group
+from tfrkit.records.read.table_layout import Cells, Form
 
 __all__ = ["Chunk", "ExportColumn", "Unset", "count_unset", "parse_chunk", "settle_columns", "type_text"]
 

@@ -18,7 +18,7 @@ from tfrkit.build.export_columns import Chunk, ExportColumn
 from tfrkit.build.export_format import ExportOptions
 from tfrkit.build.json_notation import float_texts
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.records.table_layout import Cells
+from tfrkit.records.read.table_layout import Cells
 
 __all__ = ["CsvSink"]
 

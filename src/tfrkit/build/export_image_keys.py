@@ -7,7 +7,7 @@ from typing import Final
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.near_names import near_names
-from tfrkit.records.schema import FeatureSummary, Schema
+from tfrkit.records.describe.schema import FeatureSummary, Schema
 
 __all__ = ["ImageKeys", "find_keys"]
 

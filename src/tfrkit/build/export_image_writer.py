@@ -19,8 +19,8 @@ from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.ops.image_format import image_format
 from tfrkit.ops.png_encode import encode_png_file
-from tfrkit.records.schema import Schema
-from tfrkit.records.table_layout import Cells
+from tfrkit.records.describe.schema import Schema
+from tfrkit.records.read.table_layout import Cells
 
 __all__ = ["ImageWriter"]
 

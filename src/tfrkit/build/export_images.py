@@ -24,10 +24,10 @@ from tfrkit.build.job import Progress
 from tfrkit.build.label_map import LABELS_FILE, read_label_map
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.records.feature_columns import gather_blocks
-from tfrkit.records.inspect import inspect
-from tfrkit.records.reader import read_blocks
-from tfrkit.records.schema import Schema
+from tfrkit.records.describe.inspect import inspect
+from tfrkit.records.describe.schema import Schema
+from tfrkit.records.read.feature_columns import gather_blocks
+from tfrkit.records.read.reader import read_blocks
 from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = ["ImagesReport", "export_images"]

@@ -14,7 +14,7 @@ from tfrkit.build.export_format import ExportOptions
 from tfrkit.build.json_notation import FEATURE_LISTS, json_values
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.table_layout import Cells
+from tfrkit.records.read.table_layout import Cells
 
 __all__ = ["JsonlSink"]
 

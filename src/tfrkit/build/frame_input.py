@@ -28,12 +28,12 @@ from tfrkit.build.job import BadInput
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import from_os_error
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.records.index import tail_checksum
-from tfrkit.records.pool import default_threads
-from tfrkit.records.writer import TFRecordWriter
+from tfrkit.records.access.index import tail_checksum
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import open_source
+from tfrkit.threads import default_threads
 
 __all__ = ["FrameInput", "FrameRun", "Scratch", "frame_input"]
 

@@ -21,8 +21,8 @@ from tfrkit.build.wanted_features import WantedFeatures
 from tfrkit.codecs.compression import canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.records.pool import default_threads
 from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.threads import default_threads
 
 __all__ = [
     "FrameOutput",

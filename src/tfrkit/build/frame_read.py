@@ -9,10 +9,10 @@ from tfrkit.build.job import BadInput
 from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt
-from tfrkit.records.chain import BLOCK_BYTES
-from tfrkit.records.damage import Damage
-from tfrkit.records.position import BEGINNING, Position
-from tfrkit.records.reader import BlockReader
+from tfrkit.records.read.damage import Damage
+from tfrkit.records.read.file_reader import BLOCK_BYTES
+from tfrkit.records.read.position import BEGINNING, Position
+from tfrkit.records.read.reader import BlockReader
 
 __all__ = ["FrameReader"]
 

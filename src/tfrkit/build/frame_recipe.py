@@ -18,9 +18,9 @@ from tfrkit.build.job import Watch
 from tfrkit.build.wanted_features import features_in
 from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.records.chain import BLOCK_BYTES
-from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.records.position import Position
+from tfrkit.records.read.file_reader import BLOCK_BYTES
+from tfrkit.records.read.position import Position
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
 from tfrkit.stores.source import open_source
 
 __all__ = ["Change", "Choice", "FrameRecipe"]

@@ -18,8 +18,8 @@ from tfrkit.build.job import BadInput
 from tfrkit.engines.local import Stop
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.records.detect import HEAD_BYTES, detect
-from tfrkit.records.index import index_path, load_index, member_table, walk_frames
+from tfrkit.records.access.index import index_path, load_index, member_table, walk_frames
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
 from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["FrameFile", "is_seekable", "survey_frames"]

@@ -17,7 +17,7 @@ from tfrkit._core import crc32c
 from tfrkit.build.image_header import BadImageError
 from tfrkit.build.image_items import ImageBuffer, ImageItems, ImageReader, ImageSource
 from tfrkit.codecs.checksum import crc32
-from tfrkit.records.pool import default_threads
+from tfrkit.threads import default_threads
 
 __all__ = ["Duplicates", "content_mark", "find_duplicates"]
 

@@ -22,7 +22,7 @@ from tfrkit.build.report import BuildReport, make_report
 from tfrkit.build.run import Run
 from tfrkit.build.watch import BadInput, OnBad, Progress, Watch
 from tfrkit.errors import InvalidArgumentError, from_os_error
-from tfrkit.records.pool import default_threads
+from tfrkit.threads import default_threads
 
 __all__ = [
     "BadInput",

@@ -15,7 +15,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group
+from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Group
 
 __all__ = ["KeyChoice"]
 

@@ -25,7 +25,7 @@ from tfrkit.build.table_format import MAP_KEY, MAP_VALUE, InputFile, Piece, Seen
 from tfrkit.build.text_source import TextSource
 from tfrkit.build.value_kinds import ValueKinds, shown_value
 from tfrkit.build.watch import Watch
-from tfrkit.records.pool import default_threads
+from tfrkit.threads import default_threads
 
 __all__ = ["survey_file"]
 

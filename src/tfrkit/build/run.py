@@ -33,7 +33,7 @@ from tfrkit.errors import (
 )
 from tfrkit.model.block import Block
 from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
-from tfrkit.records.writer import TFRecordWriter
+from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores.output import temporary_of, write_atomically
 
 __all__ = ["Run"]

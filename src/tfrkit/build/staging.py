@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from tfrkit.build.plan import Job, belongs_to
 from tfrkit.errors import from_os_error
-from tfrkit.records.index import index_path
+from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder, temporary_of
 

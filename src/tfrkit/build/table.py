@@ -29,10 +29,10 @@ from tfrkit.codecs.compression import canonical
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
-from tfrkit.records.fingerprint import content_fingerprint, file_fingerprint
-from tfrkit.records.pool import default_threads
+from tfrkit.records.access.fingerprint import content_fingerprint, file_fingerprint
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.threads import default_threads
 
 __all__ = ["TableOptions", "check_options", "plan_table", "table"]
 

@@ -13,8 +13,8 @@ from typing import Final
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.near_names import near_names
-from tfrkit.records.feature_columns import Group
-from tfrkit.records.inspect import inspect
+from tfrkit.records.describe.inspect import inspect
+from tfrkit.records.read.feature_columns import Group
 
 __all__ = ["WantedFeatures", "features_in"]
 

@@ -27,7 +27,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.feature_columns import KIND_NAMES, UNSET, Group
+from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Group
 
 __all__ = ["WhereChoice", "parse_where"]
 

@@ -17,8 +17,8 @@ import typer
 from tfrkit.cli.console import BAD_USAGE, CommandError, plain, say
 
 if TYPE_CHECKING:
-    from tfrkit.records.completeness import ShardFiles
-    from tfrkit.records.folder_state import Problem
+    from tfrkit.records.check.completeness import ShardFiles
+    from tfrkit.records.check.folder_state import Problem
 
 __all__ = [
     "STDIN",
@@ -121,7 +121,7 @@ def found_shards(paths: Iterable[str], *, stdin: bool = False) -> ShardFiles:
         CommandError: a file is not there, a glob matches nothing, a folder has no shards.
     """
     from tfrkit.errors import NotFoundError
-    from tfrkit.records.completeness import find_shards
+    from tfrkit.records.check.completeness import find_shards
 
     given = list(paths)
     for path in given:

@@ -66,7 +66,7 @@ def count(
 
 def _count_all(files: list[str], exact: bool) -> list[int | OpError]:
     """Count files, several at once; an error stands in the place of its file."""
-    from tfrkit.records.count import count_records
+    from tfrkit.records.access.count import count_records
 
     def one(path: str, threads: int | None = 1) -> int | OpError:
         try:
@@ -76,6 +76,6 @@ def _count_all(files: list[str], exact: bool) -> list[int | OpError]:
 
     if len(files) == 1:
         return [one(files[0], None)]
-    from tfrkit.records.pool import thread_pool
+    from tfrkit.threads import thread_pool
 
     return list(thread_pool().map(one, files))

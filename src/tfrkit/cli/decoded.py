@@ -15,11 +15,11 @@ from tfrkit.cli.arguments import STDIN, opened
 from tfrkit.cli.console import BAD_USAGE, CommandError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt
-from tfrkit.records.feature_columns import Group
-from tfrkit.records.index import load_index
-from tfrkit.records.position import BEGINNING, Position
-from tfrkit.records.read_examples import rows_of
-from tfrkit.records.reader import BlockReader
+from tfrkit.records.access.index import load_index
+from tfrkit.records.read.feature_columns import Group
+from tfrkit.records.read.position import BEGINNING, Position
+from tfrkit.records.read.read_examples import rows_of
+from tfrkit.records.read.reader import BlockReader
 from tfrkit.stores.source import open_source
 
 __all__ = ["Decoded", "decode", "first_blocks", "random_blocks"]
@@ -135,8 +135,8 @@ def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int 
     """Give `count` records from anywhere behind the first `skip`, in the order in which they stand in the files."""
     import random
 
-    from tfrkit.records.count import count_records
-    from tfrkit.records.record_file import RecordFile
+    from tfrkit.records.access.count import count_records
+    from tfrkit.records.access.record_file import RecordFile
 
     if STDIN in files:
         raise CommandError(

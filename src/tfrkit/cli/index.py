@@ -75,7 +75,7 @@ def index(
 def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
     import os
 
-    from tfrkit.records.index import build_index, index_path, save_index, write_text_index
+    from tfrkit.records.access.index import build_index, index_path, save_index, write_text_index
     from tfrkit.stores.source import open_source
 
     target = path + ".idx" if text else index_path(path)
@@ -98,7 +98,7 @@ def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
 
 def _records_of(path: str, target: str, source: ByteSource, text: bool) -> int | None:
     """Give how many records an index that fits the shard has; None if there is none."""
-    from tfrkit.records.index import load_index, read_text_index
+    from tfrkit.records.access.index import load_index, read_text_index
 
     try:
         found = read_text_index(target, source) if text else load_index(path, source)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from tfrkit.cli.arguments import STDIN
 from tfrkit.cli.console import BAD_DATA, CommandError, plain
 from tfrkit.model.specs import FixedLenFeature, FixedLenSequenceFeature
-from tfrkit.records.schema_text import content_text
+from tfrkit.records.describe.schema_text import content_text
 
 if TYPE_CHECKING:
     from tfrkit.model.specs import FeatureSpec
-    from tfrkit.records.schema import FeatureSummary, Schema
+    from tfrkit.records.describe.schema import FeatureSummary, Schema
 
 __all__ = ["reading_code"]
 

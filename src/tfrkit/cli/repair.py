@@ -22,7 +22,7 @@ from tfrkit.cli.console import (
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from tfrkit.records.repair import RepairReport
+    from tfrkit.records.check.repair import RepairReport
 
 app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20
@@ -84,7 +84,7 @@ def repair(
 
 
 def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet: bool) -> None:
-    from tfrkit.records.repair import repair as mend
+    from tfrkit.records.check.repair import repair as mend
 
     if os.path.lexists(target) and not overwrite:
         raise CommandError(
@@ -101,7 +101,7 @@ def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet:
 
 
 def _repair_many(sources: list[str], folder: str | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
-    from tfrkit.records.repair_files import repair_files
+    from tfrkit.records.check.repair_files import repair_files
 
     found = found_shards(sources)
     named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]

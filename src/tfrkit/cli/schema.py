@@ -21,7 +21,7 @@ from tfrkit.cli.console import BAD_USAGE, CommandError, out, say
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from tfrkit.records.schema import Schema
+    from tfrkit.records.describe.schema import Schema
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -69,7 +69,7 @@ def schema(
 
 def _compression(files: list[str]) -> str:
     """Give the compression of files, which TensorFlow wants to be told."""
-    from tfrkit.records.detect import HEAD_BYTES, detect
+    from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
     from tfrkit.stores.source import open_source
 
     kinds = {detect(open_source(path).peek(HEAD_BYTES)) for path in files if path != STDIN} or {""}
@@ -83,7 +83,7 @@ def _compression(files: list[str]) -> str:
 def _inspect(
     files: list[str], count: int | None, threads: int | None, on_corrupt: Any, quiet: bool
 ) -> Schema:
-    from tfrkit.records.inspect import inspect
+    from tfrkit.records.describe.inspect import inspect
 
     total = sum(os.path.getsize(path) for path in files if path != STDIN) if count is None else 0
     done = 0

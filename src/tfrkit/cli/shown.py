@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tfrkit.cli.console import number_of, pad, plain, width_of
 from tfrkit.cli.decoded import Decoded
-from tfrkit.records.content import Sample, describe
+from tfrkit.records.sniff.value_sniffer import Sample, describe
 
 __all__ = ["as_json", "as_lines"]
 

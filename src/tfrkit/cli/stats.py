@@ -54,7 +54,7 @@ def stats(
 
     Example: tfr stats 'out/train-*.tfrecord' --key label --label-map out/labels.txt
     """
-    from tfrkit.records.stats import stats as count_values
+    from tfrkit.records.describe.stats import stats as count_values
 
     files = shard_files(paths, stdin=True)
     names = None if labels is None else _label_names(labels)
@@ -99,7 +99,7 @@ def _check_keys(keys: list[str] | None, found: Any, files: list[str]) -> None:
     missing = [key for key in keys or () if key not in found.features and key not in found.feature_lists]
     if missing:
         from tfrkit.model.near_names import near_names
-        from tfrkit.records.inspect import inspect
+        from tfrkit.records.describe.inspect import inspect
 
         near = ""
         if STDIN not in files:

@@ -13,7 +13,7 @@ from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, s
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from tfrkit.records.verify import FileReport, VerifyReport
+    from tfrkit.records.check.verify import FileReport, VerifyReport
 
 app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20  # damages of a file
@@ -30,7 +30,7 @@ def verify(
 
     Example: tfr verify 'out/*.tfrecord'
     """
-    from tfrkit.records.verify import verify_files
+    from tfrkit.records.check.verify import verify_files
 
     found = found_shards(paths, stdin=True)
     named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]

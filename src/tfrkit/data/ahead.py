@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from tfrkit.data.node import Context, Inbox, Node, Run
 from tfrkit.errors import CancelledError
-from tfrkit.records.pool import exiting, spawn
+from tfrkit.threads import exiting, spawn
 
 __all__ = ["Ahead", "Place"]
 

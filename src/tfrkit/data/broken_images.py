@@ -20,7 +20,7 @@ from tfrkit.errors import DataLossWarning
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.ops.image_maker import ImageMaker
-from tfrkit.records.damage import Damage
+from tfrkit.records.read.damage import Damage
 
 __all__ = ["BrokenImages", "DecodedIterator"]
 

@@ -18,7 +18,7 @@ from tfrkit.data.origin import Origin
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.ops.image_maker import ImageMaker
-from tfrkit.records.pool import thread_pool
+from tfrkit.threads import thread_pool
 
 __all__ = ["BadImage", "as_batch", "broken_text", "decode_column", "decode_value"]
 

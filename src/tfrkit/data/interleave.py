@@ -27,7 +27,7 @@ from tfrkit.data.node import (
 )
 from tfrkit.data.slot import Slot, node_of
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.records.pool import default_threads
+from tfrkit.threads import default_threads
 
 __all__ = ["InterleaveNode", "resolve_cycle"]
 

@@ -23,7 +23,7 @@ from tfrkit.data.refused_repeat import RefusedRepeatNode
 from tfrkit.data.state import StateKeeper
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.records.damage import Damage
+from tfrkit.records.read.damage import Damage
 from tfrkit.stores.at_exit import unless_exiting
 
 __all__ = ["DatasetIterator", "NumpyIterator", "new_context"]

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.chunk import Chunk
-from tfrkit.records.damage import Damage
-from tfrkit.records.pool import default_threads
+from tfrkit.records.read.damage import Damage
+from tfrkit.threads import default_threads
 
 __all__ = [
     "AUTOTUNE",

@@ -19,12 +19,12 @@ from tfrkit.data.file_source import FileSourceNode
 from tfrkit.data.node import Context, NodeIterator, Run
 from tfrkit.errors import MissingExtraError, OpError
 from tfrkit.model.block import Block
-from tfrkit.records.chain import BLOCK_BYTES
-from tfrkit.records.cut import check_block
-from tfrkit.records.damage import Damage
-from tfrkit.records.fetch import fetch
-from tfrkit.records.position import BEGINNING, Places, Position
-from tfrkit.records.reader import BlockReader
+from tfrkit.records.access.fetch import fetch
+from tfrkit.records.read.damage import Damage
+from tfrkit.records.read.file_reader import BLOCK_BYTES
+from tfrkit.records.read.frame_splitter import check_block
+from tfrkit.records.read.position import BEGINNING, Places, Position
+from tfrkit.records.read.reader import BlockReader
 
 __all__ = ["RecordsNode"]
 

@@ -19,7 +19,7 @@ from tfrkit.data.repeat import RepeatNode
 from tfrkit.data.seeds import SeedGenerator, find_seeds
 from tfrkit.data.shuffle_state import Base, Epoch, Saved, ShuffledNode, list_places, source_of, unpack
 from tfrkit.data.shuffle_store import Elements, ShuffleStore
-from tfrkit.records.position import Places
+from tfrkit.records.read.position import Places
 
 __all__ = ["ShuffleIterator", "ShuffleNode", "repeated"]
 

@@ -28,7 +28,7 @@ from tfrkit.data.slices import SlicesNode
 from tfrkit.data.take import SkipNode, TakeNode
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.select import IntArray
-from tfrkit.records.position import Places
+from tfrkit.records.read.position import Places
 
 __all__ = ["Base", "Epoch", "Saved", "ShuffledNode", "list_places", "pack", "source_of", "unpack"]
 

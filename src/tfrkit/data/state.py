@@ -23,7 +23,7 @@ import numpy as np
 
 from tfrkit.data.node import Node, to_json
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.records.fingerprint import file_fingerprint
+from tfrkit.records.access.fingerprint import file_fingerprint
 
 __all__ = ["StateKeeper", "fingerprint", "other_stage", "stages_of", "to_json"]
 

@@ -31,7 +31,7 @@ from tfrkit.errors import (
 )
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, ReadPolicy
-from tfrkit.records.detect import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
 from tfrkit.stores.source import open_source
 
 __all__ = ["TextLineDataset", "TextLinesNode"]

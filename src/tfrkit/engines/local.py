@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Generic, TypeVar
 
 from tfrkit.errors import CancelledError
-from tfrkit.records.pool import exiting, spawn
+from tfrkit.threads import exiting, spawn
 
 __all__ = ["Stop", "run_tasks"]
 

@@ -1,7 +1,7 @@
 """Columns into Examples: encode_examples and encode_sequence_examples.
 
 Reads the columns with `encode_column.py`, sorts them by name, and hands them to the kernel, which writes the bytes of
-all examples, in frames, in one go. Single examples are `convert.py`'s; files are `records/writer.py`'s.
+all examples, in frames, in one go. Single examples are `convert.py`'s; files are `records/write/writer.py`'s.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Decompression is in `inflate.py`. Regular files are read by position, so that threads can share one descriptor;
 everything else is read in order only. Nothing is memory-mapped here: a file that shrinks would kill the process. Random
-access to records does map files, and guards itself; see `records/record_file.py`.
+access to records does map files, and guards itself; see `records/access/record_file.py`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from tfrkit.errors import (
 )
 from tfrkit.model.block import Block
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.reader import BlockReader
+from tfrkit.records.read.reader import BlockReader
 from tfrkit.testing.plain_stage import Item, Row, Stage, runs
 
 _BLOCK_BYTES = 1 << 16

@@ -1,4 +1,4 @@
-"""TF1's readers of files, run at once: `tfrkit.records.record_reader` with Tensors."""
+"""TF1's readers of files, run at once: `tfrkit.tf.v1.record_reader` with Tensors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.records import record_reader
 from tfrkit.tf.lift import unwrap
 from tfrkit.tf.tensor import Tensor
+from tfrkit.tf.v1 import record_reader
 
 __all__ = [
     "FixedLengthRecordReader",

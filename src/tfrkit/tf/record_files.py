@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfrkit.model.policy import TENSORFLOW
-from tfrkit.records import writer
+from tfrkit.records.write import writer
 
 __all__ = ["TFRecordWriter"]
 

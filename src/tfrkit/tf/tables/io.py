@@ -8,9 +8,9 @@ from tfrkit.tf.entry import Entry, Raw
 
 NAMES: Final[dict[str, Entry]] = {
     "io.TFRecordWriter python_io.TFRecordWriter": Raw("tf.record_files:TFRecordWriter"),
-    "io.TFRecordOptions python_io.TFRecordOptions": Raw("records.options:TFRecordOptions"),
+    "io.TFRecordOptions python_io.TFRecordOptions": Raw("records.write.options:TFRecordOptions"),
     "compat.v1.io.TFRecordCompressionType python_io.TFRecordCompressionType": Raw(
-        "records.options:TFRecordCompressionType"
+        "records.write.options:TFRecordCompressionType"
     ),
     "io.FixedLenFeature FixedLenFeature": Raw("model.specs:FixedLenFeature"),
     "io.VarLenFeature VarLenFeature": Raw("model.specs:VarLenFeature"),
@@ -34,5 +34,5 @@ NAMES: Final[dict[str, Entry]] = {
     "io.decode_compressed decode_compressed": "parsing.payloads.decode_compressed:decode_compressed",
     "io.decode_base64 decode_base64": "parsing.payloads.decode_base64:decode_base64",
     "io.encode_base64 encode_base64": "parsing.payloads.decode_base64:encode_base64",
-    "compat.v1.io.tf_record_iterator python_io.tf_record_iterator": Raw("records.polling:tf_record_iterator"),
+    "compat.v1.io.tf_record_iterator python_io.tf_record_iterator": Raw("tf.v1.polling:tf_record_iterator"),
 }

@@ -1,0 +1,119 @@
+"""stats: read records and count what their values are.
+
+Native code counts, some blocks at a time and on all cores, each feature in the order of the records; so the result is
+the same in any number of threads. What comes out is `Statistics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
+
+from tfrkit import _core
+from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
+from tfrkit.records.describe.choose_records import choose_blocks
+from tfrkit.records.describe.statistics import Statistics
+from tfrkit.records.read.feature_columns import check_columns
+from tfrkit.stores.paths import Paths
+
+__all__ = ["stats"]
+
+Progress = Callable[[int, int], object]
+_BATCH_BYTES: Final = 1 << 23  # counted at once: enough work for many threads, little memory
+_MAX_TOP: Final = 1000
+
+
+def stats(
+    paths: Paths,
+    sample: int | None = None,
+    *,
+    columns: Collection[str] | None = None,
+    top: int = 10,
+    compression: str | None = None,
+    crc: bool | None = None,
+    on_corrupt: OnCorrupt | None = None,
+    threads: int | None = None,
+    max_record_bytes: int | None = None,
+    policy: ReadPolicy = TFRKIT,
+    progress: Progress | None = None,
+) -> Statistics:
+    """Count what the values of all records, or of a sample of them, are.
+
+    Counts, least and greatest, means and standard deviations are exact. So is everything else of a feature with up to
+    100,000 different values (1,000 from the 49th feature on, 100 from the 177th on); beyond that distinct, frequent
+    values and quantiles are estimated, and say how well.
+
+    Args:
+        paths: as for `read_blocks`.
+        sample: how many records to look at; None means all. They are chosen as by `inspect`.
+        columns: names of the features and feature lists to count; None means all.
+        top: how many of the most frequent values to keep, up to 1,000.
+        compression: see `read_blocks`, also for the next ones.
+        crc: check the CRC of the data of every record.
+        on_corrupt: what to do about damage.
+        threads: how many cores to use; by default all. The result does not depend on it.
+        max_record_bytes: a record that claims to be larger is damage.
+        policy: where the defaults come from. Records mean what protobuf says whatever the policy.
+        progress: called now and then, in this thread, with how many records and how many of their bytes are done.
+
+    Returns:
+        What was counted: `print` it, or look at `.features`. Records that are no Examples are no error here.
+
+    Raises:
+        DataLossError: a file is damaged, unless `on_corrupt` says otherwise.
+        NotFoundError: a file is not there, or a pattern matches nothing.
+
+    >>> import tfrkit
+    >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
+    ...     for number in range(100):
+    ...         writer.write_example({"label": number % 4 == 0, "x": [0.5 * number]})
+    >>> found = stats("a.tfrecord")
+    >>> x = found.features["x"].float32
+    >>> x.min, x.mean, x.max, x.distinct.count, x.quantiles[50]
+    (0.0, 24.75, 49.5, 100, 24.5)
+    >>> [(label.value, label.count) for label in found.features["label"].int64.top]
+    [(0, 75), (1, 25)]
+    """
+    if not 0 <= top <= _MAX_TOP:
+        raise ValueError(f"expected top to be between 0 and {_MAX_TOP} but got {top}")
+    names = check_columns(columns)
+    chosen = choose_blocks(
+        paths,
+        sample,
+        policy,
+        compression=compression,
+        threads=threads,
+        crc=crc,
+        on_corrupt=on_corrupt,
+        max_record_bytes=max_record_bytes,
+    )
+    native = _core.Statistics(None if names is None else set(names))
+    _count(native, chosen.blocks, threads or 0, progress)
+    return Statistics.of(native, chosen.files, sampled=sample is not None, skipped=chosen.skipped, top=top)
+
+
+def _count(
+    native: _core.Statistics, blocks: Iterable[Block], threads: int, progress: Progress | None
+) -> None:
+    records = data_bytes = 0
+    for batch in _batches(blocks):
+        native.add([(block.data, block.offsets, block.lengths) for block in batch], threads)
+        records += sum(len(block) for block in batch)
+        data_bytes += sum(block.nbytes for block in batch)
+        if progress is not None:
+            progress(records, data_bytes)
+
+
+def _batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Blocks in lists of some megabytes."""
+    batch: list[Block] = []
+    held = 0
+    for block in blocks:
+        batch.append(block)
+        held += block.nbytes
+        if held >= _BATCH_BYTES:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch

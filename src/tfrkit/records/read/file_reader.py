@@ -1,0 +1,384 @@
+"""Chains: the work of reading one file, as steps that threads can share.
+
+A step has three parts: `prepare` reads (and inflates) the step's bytes, `cut` finds the frames in them, `check` tests
+the data CRCs. `cut` of step i needs the unfinished frame that step i-1 left over, so it runs in order, as does
+`prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from tfrkit import _core
+from tfrkit.codecs.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_decoder
+from tfrkit.codecs.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
+from tfrkit.errors import DataLossError, OpError
+from tfrkit.model.block import Block
+from tfrkit.model.policy import ReadPolicy
+from tfrkit.records.read.damage import Damage, Kind
+from tfrkit.records.read.frame_splitter import Event, FrameCutter, check_block
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.file_sniffer import looks_like
+from tfrkit.stores.source import ByteSource
+
+__all__ = ["BLOCK_BYTES", "Chain", "Step", "compression_of", "open_chain"]
+
+# Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
+# (benchmarks/read_blocks.py).
+BLOCK_BYTES: Final = 1 << 21
+# Members that claim more are read as a stream: several are inflated at once, each in one piece.
+_MEMBER_LIMIT: Final = 1 << 25
+HEADROOM_BYTES: Final = (
+    1 << 16
+)  # an unfinished frame up to this size moves to the next block without an allocation
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of a chain: what to read, and the locks that hold back the next step."""
+
+    at: int  # where its bytes begin in the file, or -1 for the next ones of a decoder
+    size: int
+    prepared: threading.Lock = field(default_factory=threading.Lock)
+    cut: threading.Lock = field(default_factory=threading.Lock)
+    before: Step | None = None
+
+
+def _release(lock: threading.Lock) -> None:
+    with contextlib.suppress(RuntimeError):  # `Chain.stop` has done it
+        lock.release()
+
+
+class Feed(Protocol):
+    """How a chain gets its bytes."""
+
+    in_order: bool  # steps must be prepared one after another
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        """Say what the next step reads: (position, bytes). With `ahead`, None where the file seems to end."""
+
+    def prepare(self, at: int, size: int) -> Any:
+        """Read it. Gives what `give` understands."""
+
+    def give(self, prepared: Any, cutter: FrameCutter) -> list[Event]:
+        """Hand what was prepared to the cutter, in order. Sets cutter.done at the end of the file."""
+
+
+class Chain:
+    """One open file on its way to events. Steps are planned by one thread and run by any."""
+
+    def __init__(
+        self,
+        source: ByteSource,
+        compression: str,
+        policy: ReadPolicy,
+        block_bytes: int,
+        start: tuple[int, int],
+    ) -> None:
+        self.path = source.name
+        self.source = source
+        self.compression = compression
+        resync = policy.on_corrupt == "skip"
+        self.cutter = FrameCutter(
+            source.name,
+            check=False,
+            resync=resync,
+            max_record_bytes=policy.max_record_bytes,
+            size=source.size if not compression else lambda: None,
+            short_text="EOF reached" if compression else "Read less bytes than requested",
+        )
+        self._crc = policy.crc and not resync
+        self._last: Step | None = None
+        offset, record = start
+        reached = _seek(source, compression, policy, offset) if offset else 0
+        if offset:
+            self.cutter.start_at(offset, record, drop=offset - reached)
+        self.feed = _choose_feed(source, compression, policy, block_bytes)
+
+    @property
+    def done(self) -> bool:
+        """Nothing more will come."""
+        return self.cutter.done
+
+    def plan(self, *, ahead: bool = False) -> Step | None:
+        """Make the next step, or None if no more are needed.
+
+        Args:
+            ahead: other steps are under way; plan only what will surely be needed.
+        """
+        if self.done:
+            return None
+        planned = self.feed.plan(ahead=ahead)
+        if planned is None:
+            return None
+        step = Step(*planned, before=self._last)
+        step.prepared.acquire()
+        step.cut.acquire()
+        self._last = step
+        return step
+
+    def stop(self) -> None:
+        """Want no more. Nobody shall wait for a step that was planned and, after an interruption, never handed in."""
+        self.cutter.done = True
+        if self._last is not None:
+            _release(self._last.prepared)
+            _release(self._last.cut)
+
+    def hint(self, damage: Damage) -> str:
+        """Say what the file looks like, if not even its first record can be read."""
+        if damage.start or damage.record or not self.source.regular or damage.kind == "bad data CRC":
+            return ""
+        return looks_like(self.source.read_at(0, 1024), self.compression)
+
+    def run(self, step: Step) -> list[Event]:
+        """Do a planned step; the steps before it must have been started. Thread-safe."""
+        before, step.before = step.before, None
+        try:
+            try:
+                if self.feed.in_order and before is not None:
+                    with before.prepared:
+                        pass
+                prepared = self._prepare(step)
+            finally:
+                _release(step.prepared)
+            if before is not None:
+                with before.cut:
+                    pass
+            if self.cutter.done:
+                return []
+            if isinstance(prepared, OpError):
+                self.cutter.done = True
+                raise prepared
+            events = self.feed.give(prepared, self.cutter)
+        finally:
+            _release(step.cut)
+        return self._checked(events) if self._crc else events
+
+    def _prepare(self, step: Step) -> Any:
+        if self.cutter.done:
+            return None
+        try:
+            return self.feed.prepare(step.at, step.size)
+        except OpError as error:
+            return error
+
+    def _checked(self, events: list[Event]) -> list[Event]:
+        checked: list[Event] = []
+        for event in events:
+            found = check_block(event) if isinstance(event, Block) else [event]
+            checked += found
+            if isinstance(found[-1], Damage):
+                self.cutter.done = True
+                break
+        return checked
+
+
+class PlainFeed:
+    """A regular file without compression: fixed ranges, read at once by many threads."""
+
+    in_order = False
+
+    def __init__(self, source: ByteSource, block_bytes: int) -> None:
+        self._source = source
+        self._block_bytes = block_bytes
+        self._next = source.position
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        at = self._next
+        # The step that finds the end may be an empty one, at the very end; behind it none is needed.
+        if ahead and at > (self._source.size() or 0):
+            return None
+        self._next += self._block_bytes
+        return at, self._block_bytes
+
+    def prepare(self, at: int, size: int) -> tuple[Any, int]:
+        buffer = _core.Buffer(HEADROOM_BYTES + size)
+        return buffer, self._source.read_into(memoryview(buffer)[HEADROOM_BYTES:], at)
+
+    def give(self, prepared: Any, cutter: FrameCutter) -> list[Event]:
+        buffer, got = prepared
+        events = cutter.feed(buffer, HEADROOM_BYTES, HEADROOM_BYTES + got)
+        if got < len(buffer) - HEADROOM_BYTES:
+            events += cutter.finish()
+        return events
+
+
+class StreamFeed:
+    """What can only be had in order: one deflate stream, XZ, ZSTD, pipes and file objects."""
+
+    in_order = True
+
+    def __init__(self, decoder: Decoder, policy: ReadPolicy, block_bytes: int) -> None:
+        self._decoder = decoder
+        self._block_bytes = block_bytes
+        self._resync = policy.on_corrupt == "skip"
+        self._cut_is_error = policy.cut_tail == "error"
+        self._over = False
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        return -1, 0
+
+    def prepare(self, at: int, size: int) -> tuple[Any, int, str | None]:
+        """Inflate the next block: a buffer, where its content ends, and what comes then.
+
+        The latter is None (more), "" (the end) or the text of an error.
+        """
+        # Copying small chunks while they are in cache beats large ones: their memory would be new every time, and
+        # faulting it in costs more than the copy (benchmarks/gzip_read.py).
+        buffer = _core.Buffer(HEADROOM_BYTES + self._block_bytes + CHUNK_BYTES)
+        view = memoryview(buffer)
+        stop = HEADROOM_BYTES
+        while stop < HEADROOM_BYTES + self._block_bytes:
+            chunk = self._next_chunk()
+            if isinstance(chunk, str) or not chunk:
+                return buffer, stop, chunk or ""
+            if stop + len(chunk) > len(view):  # what was salvaged from a damaged member may be larger
+                grown = _core.Buffer(stop + len(chunk))
+                memoryview(grown)[:stop] = view[:stop]
+                buffer, view = grown, memoryview(grown)
+            view[stop : stop + len(chunk)] = chunk
+            stop += len(chunk)
+        return buffer, stop, None
+
+    def _next_chunk(self) -> bytes | str:
+        if self._over:
+            return b""
+        try:
+            return self._decoder.read()
+        except DataLossError as error:
+            self._over = not (self._resync and self._decoder.recover())
+            return error.message
+
+    def give(self, prepared: tuple[Any, int, str | None], cutter: FrameCutter) -> list[Event]:
+        buffer, stop, after = prepared
+        events = cutter.feed(buffer, HEADROOM_BYTES, stop)
+        if after is not None:
+            events += cutter.gap(after) if after else self._finish(cutter)
+        return events
+
+    def _finish(self, cutter: FrameCutter) -> list[Event]:
+        events = cutter.finish()
+        damaged = bool(events) and isinstance(events[-1], Damage)
+        if self._decoder.lost:
+            text = f"data loss as in TensorFlow: {self._decoder.lost}"
+            events.append(_tail("garbage", cutter, text, ""))
+        elif self._decoder.cut and self._cut_is_error and not damaged:
+            text = f"truncated record at {cutter.position}' failed with {cutter.short_text}"
+            events.append(_tail("truncated", cutter, text, "the compressed container has no end"))
+        return events
+
+
+class MemberFeed:
+    """GZIP members that tell their own size: inflated at once by many threads.
+
+    From the first member on that is not of this kind, or not what it says, the rest of the file is read as a stream.
+    """
+
+    in_order = False
+
+    def __init__(self, source: ByteSource, policy: ReadPolicy, block_bytes: int) -> None:
+        self._source = source
+        self._policy = policy
+        self._block_bytes = block_bytes
+        self._next = source.position
+        self._stream: StreamFeed | None = None
+
+    def plan(self, *, ahead: bool) -> tuple[int, int] | None:
+        at, end = self._next, self._source.size() or 0
+        if ahead and (self._stream is not None or at > end):
+            return None
+        head = parse_member_header(self._source.read_at(at, MEMBER_HEADER_BYTES))
+        # At the end, and where there is no member of ours, a step of no bytes makes the rest a stream.
+        whole = head is not None and head[1] <= end - at and head[2] <= _MEMBER_LIMIT
+        size = head[1] if head is not None and whole else 0
+        self._next = at + max(size, 1)
+        return at, size
+
+    def prepare(self, at: int, size: int) -> tuple[int, bytes | None]:
+        if self._stream is not None or not size or _tensorflow_stumbles(self._policy, at + size):
+            return at, None
+        return at, inflate_member(self._source.read_at(at, size))
+
+    def give(self, prepared: tuple[int, bytes | None], cutter: FrameCutter) -> list[Event]:
+        at, inflated = prepared
+        if self._stream is None:
+            if inflated is not None:
+                return cutter.feed(inflated, 0, len(inflated))
+            self._source.seek(at)
+            self._stream = _open_stream(self._source, "GZIP", self._policy, self._block_bytes)
+        return self._stream.give(self._stream.prepare(-1, 0), cutter)
+
+
+def open_chain(
+    source: ByteSource, policy: ReadPolicy, block_bytes: int = BLOCK_BYTES, *, start: tuple[int, int] = (0, 0)
+) -> Chain:
+    """Start reading a file as the policy says.
+
+    Args:
+        source: the file, at its beginning.
+        policy: how to read it.
+        block_bytes: about how much to read at once.
+        start: where a frame begins in the uncompressed stream, and the number of its record. A plain file is read from
+            there on, GZIP in members from the member on; of anything else what comes before is inflated and dropped.
+
+    Raises:
+        MissingExtraError: the file's compression needs a package that is not installed.
+    """
+    return Chain(source, compression_of(source, policy), policy, block_bytes, start)
+
+
+def compression_of(source: ByteSource, policy: ReadPolicy) -> str:
+    """Say how a file is compressed, as far as the policy looks; the source stands at its beginning."""
+    if policy.compression == "auto":
+        return detect(source.peek(HEAD_BYTES))
+    if policy.tensorflow_containers and policy.compression not in ("GZIP", "ZLIB"):
+        return ""
+    return policy.compression
+
+
+def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int) -> int:
+    """Go as near to an offset of the uncompressed stream as can be, and give the one that was reached."""
+    if not source.regular:
+        return 0
+    if not compression:
+        reached = min(offset, source.size() or 0)
+        source.seek(reached)
+        return reached
+    # Where damage may have been passed over, members need not hold what they say: all are inflated again.
+    if compression != "GZIP" or policy.on_corrupt == "skip":
+        return 0
+    at, reached, size = 0, 0, source.size() or 0
+    while head := parse_member_header(source.read_at(at, MEMBER_HEADER_BYTES)):
+        _, length, content, *_ = head
+        end = at + length
+        if reached + content > offset or end > size or _tensorflow_stumbles(policy, end):
+            break
+        at, reached = end, reached + content
+    source.seek(at)
+    return reached
+
+
+def _choose_feed(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> Feed:
+    if source.regular and not compression:
+        return PlainFeed(source, block_bytes)
+    if source.regular and compression == "GZIP" and parse_member_header(source.peek(MEMBER_HEADER_BYTES)):
+        return MemberFeed(source, policy, block_bytes)
+    return _open_stream(source, compression, policy, block_bytes)
+
+
+def _tensorflow_stumbles(policy: ReadPolicy, end: int) -> bool:
+    """See `pad_member`: files put together from several may hold such members; the stream knows what is lost."""
+    return policy.tensorflow_containers and 0 < end % WINDOW_BYTES <= 8
+
+
+def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> StreamFeed:
+    decoder = open_decoder(source, compression, tensorflow=policy.tensorflow_containers)
+    # What comes through a pipe is given at once: waiting for a whole block might be waiting for ever.
+    return StreamFeed(decoder, policy, block_bytes if source.regular else 1)
+
+
+def _tail(kind: Kind, cutter: FrameCutter, text: str, detail: str) -> Damage:
+    return Damage(kind, cutter.position, cutter.position, cutter.records, text, detail, tail=True)

@@ -1,0 +1,288 @@
+"""ShardWriter: records into a set of shard files that appear together, whole, with index and manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tfrkit.codecs.compression import canonical
+from tfrkit.errors import (
+    AbortedError,
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    from_os_error,
+)
+from tfrkit.model.block import Block
+from tfrkit.parsing.encode import ExampleEncoder, encode_examples
+from tfrkit.records.manifest import ShardEntry, update_manifest
+from tfrkit.records.write.overlap import Unbroken
+from tfrkit.records.write.replace_shards import OldShards, shards_of_prefix
+from tfrkit.records.write.writer import RUN_BYTES, TFRecordWriter
+from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
+from tfrkit.stores.output import AtomicOutput
+from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.threads import default_threads
+
+__all__ = ["ShardWriter", "shard_of"]
+
+_SUFFIXES: Final = {"": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
+_BUFFER_BYTES: Final = 1 << 26  # for the unwritten records of all shards together
+
+
+def shard_of(key: bytes | str, shards: int) -> int:
+    """Give the shard that a key belongs to: the same on every machine. Pure: no I/O.
+
+    >>> shard_of("user-7", 16)
+    14
+    """
+    data = key.encode() if isinstance(key, str) else key
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") % shards
+
+
+class ShardWriter:
+    """Writes records to `<prefix>-00000-of-00016.tfrecord` and so on. Not for several threads at once.
+
+    The files appear at close(), each whole or not at all; after an exception inside `with`, none does.
+
+    Args:
+        prefix: folder and beginning of the names, such as "out/train". Folders are made.
+        shards: a fixed number of files: records go round robin, or by the hash of their key.
+        shard_bytes: instead: begin a new file when this much was written to one; its number is known at the end.
+        compression: "none" (default), "GZIP", "ZLIB", "XZ", "ZSTD"; the names get a suffix.
+        level: of the compression.
+        index: keep an index of each shard beside it (plain and GZIP).
+        overwrite: replace the shards that an earlier writer left under this prefix; else they are an error. They stay
+            until close() has the new ones ready, and come back if these cannot be published.
+
+    Raises:
+        AlreadyExistsError: there are shards of this prefix already.
+
+    >>> import tempfile, os
+    >>> folder = tempfile.mkdtemp()
+    >>> with ShardWriter(os.path.join(folder, "train"), shards=2) as writer:
+    ...     writer.write_many([b"a", b"b", b"c"])
+    >>> sorted(name for name in os.listdir(folder) if name.startswith("train"))
+    ['train-00000-of-00002.tfrecord', 'train-00001-of-00002.tfrecord']
+    """
+
+    def __init__(
+        self,
+        prefix: PathLike,
+        *,
+        shards: int | None = None,
+        shard_bytes: int | None = None,
+        compression: str | None = None,
+        level: int | None = None,
+        index: bool = True,
+        overwrite: bool = False,
+    ) -> None:
+        self._closed = True
+        if (shards is None) == (shard_bytes is None):
+            raise InvalidArgumentError("Expected either shards or shard_bytes, and not both.")
+        for name, value in (("shards", shards), ("shard_bytes", shard_bytes)):
+            if value is not None and value < 1:
+                raise InvalidArgumentError(f"Expected {name} to be at least 1 but got {value}.")
+        self._prefix = path_text(prefix)
+        self._kind = canonical(compression)
+        self._suffix = ".tfrecord" + _SUFFIXES[self._kind]
+        self._level = level
+        self._index = index and self._kind in ("", "GZIP")
+        self._shard_bytes = shard_bytes
+        self._run_bytes = max(
+            1 << 14, min(RUN_BYTES, _BUFFER_BYTES // (shards or 1), shard_bytes or RUN_BYTES)
+        )
+        self._next = 0
+        self._encoder: ExampleEncoder | None = None
+        self.records = 0
+        self.paths: list[str] = []  # of the finished shards, after close()
+        try:
+            os.makedirs(os.path.dirname(self._prefix) or ".", exist_ok=True)
+        except OSError as error:
+            raise from_os_error(error, self._prefix) from error
+        old = shards_of_prefix(self._prefix)
+        if old and not overwrite:
+            raise AlreadyExistsError(
+                f"{old[0]}; there are {len(old)} shards of {self._prefix!r} already. "
+                "Remove them, choose another prefix, or pass overwrite=True.",
+                path=old[0],
+            )
+        self._shards: list[_Shard] = []
+        self._step = Unbroken()  # round what must reach every shard or none
+        self._closed = False
+        finish_at_exit(self)
+        for _ in range(shards or 1):
+            self._begin_shard()
+
+    def write(self, record: bytes | bytearray | memoryview | str, key: bytes | str | None = None) -> None:
+        """Write one record, to the shard whose turn it is or, with `key`, to the one that the key belongs to.
+
+        Raises:
+            FailedPreconditionError: the writer is closed.
+            InvalidArgumentError: `key` with shards by size: there is no fixed number to hash into.
+        """
+        self._check_open()
+        self._choose(key).writer.write(record)
+        self.records += 1
+
+    def write_many(self, records: Iterable[bytes | bytearray | memoryview | str] | Block) -> None:
+        """Write many records round robin: a list, a tuple, any iterable, or a Block."""
+        self._check_open()
+        if self._shard_bytes is not None or not isinstance(records, (list, tuple, Block)):
+            for record in records:
+                self.write(record)
+            return
+        count = len(self._shards)
+        with self._step:
+            for number, shard in enumerate(self._shards):
+                shard.writer.write_many(records[(number - self._next) % count :: count])
+            self._next = (self._next + len(records)) % count
+            self.records += len(records)
+
+    def write_example(self, features: Any, key: bytes | str | None = None) -> None:
+        """Write one Example from a dict or a message, as TFRecordWriter.write_example does.
+
+        Args:
+            features: values by name, or a message.
+            key: as in write().
+
+        Raises:
+            TypeError, ValueError: no feature can hold a value; nothing is written then.
+        """
+        if self._encoder is None:
+            self._encoder = ExampleEncoder()
+        self.write(self._encoder.encode(features), key)
+
+    def write_batch(self, columns: Any) -> None:
+        """Write one Example for each row of some columns, round robin, as TFRecordWriter.write_batch does.
+
+        Args:
+            columns: a dict of columns, or a table, as `encode_examples` takes them.
+
+        Raises:
+            TypeError, ValueError: as `encode_examples`; nothing is written then.
+        """
+        self._check_open()
+        self.write_many(encode_examples(columns))
+
+    def close(self) -> None:
+        """Finish all shards and give them their names; closing twice is fine."""
+        if self._closed:
+            return
+        try:
+            self._check_open()
+            for shard in self._shards:
+                shard.finish()
+            self._publish()
+        except BaseException:
+            self.discard()
+            raise
+        self._closed = True
+
+    def discard(self) -> None:
+        """End without publishing anything more."""
+        for shard in self._shards:
+            shard.discard()
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        elif not self._closed:
+            self.discard()
+
+    @unless_exiting
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True):
+            self.discard()
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise FailedPreconditionError("Writer is closed.", path=self._prefix)
+        if self._step.inside:
+            raise AbortedError(
+                f"{self._prefix}; writing was interrupted: some shards lack records. Write all of them again.",
+                path=self._prefix,
+            )
+
+    def _begin_shard(self) -> None:
+        name = f"{self._prefix}-{len(self._shards):05d}"
+        threads = (
+            default_threads() if self._shard_bytes is not None else 1 if len(self._shards) > 64 else None
+        )
+        self._shards.append(_Shard(name, self._kind, self._level, self._index, self._run_bytes, threads))
+
+    def _choose(self, key: bytes | str | None) -> _Shard:
+        if self._shard_bytes is None:
+            if key is not None:
+                return self._shards[shard_of(key, len(self._shards))]
+            shard = self._shards[self._next]
+            self._next = (self._next + 1) % len(self._shards)
+            return shard
+        if key is not None:
+            raise InvalidArgumentError(
+                "A key needs a fixed number of shards. Pass shards= instead of shard_bytes=."
+            )
+        if self._shards[-1].output.position >= self._shard_bytes:
+            self._shards[-1].finish()
+            self._begin_shard()
+        return self._shards[-1]
+
+    def _publish(self) -> None:
+        total = len(self._shards)
+        paths = [f"{self._prefix}-{number:05d}-of-{total:05d}{self._suffix}" for number in range(total)]
+        old = OldShards(self._prefix, [os.path.basename(path) for path in paths])
+        try:
+            old.set_aside()
+            entries = [self._publish_shard(*pair) for pair in zip(self._shards, paths, strict=True)]
+            made: dict[str, Any] = {"writer": "ShardWriter", "shards": total, "compression": self._kind}
+            if self._shard_bytes is not None:
+                made["shard_bytes"] = self._shard_bytes
+            update_manifest(
+                os.path.dirname(self._prefix), entries, [], {os.path.basename(self._prefix): made}
+            )
+        except BaseException:
+            old.put_back()
+            raise
+        self.paths = paths
+        old.remove()
+
+    def _publish_shard(self, shard: _Shard, path: str) -> ShardEntry:
+        shard.output.publish(path)
+        if self._index:
+            shard.writer.save_index(path)
+        return ShardEntry(os.path.basename(path), shard.writer.records, os.path.getsize(path), self._kind)
+
+
+class _Shard:
+    """One shard on its way: a writer over a temporary file."""
+
+    def __init__(
+        self, name: str, kind: str, level: int | None, index: bool, run_bytes: int, threads: int | None
+    ) -> None:
+        self.output = AtomicOutput(name)
+        self.writer = TFRecordWriter(self.output, compression=kind, level=level, index=index, threads=threads)
+        self.writer.set_run_bytes(run_bytes)
+        self._finished = False
+
+    def finish(self) -> None:
+        """Write everything and make it durable, still under the temporary name."""
+        if not self._finished:
+            self.writer.write_many(())  # raises again what has made the file incomplete
+            self.writer.close()
+            self.output.finish()
+            self._finished = True
+
+    def discard(self) -> None:
+        self.writer.discard()
+        self.output.discard()

@@ -1,0 +1,586 @@
+"""TFRecordWriter: records into one file.
+
+Gathers records, frames a megabyte of them in one native call, and hands the run to a sink. Compression is the sink's,
+files are the output's, going on with an existing file is `append.py`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable
+from functools import partial
+from types import TracebackType
+from typing import IO, Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+from tfrkit.codecs.compression import canonical, from_suffix
+from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
+from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
+from tfrkit.model.block import Block
+from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.parsing.encode import ExampleEncoder, encode_examples
+from tfrkit.records.access.index import build_index, save_index, save_lengths
+from tfrkit.records.write.append import kept_blocks, plan_append
+from tfrkit.records.write.frame_runs import FrameRun, FrameRuns, frames_of
+from tfrkit.records.write.options import TFRecordCompressionType, TFRecordOptions
+from tfrkit.records.write.overlap import Behind, Unbroken
+from tfrkit.records.write.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
+from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
+from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput, Output
+from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.source import open_source
+from tfrkit.threads import default_threads
+
+__all__ = ["TFRecordWriter"]
+
+RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
+_LEVELS: Final = {"": (-1, 9), "GZIP": (-1, 9), "ZLIB": (-1, 9), "XZ": (0, 9), "ZSTD": (-7, 22)}
+# Runs of a list into a plain file: each is framed while the one before is written. Shorter ones are switched too often,
+# longer ones of small records leave the cache (measured with benchmarks/write_many.py).
+_PLAIN_RUN_BYTES: Final = 1 << 21
+_LARGE_RUN_BYTES: Final = 1 << 22
+_LARGE_BYTES: Final = 1 << 14
+_HUGE_BYTES: Final = 1 << 22  # records from here on are written from where they lie
+_MAX_PIECES: Final = 768  # the kernel takes 1,024 in one call
+
+
+class TFRecordWriter:
+    """Writes records to a TFRecord file. Not for several threads at once.
+
+    Args:
+        path: the file; it is emptied first unless `append`. Or an open binary file, which is left open.
+        options: TFRecordOptions, or a compression by name or number, as in TensorFlow.
+        compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default what `options` or the path's suffix say.
+        level: of the compression; by default a good one.
+        members: write GZIP as many members, on all cores, seekable (default), or as one stream with TensorFlow's
+            bytes (False; also whenever `options` tune zlib).
+        append: go on with an existing file. A torn frame at its end is cut off, with a warning; any other damage, and
+            a file that holds no records, is an error and leaves the file as it is.
+        atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
+        index: keep an index of the frames beside the file, for random access; plain and member-GZIP files only.
+        threads: for GZIP members; by default all cores.
+        policy: TFRKIT, or TENSORFLOW to behave and write exactly as TensorFlow does.
+
+    Raises:
+        NotFoundError, FailedPreconditionError, PermissionDeniedError: the file cannot be made.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.tfrecord")
+    >>> with TFRecordWriter(path) as writer:
+    ...     writer.write(b"payload")
+    ...     writer.write_many([b"a", b"b"])
+    >>> os.path.getsize(path)
+    57
+    """
+
+    def __init__(
+        self,
+        path: PathLike | IO[bytes] | Output,
+        options: TFRecordOptions | str | int | None = None,
+        *,
+        compression: str | None = None,
+        level: int | None = None,
+        members: bool | None = None,
+        append: bool = False,
+        atomic: bool = False,
+        index: bool = False,
+        threads: int | None = None,
+        policy: ReadPolicy = TFRKIT,
+    ) -> None:
+        self._closed = True  # until everything below has worked
+        self._process = os.getpid()
+        self._error: OpError | None = None
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+        self._encoder: ExampleEncoder | None = None
+        self._strict = policy.exact_options
+        self._lengths: list[npt.NDArray[np.integer[Any]]] | None = [] if index else None
+        self._runs = FrameRuns()
+        self._step = Unbroken()  # round all that takes records from one place to the next
+        self._run_bytes = RUN_BYTES
+        self.records = 0
+        self._before = 0  # records that were there before appending
+        name = _checked_path(path, self._strict)
+        if name is None and not isinstance(path, AtomicOutput) and (append or index or atomic):
+            raise InvalidArgumentError("append, atomic and index need a path, not an open file.")
+        kind, zlib_options = _resolve(name, options, compression, self._strict)
+        members = kind == "GZIP" and members is not False and (zlib_options is None or bool(members))
+        _check_level(kind, level)
+        if index and kind and not members:
+            raise InvalidArgumentError(
+                f"There is no index of one {kind} stream. Write it plain or in GZIP members."
+            )
+        self._name = name
+        plan = plan_append(name, kind) if append and name is not None else None
+        self._extends = plan is not None
+        rewrite = plan is not None and (atomic or plan.rewrite)
+        self._output = _open_output(path, name, atomic or rewrite, plan)
+        try:
+            self._sink = _make_sink(
+                self._output, kind, zlib_options, level, members, threads or default_threads()
+            )
+            self._closed = False
+            finish_at_exit(self)
+            if isinstance(self._sink, ZlibSink) and self._sink.flushes_by_itself:
+                self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
+            if rewrite:
+                assert name is not None
+                assert plan is not None
+                for block in kept_blocks(name, kind, plan):
+                    self.write_many(block)
+                self._put_rest()  # so that `records` counts them all
+            elif plan is not None:
+                self.records = self._before = plan.records
+        except BaseException:
+            self._closed = True
+            self._output.discard()
+            raise
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def write(self, record: bytes | bytearray | memoryview | str) -> None:
+        """Write one record; str is written as UTF-8.
+
+        It may stay in memory until flush() or close().
+
+        Raises:
+            FailedPreconditionError: the writer is closed.
+            ResourceExhaustedError: the disk is full; the text says which records are not in the file.
+        """
+        if type(record) is not bytes:
+            record = self._as_bytes(record)
+        if self._closed:
+            raise FailedPreconditionError("Writer is closed.", path=self._output.name)
+        self._pending.append(record)
+        self._pending_bytes += len(record) + 16
+        if self._pending_bytes >= self._run_bytes:
+            self._drain()
+
+    def write_many(self, records: Iterable[bytes | bytearray | memoryview | str] | Block) -> None:
+        """Write many records, framed in native code: a list, a tuple, any iterable, or a Block.
+
+        Raises:
+            TypeError: an item is no record; those before it may have been written.
+        """
+        if isinstance(records, Block):
+            self._write_block(records, checked=False)
+            return
+        self._check_open()
+        self._drain()
+        if isinstance(records, (list, tuple)):
+            with self._step:
+                self._write_list(records)
+        else:
+            for record in records:
+                self.write(record)
+
+    def write_frames(self, block: Block) -> None:
+        """Write the frames of a block as they are, with the checksums they have: the fast way to copy records.
+
+        Args:
+            block: from `read_blocks` with its CRCs checked, or from `encode_examples`. The data CRCs are trusted, and
+                a bad one would be copied; `write_many` checks them.
+
+        Raises:
+            FailedPreconditionError: the writer is closed.
+        """
+        self._write_block(block, checked=True)
+
+    def write_example(self, features: Any) -> None:
+        """Write one Example from a dict, as `make_example` makes it, or from a message.
+
+        Args:
+            features: values by name, each whatever `feature` takes; or an Example or SequenceExample message, of
+                TensorFlow's classes too.
+
+        Raises:
+            TypeError, ValueError: no feature can hold a value; the text names the feature and the value. Nothing is
+                written then.
+            FailedPreconditionError: the writer is closed.
+
+        >>> import tempfile, os
+        >>> with TFRecordWriter(os.path.join(tempfile.mkdtemp(), "a.tfrecord")) as writer:
+        ...     writer.write_example({"label": 3, "image": b"..."})
+        """
+        if self._encoder is None:
+            self._encoder = ExampleEncoder()
+        self.write(self._encoder.encode(features))
+
+    def write_batch(self, columns: Any) -> None:
+        """Write one Example for each row of some columns, made in native code by `encode_examples`.
+
+        Args:
+            columns: a dict of columns, or a table, as `encode_examples` takes them.
+
+        Raises:
+            TypeError, ValueError: as `encode_examples`. Nothing is written then.
+            FailedPreconditionError: the writer is closed.
+
+        >>> import tempfile, os
+        >>> with TFRecordWriter(os.path.join(tempfile.mkdtemp(), "a.tfrecord")) as writer:
+        ...     writer.write_batch({"label": np.arange(3), "name": ["a", "b", "c"]})
+        ...     writer.records
+        3
+        """
+        self._check_open()
+        self._write_block(encode_examples(columns), checked=True)
+
+    def flush(self) -> None:
+        """Bring everything written so far into the file, so that any reader can read it."""
+        self._check_open()
+        self._drain()
+        self._guard(self._sink.flush)
+
+    def close(self) -> None:
+        """Write what is left and end the file; closing twice is fine, and so is closing after an error.
+
+        Raises:
+            ResourceExhaustedError: the disk is full; the text says which records are not in the file.
+        """
+        if self._closed:
+            return
+        if self._error is not None:
+            self.discard()
+            if isinstance(self._sink, ZlibSink) and not isinstance(self._error, DataLossError):
+                raise self._error  # the container's end could not be written either
+            return
+        if self._step.inside:
+            error = self._interrupted()
+            self._end_early()
+            raise error
+        try:
+            self._drain()
+            self._guard(self._sink.finish)
+            self._output.close()
+        except BaseException:
+            self.discard()
+            raise
+        self._closed = True
+        if self._lengths is not None and self._name is not None:
+            if self._extends:
+                save_index(self._name, build_index(open_source(self._name)))
+            else:
+                self.save_index(self._name)
+
+    def save_index(self, shard: str) -> None:
+        """Keep the index of the closed file beside it; the writer was made with `index=True`.
+
+        Args:
+            shard: the file, which may have got its name since.
+
+        Raises:
+            FailedPreconditionError: the file has no places to start at.
+        """
+        if self._lengths is None or not isinstance(self._sink, (PlainSink, MemberSink)):
+            raise FailedPreconditionError(
+                f"{self._output.name}; written without index=True", path=self._output.name
+            )
+        members = None
+        if isinstance(self._sink, MemberSink):
+            members = (
+                np.array(self._sink.member_file, np.int64),
+                np.array(self._sink.member_stream, np.int64),
+            )
+        save_lengths(shard, open_source(shard), self._lengths, members)
+
+    def discard(self) -> None:
+        """End without the file: an atomic one never appears, any other keeps what has reached it."""
+        if not self._closed:
+            self._output.discard()  # again, if it is interrupted
+            self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._error is not None or (kind is not None and self._may_be_dropped()):
+            self.discard()  # an error has been raised already
+        elif self._step.inside and kind is not None:
+            self._end_early()
+        else:
+            self.close()
+
+    @unless_exiting
+    def __del__(self) -> None:
+        if getattr(self, "_closed", True):
+            return
+        if self._may_be_dropped():
+            self.discard()  # nobody said that it is whole
+        elif self._step.inside:
+            self._end_early()
+        else:
+            self.__exit__(None, None, None)
+
+    def set_run_bytes(self, run_bytes: int) -> None:
+        """Say how many bytes of records are gathered before they are framed and written."""
+        self._run_bytes = run_bytes
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise FailedPreconditionError("Writer is closed.", path=self._output.name)
+        if self._error is not None:
+            raise self._error
+        if self._step.inside:
+            raise self._interrupted()
+
+    def _may_be_dropped(self) -> bool:
+        """Whether what is left is not written unless somebody says so: for a forked process, its parent has it too."""
+        return isinstance(self._output, AtomicOutput) or self._process != os.getpid()
+
+    def _interrupted(self) -> OpError:
+        return self._explain(KeyboardInterrupt())
+
+    def _end_early(self) -> None:
+        """End after an interruption that came between two steps: what is in the file is whole, but not all."""
+        if not isinstance(self._output, AtomicOutput):
+            self._guard(self._sink.finish)
+        self.discard()
+
+    def _as_bytes(self, record: Any) -> bytes:
+        if isinstance(record, str):
+            try:
+                return record.encode()
+            except UnicodeEncodeError as error:
+                raise TypeError(
+                    f"write(): incompatible function arguments. str that is no Unicode: {error}"
+                ) from error
+        if isinstance(record, (bytes, bytearray)) or (isinstance(record, memoryview) and not self._strict):
+            return bytes(record)
+        if self._strict:
+            raise TypeError(
+                "write(): incompatible function arguments. The following argument types are supported: "
+                f"(record: bytes | str). Invoked with: {type(record).__name__}"
+            )
+        raise TypeError(f"expected a record as bytes or str but got {type(record).__name__}")
+
+    def _drain(self) -> None:
+        self._check_open()
+        with self._step:
+            self._put_rest()
+            if self._pending:
+                records, self._pending, self._pending_bytes = self._pending, [], 0
+                self._write_list(records)
+
+    def _write_list(self, records: list[Any] | tuple[Any, ...]) -> None:
+        plain = isinstance(self._sink, PlainSink)
+        with Behind(overlap=plain and self._output.background) as behind:
+            first = 0
+            while first < len(records):
+                size = _size(records[first])
+                if size >= _HUGE_BYTES:
+                    run = _frame_in_place(records, first)
+                    put = partial(self._put_pieces, run)
+                    after = first + len(run) // 3
+                else:
+                    room = (
+                        self._run_bytes
+                        if not plain
+                        else _LARGE_RUN_BYTES
+                        if size >= _LARGE_BYTES
+                        else _PLAIN_RUN_BYTES
+                    )
+                    buffer, used, after = _core.frame_records(records, first, room)
+                    put = partial(self._put, memoryview(buffer)[:used], after - first)
+                behind.do(put, last=after == len(records))
+                first = after
+
+    def _write_block(self, block: Block, *, checked: bool) -> None:
+        self._check_open()
+        if self._pending:
+            self._drain()
+        if not len(block):
+            return
+        frames = frames_of(block, checked=checked)
+        room = _LARGE_RUN_BYTES if isinstance(self._sink, PlainSink) else self._run_bytes
+        with self._step:
+            for run in self._runs.add(frames, block.lengths, room):
+                self._put_run(run)
+            if not isinstance(
+                self._sink, MemberSink
+            ):  # where cuts do not show, nothing waits for the next block
+                self._put_rest()
+
+    def _put_rest(self) -> None:
+        rest = self._runs.rest()
+        if rest is not None:
+            self._put_run(rest)
+
+    def _put_run(self, run: FrameRun) -> None:
+        self._guard(lambda: self._sink.write(run.frames, len(run.lengths)))
+        self._count(len(run.lengths), run.lengths)
+
+    def _put_pieces(self, pieces: list[Any]) -> None:
+        """Write records as header, data, footer, header ... without a copy, where the sink allows that."""
+        if isinstance(self._sink, PlainSink):
+            self._guard(lambda: self._output.write_pieces(pieces), self._output.position)
+            self._sink.kept += len(pieces) // 3
+            self._count(len(pieces) // 3, [len(data) for data in pieces[1::3]])
+        else:
+            self._put(memoryview(b"".join(pieces)), len(pieces) // 3)
+
+    def _put(self, frames: memoryview, count: int) -> None:
+        self._guard(lambda: self._sink.write(frames, count))
+        if self._lengths is not None:
+            lengths = _core.scan_frames(frames, 0, len(frames), False, 2**62).lengths
+            self._count(count, lengths)
+        else:
+            self.records += count
+
+    def _count(self, count: int, lengths: Any) -> None:
+        self.records += count
+        if self._lengths is not None:
+            # Two bytes for each of most records: this is all that is kept of them.
+            array = np.asarray(lengths, np.int64)
+            self._lengths.append(array.astype(np.min_scalar_type(int(array.max(initial=0)))))
+
+    def _guard(self, action: Any, start: int | None = None) -> None:
+        """Do it; if it fails or is interrupted, remember that the file is incomplete: nothing more goes into it.
+
+        Args:
+            action: what to do; sinks cut off what they wrote in part.
+            start: cut the file back to this position after a failure.
+        """
+        if self._error is not None:
+            raise self._error
+        try:
+            action()
+        except BaseException as error:
+            if start is not None:
+                self._output.rollback(start)
+            self._error = self._explain(error)
+            if isinstance(error, OpError):
+                raise self._error from error
+            raise
+
+    def _explain(self, error: BaseException) -> OpError:
+        """Make the error that says what is in the file."""
+        cls: type[OpError] = AbortedError
+        text = f"{self._output.name}; writing was interrupted"
+        if isinstance(error, OpError):
+            cls, text = type(error), error.message
+        kept = self._sink.kept
+        if kept is None:
+            where = (
+                f"The last of the {self.records} records before this are not in the file, and its container has no "
+                "end. append=True keeps those that are whole and tells their number in .records."
+            )
+        else:
+            kept += self._before
+            where = (
+                f"{kept} records are in the file; those from number {kept} on are not. "
+                "Make room and write them again, for example with append=True."
+            )
+        return cls(f"{text}. {where}", path=self._output.name, record=kept)
+
+
+def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int) -> list[Any]:
+    """Frame the next huge records without copying them: header, data, footer, header ..."""
+    pieces: list[Any] = []
+    total = 0
+    for record in records[first : first + _MAX_PIECES // 3]:
+        size = _size(record)
+        if size < _HUGE_BYTES or total >= 4 * _HUGE_BYTES:
+            break
+        head = struct.pack("<Q", size)
+        crc = struct.pack("<I", _core.crc32c_masked(head))
+        pieces += (head + crc, record, struct.pack("<I", _core.crc32c_masked(record)))
+        total += size
+    return pieces
+
+
+def _check_level(kind: str, level: int | None) -> None:
+    """Refuse a level before a file is touched."""
+    lowest, highest = _LEVELS[kind]
+    if level is not None and not lowest <= level <= highest:
+        raise InvalidArgumentError(
+            f"Expected a level of {kind or 'no compression'} from {lowest} to {highest} but got {level}."
+        )
+
+
+def _size(record: Any) -> int:
+    return len(record) if isinstance(record, (bytes, bytearray)) else 0
+
+
+def _checked_path(path: Any, strict: bool) -> str | None:
+    """Give the path as text, None for a file object."""
+    if strict and not isinstance(path, (str, bytes)):
+        raise TypeError(f"Expected binary or unicode string, got {path!r}")
+    if isinstance(path, (str, bytes, os.PathLike)):
+        return path_text(path)
+    if hasattr(path, "write"):
+        return None
+    raise TypeError(f"expected a path or an open binary file but got {type(path).__name__}")
+
+
+def _resolve(
+    name: str | None, options: TFRecordOptions | str | int | None, compression: str | None, strict: bool
+) -> tuple[str, TFRecordOptions | None]:
+    """Settle the compression, and the options that tune zlib if there are any."""
+    if isinstance(options, str) and not strict:
+        compression, options = compression if compression is not None else options, None
+    if options is not None and not isinstance(options, TFRecordOptions):
+        options = TFRecordOptions(options)
+    if compression is not None:
+        kind = canonical(compression)
+        if options is not None and (named := TFRecordOptions.get_compression_type_string(options)) not in (
+            "",
+            kind,
+        ):
+            raise InvalidArgumentError(f"compression={compression!r} contradicts options of type {named}.")
+    elif options is not None:
+        kind = TFRecordOptions.get_compression_type_string(options)
+    else:
+        kind = from_suffix(name) if name is not None and not strict else ""
+    if kind in ("GZIP", "ZLIB") and options is not None:
+        options.check()
+    if strict or (options is not None and options.tunes_zlib()):
+        return kind, options or TFRecordOptions()
+    return kind, None
+
+
+def _open_output(path: Any, name: str | None, atomic: bool, plan: Any) -> Output:
+    if name is None:
+        return ObjectOutput(path)
+    if atomic:
+        return AtomicOutput(name)
+    return FileOutput(name, append_at=None if plan is None else plan.end)
+
+
+def _make_sink(
+    output: Output,
+    kind: str,
+    tuned: TFRecordOptions | None,
+    level: int | None,
+    members: bool,
+    threads: int,
+) -> Sink:
+    if kind == "":
+        return PlainSink(output)
+    if kind == "XZ":
+        return StreamSink(output, lambda: xz_encoder(level))
+    if kind == "ZSTD":
+        return StreamSink(output, lambda: zstd_encoder(level))
+    if members:
+        chosen = level if level is not None or tuned is None else tuned.compression_level
+        return MemberSink(output, MEMBER_LEVEL if chosen is None or chosen < 0 else chosen, threads)
+    given = tuned or TFRecordOptions(compression_level=level)
+    given = TFRecordOptions(
+        TFRecordCompressionType.GZIP if kind == "GZIP" else TFRecordCompressionType.ZLIB,
+        given.flush_mode,
+        given.input_buffer_size,
+        given.output_buffer_size,
+        given.window_bits,
+        given.compression_level,
+        given.compression_method,
+        given.mem_level,
+        given.compression_strategy,
+    )
+    return ZlibSink(output, given)

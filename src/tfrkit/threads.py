@@ -1,0 +1,223 @@
+"""The process's threads: a bounded pool for reading, inflating and checking, and `spawn` for work that may block.
+
+Owns when threads begin and end; knows nothing of what they do. Threads begin when there is a task and end when they
+had none for a fraction of a second, so an idle process has none. They are daemons: a user's function that never
+returns does not keep the interpreter alive. A forked child begins with none, and makes its own.
+
+At the interpreter's exit a thread inside native code must not be cut off, as it would take the process down; one that
+is blocked in a user's function must not be waited for. Which is which can be seen from its innermost Python frame.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
+
+__all__ = ["ThreadPool", "default_threads", "exiting", "spawn", "thread_pool"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_IDLE_SECONDS: Final = 0.25  # a thread without a task for so long ends
+_EXIT_SECONDS: Final = 5.0  # how long the interpreter's exit waits for threads inside native code
+_BLOCKED_SECONDS: Final = 0.2  # a thread that stood at one place outside tfrkit for so long is blocked there
+_POLL_SECONDS: Final = 0.002
+_PACKAGE: Final = str(Path(__file__).parent) + os.sep
+
+
+def default_threads() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class ThreadPool:
+    """Daemon threads that begin with a task and end when idle.
+
+    Tasks begin in the order in which they were handed in. Plain locks only: `threading.Condition` can be left locked
+    by an interruption in the main thread.
+
+    Args:
+        limit: at most so many threads, further tasks wait their turn; None: no task ever waits for another.
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._lock = threading.RLock()  # a collected writer may hand in a task while this thread holds it
+        self._tasks: deque[Callable[[], None]] = deque()
+        self._idle: list[threading.Lock] = []  # of waiting threads: released to wake one
+        self._threads: set[threading.Thread] = set()
+        self._stopped = False
+
+    def submit(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        """Hand in a task; a pool that has stopped runs it at once, in the calling thread."""
+        future: Future[_T] = Future()
+
+        def task() -> None:
+            _run(future, function, args, kwargs)
+
+        if not self._hand_in(task):
+            task()
+        return future
+
+    def map(self, function: Callable[[Any], _T], items: Iterable[Any]) -> Iterator[_T]:
+        """Hand in a task for each item at once; give the results in order."""
+        futures = [self.submit(function, item) for item in items]
+        return (future.result() for future in futures)
+
+    def stop(self) -> None:
+        """Take no more tasks, finish those that are there, and let idle threads end."""
+        with self._lock:
+            self._stopped = True
+            while self._idle:
+                self._idle.pop().release()
+
+    def threads(self) -> list[threading.Thread]:
+        """Give the threads that have not ended."""
+        with self._lock:
+            return list(self._threads)
+
+    def _hand_in(self, task: Callable[[], None]) -> bool:
+        with self._lock:
+            if self._stopped:
+                return False
+            self._tasks.append(task)
+            if self._idle:
+                self._idle.pop().release()
+            elif self._limit is None or len(self._threads) < self._limit:
+                return self._begin()
+            return True
+
+    def _begin(self) -> bool:
+        """Begin a thread; if there can be no more, see whether another will take the task."""
+        thread = threading.Thread(target=self._work, name="tfrkit", daemon=True)
+        self._threads.add(thread)
+        try:
+            thread.start()
+        except RuntimeError:  # the system gives no more threads
+            self._threads.discard(thread)
+            if self._limit is None or not self._threads:
+                self._tasks.pop()
+                return False
+        except BaseException:  # interrupted: if it has begun nevertheless, it adds itself
+            self._threads.discard(thread)
+            raise
+        return True
+
+    def _work(self) -> None:
+        me, wake = threading.current_thread(), threading.Lock()
+        wake.acquire()
+        with self._lock:
+            self._threads.add(me)
+        while True:
+            with self._lock:
+                task = self._tasks.popleft() if self._tasks else None
+                if task is None:
+                    if self._stopped:
+                        self._threads.discard(me)
+                        return
+                    self._idle.append(wake)
+            if task is not None:
+                task()
+                del task  # it holds what the task worked on
+            elif not wake.acquire(timeout=_IDLE_SECONDS):
+                with self._lock:
+                    if wake in self._idle:
+                        self._idle.remove(wake)
+                        self._threads.discard(me)
+                        return
+                wake.acquire(blocking=False)  # woken at the last moment, or an interruption came before that
+
+
+def _run(future: Future[_T], function: Callable[..., _T], args: Any, kwargs: Any) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = function(*args, **kwargs)
+    except BaseException as error:  # noqa: BLE001  # it belongs to whoever asks for the result
+        future.set_exception(error)
+        del future  # its exception's traceback refers to this frame
+    else:
+        future.set_result(result)
+
+
+_pools: dict[int, tuple[ThreadPool, ThreadPool]] = {}  # by process id: threads do not survive a fork
+_exiting: set[int] = set()
+
+
+def _here() -> tuple[ThreadPool, ThreadPool]:
+    pid = os.getpid()
+    pools = _pools.get(pid)
+    if pools is None:
+        for other in set(_pools) - {pid}:  # of the process that forked this one
+            _pools.pop(other, None)
+        made = (ThreadPool(max(2, min(32, default_threads()))), ThreadPool(None))
+        pools = _pools.setdefault(pid, made)
+    return pools
+
+
+def thread_pool() -> ThreadPool:
+    """Give the pool of this process for work that only computes and reads.
+
+    A task may wait for one that was handed in earlier, never for a later one.
+    """
+    return _here()[0]
+
+
+def spawn(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+    """Run a function that may block in a thread of its own, never behind another task.
+
+    At the interpreter's exit, and where the system gives no more threads, it runs in the calling thread. What runs for
+    long looks at `exiting()` now and then.
+
+    >>> spawn(pow, 2, 5).result()
+    32
+    """
+    return _here()[1].submit(function, *args, **kwargs)
+
+
+def exiting() -> bool:
+    """Tell whether the interpreter is about to end; background work then stops by itself."""
+    return bool(_exiting) and os.getpid() in _exiting
+
+
+def _at_exit() -> None:
+    pid = os.getpid()
+    _exiting.add(pid)
+    pools = _pools.get(pid, ())
+    for pool in pools:
+        pool.stop()
+    seen: dict[threading.Thread, tuple[object, float]] = {}
+    deadline = time.monotonic() + _EXIT_SECONDS
+    while time.monotonic() < deadline:
+        threads = [thread for pool in pools for thread in pool.threads()]
+        if not _any_at_work(threads, seen):
+            break
+        time.sleep(_POLL_SECONDS)
+
+
+def _any_at_work(threads: list[threading.Thread], seen: dict[threading.Thread, tuple[object, float]]) -> bool:
+    """Tell whether a thread is inside tfrkit, or still moves; `seen` keeps where each stood, and since when."""
+    frames = sys._current_frames()  # noqa: SLF001  # the only way to see where another thread stands
+    now, working = time.monotonic(), False
+    for thread in threads:
+        frame = frames.get(thread.ident or 0)
+        if frame is None:
+            working = working or thread.ident is None  # about to begin
+            continue
+        place = (id(frame), frame.f_lasti)
+        if frame.f_code.co_filename.startswith(_PACKAGE) or seen.get(thread, (None, 0.0))[0] != place:
+            seen[thread] = (place, now)
+        working = working or now - seen[thread][1] < _BLOCKED_SECONDS
+    return working
+
+
+atexit.register(_at_exit)
