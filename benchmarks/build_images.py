@@ -35,7 +35,7 @@ SEED = "the seed's program, TensorFlow"
 
 def _photos(count: int) -> list[bytes]:
     """Different files: pictures that come again, each time with another comment."""
-    from tfrkit.ops.jpeg_encode import encode_jpeg
+    from tfrkit.images.codecs.jpeg.jpeg_encode import encode_jpeg
 
     random = np.random.default_rng(6)
     pool = [encode_jpeg(picture, quality=JPEG_QUALITY) for picture in pictures(min(count, DISTINCT), SMALL)]

@@ -45,7 +45,7 @@ def pytest_configure() -> None:
 def no_global_seed() -> Iterator[None]:
     """Take back the global seed that a test or a page of the docs has set, in tfrkit and in TensorFlow."""
     yield
-    seeds = sys.modules.get("tfrkit.ops.seeds")
+    seeds = sys.modules.get("tfrkit.values.seeds")
     if seeds is not None:
         seeds.set_seed(None)
     theirs = sys.modules.get("tensorflow.python.eager.context")

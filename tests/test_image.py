@@ -22,7 +22,7 @@ def test_type_checkers_see_what_is_imported_on_first_use():
     tree = ast.parse(Path(tfr.image.__file__).read_text("utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {(alias.name, node.module) for node in block.body for alias in node.names}
-    assert seen == {(name, f"tfrkit.ops.{module}") for name, module in tfr.image._MODULE_OF.items()}
+    assert seen == {(name, f"tfrkit.images.{module}") for name, module in tfr.image._MODULE_OF.items()}
 
 
 @pytest.mark.parametrize("name", tfr.image.__all__)
@@ -38,7 +38,5 @@ def test_unknown_name_is_an_attribute_error():
 
 
 def test_nothing_is_imported_before_it_is_used():
-    code = (
-        "import tfrkit, sys; tfrkit.image; print(any(name.startswith('tfrkit.ops.') for name in sys.modules))"
-    )
+    code = "import tfrkit, sys; tfrkit.image; print(any(name.startswith('tfrkit.images.') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

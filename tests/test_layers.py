@@ -27,10 +27,7 @@ LAYERS: dict[str, float] = {
     "values": 3,
     "codecs": 3.1,  # read what stores give
     "parsing": 3.2,  # takes arguments as values do
-    "storage": 3.2,
-    "examples": 3.2,
     "records": 4,
-    "ops": 4,
     "images": 4,
     "image": 4.1,  # names of images, as users see them
     "data": 5,

@@ -10,10 +10,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
-    from tfrkit.ops.bmp import decode_bmp
-    from tfrkit.ops.decode_image import decode_image
-    from tfrkit.ops.gif import decode_gif
-    from tfrkit.ops.image_adjust import (
+    from tfrkit.images.adjust import (
         adjust_brightness,
         adjust_contrast,
         adjust_gamma,
@@ -21,8 +18,15 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         adjust_saturation,
         total_variation,
     )
-    from tfrkit.ops.image_boxes import crop_and_resize, draw_bounding_boxes
-    from tfrkit.ops.image_color import (
+    from tfrkit.images.boxes import crop_and_resize, draw_bounding_boxes
+    from tfrkit.images.codecs.bmp import decode_bmp
+    from tfrkit.images.codecs.decode_image import decode_image
+    from tfrkit.images.codecs.gif import decode_gif
+    from tfrkit.images.codecs.jpeg.jpeg import decode_and_crop_jpeg, decode_jpeg, extract_jpeg_shape, is_jpeg
+    from tfrkit.images.codecs.jpeg.jpeg_encode import adjust_jpeg_quality, encode_jpeg
+    from tfrkit.images.codecs.png.png import decode_png, encode_png
+    from tfrkit.images.codecs.webp import decode_webp
+    from tfrkit.images.color import (
         grayscale_to_rgb,
         hsv_to_rgb,
         rgb_to_grayscale,
@@ -32,12 +36,11 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         yiq_to_rgb,
         yuv_to_rgb,
     )
-    from tfrkit.ops.image_crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
-    from tfrkit.ops.image_dtype import convert_image_dtype, per_image_standardization
-    from tfrkit.ops.image_flip import flip_left_right, flip_up_down, rot90, transpose
-    from tfrkit.ops.image_measure import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale
-    from tfrkit.ops.image_patches import extract_patches
-    from tfrkit.ops.image_random import (
+    from tfrkit.images.crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
+    from tfrkit.images.dtype import convert_image_dtype, per_image_standardization
+    from tfrkit.images.flip import flip_left_right, flip_up_down, rot90, transpose
+    from tfrkit.images.measure import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale
+    from tfrkit.images.random import (
         random_brightness,
         random_contrast,
         random_crop,
@@ -53,20 +56,19 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         stateless_random_hue,
         stateless_random_saturation,
     )
-    from tfrkit.ops.image_random_jpeg import random_jpeg_quality, stateless_random_jpeg_quality
-    from tfrkit.ops.image_sample import sample_distorted_bounding_box, stateless_sample_distorted_bounding_box
-    from tfrkit.ops.image_suppress import (
+    from tfrkit.images.random_jpeg import random_jpeg_quality, stateless_random_jpeg_quality
+    from tfrkit.images.resize.resize import ResizeMethod, resize
+    from tfrkit.images.resize.resize_fit import resize_with_crop_or_pad, resize_with_pad
+    from tfrkit.images.sample_boxes import (
+        sample_distorted_bounding_box,
+        stateless_sample_distorted_bounding_box,
+    )
+    from tfrkit.images.suppress import (
         non_max_suppression,
         non_max_suppression_overlaps,
         non_max_suppression_with_scores,
     )
-    from tfrkit.ops.image_suppress_classes import combined_non_max_suppression
-    from tfrkit.ops.jpeg import decode_and_crop_jpeg, decode_jpeg, extract_jpeg_shape, is_jpeg
-    from tfrkit.ops.jpeg_encode import adjust_jpeg_quality, encode_jpeg
-    from tfrkit.ops.png import decode_png, encode_png
-    from tfrkit.ops.resize import ResizeMethod, resize
-    from tfrkit.ops.resize_fit import resize_with_crop_or_pad, resize_with_pad
-    from tfrkit.ops.webp import decode_webp
+    from tfrkit.images.suppress_classes import combined_non_max_suppression
 
 __all__ = [
     "ResizeMethod",
@@ -92,7 +94,6 @@ __all__ = [
     "encode_jpeg",
     "encode_png",
     "extract_jpeg_shape",
-    "extract_patches",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
@@ -140,39 +141,36 @@ __all__ = [
     "yuv_to_rgb",
 ]
 
-# Each module of `tfrkit.ops` with what it gives to this one.
+# Each module of `tfrkit.images` with what it gives to this one.
 _EXPORTS = {
-    "image_boxes": "crop_and_resize draw_bounding_boxes",
-    "image_measure": "image_gradients psnr sobel_edges ssim ssim_multiscale",
-    "image_patches": "extract_patches",
-    "image_suppress": "non_max_suppression non_max_suppression_overlaps non_max_suppression_with_scores",
-    "image_suppress_classes": "combined_non_max_suppression",
-    "image_sample": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
-    "image_random_jpeg": "random_jpeg_quality stateless_random_jpeg_quality",
-    "bmp": "decode_bmp",
-    "decode_image": "decode_image",
-    "gif": "decode_gif",
-    "image_adjust": (
-        "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation total_variation"
-    ),
-    "image_color": (
+    "boxes": "crop_and_resize draw_bounding_boxes",
+    "measure": "image_gradients psnr sobel_edges ssim ssim_multiscale",
+    "suppress": "non_max_suppression non_max_suppression_overlaps non_max_suppression_with_scores",
+    "suppress_classes": "combined_non_max_suppression",
+    "sample_boxes": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
+    "random_jpeg": "random_jpeg_quality stateless_random_jpeg_quality",
+    "codecs.bmp": "decode_bmp",
+    "codecs.decode_image": "decode_image",
+    "codecs.gif": "decode_gif",
+    "adjust": ("adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation total_variation"),
+    "color": (
         "grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb"
     ),
-    "image_crop": "central_crop crop_to_bounding_box pad_to_bounding_box",
-    "image_dtype": "convert_image_dtype per_image_standardization",
-    "image_random": (
+    "crop": "central_crop crop_to_bounding_box pad_to_bounding_box",
+    "dtype": "convert_image_dtype per_image_standardization",
+    "random": (
         "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down random_hue "
         "random_saturation stateless_random_brightness stateless_random_contrast stateless_random_crop "
         "stateless_random_flip_left_right stateless_random_flip_up_down stateless_random_hue "
         "stateless_random_saturation"
     ),
-    "image_flip": "flip_left_right flip_up_down rot90 transpose",
-    "png": "decode_png encode_png",
-    "jpeg": "decode_and_crop_jpeg decode_jpeg extract_jpeg_shape is_jpeg",
-    "jpeg_encode": "adjust_jpeg_quality encode_jpeg",
-    "resize": "ResizeMethod resize",
-    "resize_fit": "resize_with_crop_or_pad resize_with_pad",
-    "webp": "decode_webp",
+    "flip": "flip_left_right flip_up_down rot90 transpose",
+    "codecs.png.png": "decode_png encode_png",
+    "codecs.jpeg.jpeg": "decode_and_crop_jpeg decode_jpeg extract_jpeg_shape is_jpeg",
+    "codecs.jpeg.jpeg_encode": "adjust_jpeg_quality encode_jpeg",
+    "resize.resize": "ResizeMethod resize",
+    "resize.resize_fit": "resize_with_crop_or_pad resize_with_pad",
+    "codecs.webp": "decode_webp",
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
@@ -181,7 +179,7 @@ def __getattr__(name: str) -> object:
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'tfrkit.image' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"tfrkit.ops.{module}"), name)
+    value: object = getattr(importlib.import_module(f"tfrkit.images.{module}"), name)
     globals()[name] = value
     return value
 

@@ -12,9 +12,9 @@ from PIL import Image, ImageOps
 from tests.build.image_samples import FORMATS, examples, photos, picture, write_files
 from tfrkit.build.images import images
 from tfrkit.errors import InvalidArgumentError, MissingExtraError
-from tfrkit.ops.jpeg import decode_jpeg
-from tfrkit.ops.jpeg_encode import encode_jpeg
-from tfrkit.ops.resize import resize
+from tfrkit.images.codecs.jpeg.jpeg import decode_jpeg
+from tfrkit.images.codecs.jpeg.jpeg_encode import encode_jpeg
+from tfrkit.images.resize.resize import resize
 
 OPTIONS = ["check", "size", "quality", "max_side", "raw"]
 

@@ -15,7 +15,7 @@ import tfrkit as tfr
 from tests.data.image_files import SPEC, image_record, jpeg, png, write_images
 from tfrkit.data.ahead_batch import AheadBatchNode
 from tfrkit.data.plan import optimise
-from tfrkit.ops.image_maker import ImageMaker
+from tfrkit.images.image_maker import ImageMaker
 
 
 @pytest.fixture(scope="module")

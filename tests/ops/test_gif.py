@@ -10,9 +10,9 @@ import pytest
 
 from tests.oracle.gif_files import COLORS, control, frame, screen
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.ops.decode_image import decode_image
-from tfrkit.ops.gif import decode_gif
-from tfrkit.ops.png import decode_png
+from tfrkit.images.codecs.decode_image import decode_image
+from tfrkit.images.codecs.gif import decode_gif
+from tfrkit.images.codecs.png.png import decode_png
 
 NUMBERS = [number % 8 for number in range(12)]
 FILE = screen(9, 9) + frame(0, 0, 4, 3, NUMBERS) + control(2, 7) + frame(1, 1, 2, 2, [7, 6, 5, 4]) + b";"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.codecs.image_format import check_channels, image_bytes, image_format
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops.image_format import check_channels, image_bytes, image_format
 
 CONTAINER = bytes.fromhex("0000000c4a584c200d0a870a")
 

@@ -13,10 +13,10 @@ import pytest
 import tfrkit as tfr
 from tests.oracle.jpeg_files import jpeg
 from tests.oracle.jpeg_writer import Layout, write
-from tfrkit.ops.jpeg_header import Frame, read_frame
-from tfrkit.ops.jpeg_progress import is_smoothed
-from tfrkit.ops.jpeg_ratio import enlarged, reduced, spread
-from tfrkit.ops.jpeg_replay import replay
+from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame
+from tfrkit.images.codecs.jpeg.jpeg_progress import is_smoothed
+from tfrkit.images.codecs.jpeg.jpeg_ratio import enlarged, reduced, spread
+from tfrkit.images.codecs.jpeg.jpeg_replay import replay
 
 
 def claiming(contents: bytes, height: int, width: int) -> bytes:

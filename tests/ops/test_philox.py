@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfrkit import _core
-from tfrkit.ops.philox import make_philox, scrambled_philox
 from tfrkit.testing.shuffle_reference import PlainPhilox
+from tfrkit.values.philox import make_philox, scrambled_philox
 
 SEEDS = st.integers(0, 2**64 - 1)
 

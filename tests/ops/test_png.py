@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfrkit.errors import InternalError, InvalidArgumentError
+from tfrkit.images.codecs.png.png import decode_png, encode_png
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops.png import decode_png, encode_png
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 IMAGE = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)

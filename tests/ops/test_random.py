@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import tfrkit as tfr
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops import random, seeds
-from tfrkit.ops.random_numbers import Stream, full_integers, integers, truncated_normal, uniform
-from tfrkit.ops.stateful import watch
+from tfrkit.values import random, seeds
+from tfrkit.values.random_numbers import Stream, full_integers, integers, truncated_normal, uniform
+from tfrkit.values.stateful import watch
 
 
 @pytest.fixture(autouse=True)

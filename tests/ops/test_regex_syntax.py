@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
-from tfrkit.ops.regex_syntax import compile_re2
+from tfrkit.tf.ops.strings.regex_syntax import compile_re2
 
 
 @pytest.mark.parametrize("pattern", [rb"\C", rb"\p{Greek}", rb"[\p{Han}]"])

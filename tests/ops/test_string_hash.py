@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfrkit.ops.string_hash import _siphash, fingerprint64, to_hash_bucket_fast
+from tfrkit.tf.ops.strings.string_hash import _siphash, fingerprint64, to_hash_bucket_fast
 
 
 def test_siphash_of_its_paper():

@@ -15,7 +15,7 @@ from tests.oracle.image_cases import FLOATS, INTEGERS, TYPES, batch, cast, piece
 from tests.oracle.oracle import Failure, attempt, tensorflow
 from tests.oracle.tf_scenarios import fails, same
 from tests.rules import tf_rule
-from tfrkit.ops.float_to_integer import float_to_integer
+from tfrkit.values.float_to_integer import float_to_integer
 
 SUMS = 1e-6  # of the largest value: TensorFlow adds float32, tfrkit float64
 BEYOND = [

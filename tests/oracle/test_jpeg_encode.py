@@ -12,7 +12,7 @@ from tests.oracle.jpeg_files import jpeg, picture
 from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.tf_scenarios import same_lines
 from tests.rules import tf_rule
-from tfrkit.ops.jpeg_encode import encode_jpeg_variable_quality
+from tfrkit.images.codecs.jpeg.jpeg_encode import encode_jpeg_variable_quality
 
 ENCODE = {"function": "encode_jpeg"}
 SHAPE = {"function": "extract_jpeg_shape"}

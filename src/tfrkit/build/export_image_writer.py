@@ -15,10 +15,10 @@ from tfrkit.build.export_names import ClassFolders, file_name, safe_name
 from tfrkit.build.export_paths import record_stem
 from tfrkit.build.label_map import write_label_map
 from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.images.codecs.image_format import image_format
+from tfrkit.images.codecs.png.png_encode import encode_png_file
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops.image_format import image_format
-from tfrkit.ops.png_encode import encode_png_file
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.read.table_layout import Cells
 

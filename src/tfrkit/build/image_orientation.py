@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.ops.jpeg_header import header_segments
+from tfrkit.images.codecs.jpeg.jpeg_header import header_segments
 
 __all__ = ["jpeg_orientation", "upright"]
 

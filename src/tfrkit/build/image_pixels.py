@@ -88,7 +88,7 @@ class PixelPlan:
         pixels = self._resized(pixels)
         height, width, channels = pixels.shape
         if self.encoding == "jpeg":
-            from tfrkit.ops.jpeg_encode import encode_jpeg
+            from tfrkit.images.codecs.jpeg.jpeg_encode import encode_jpeg
 
             try:
                 return encode_jpeg(pixels, quality=self.quality), ImageHeader("JPEG", height, width, channels)
@@ -105,7 +105,7 @@ class PixelPlan:
         size = self.size or fitting(pixels.shape[0], pixels.shape[1], self.max_side)
         if size == pixels.shape[:2]:
             return pixels
-        from tfrkit.ops.resize import resize
+        from tfrkit.images.resize.resize import resize
 
         resized = resize(pixels, size, antialias=True)
         return np.clip(np.rint(resized), 0, 255).astype(np.uint8)
@@ -148,9 +148,9 @@ def parse_size(given: Any) -> tuple[int, int] | None:
 
 def _decode(data: bytes, kind: str, channels: int) -> Pixels:
     """Decode to 1 or 3 channels, whatever the file has; of animations the first frame."""
-    from tfrkit.ops.decode_image import decode_image
-    from tfrkit.ops.image_color import rgb_to_grayscale
-    from tfrkit.ops.jpeg import decode_jpeg
+    from tfrkit.images.codecs.decode_image import decode_image
+    from tfrkit.images.codecs.jpeg.jpeg import decode_jpeg
+    from tfrkit.images.color import rgb_to_grayscale
 
     if kind == "JPEG":
         return decode_jpeg(data, channels=channels, dct_method="INTEGER_ACCURATE")

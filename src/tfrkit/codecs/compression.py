@@ -1,6 +1,6 @@
 """Names of compressions.
 
-What the names mean in bytes is in `inflate.py` and `deflate.py`; guessing from a file's content is `compression_sniffer.py`.
+What the names mean in bytes is in `inflate.py` and `deflate.py`; `compression_sniffer.py` guesses by a file's content.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from tfrkit.data.chunk import Chunk
 from tfrkit.data.image_column import BadImage, as_batch, decode_column
 from tfrkit.data.node import Context, NodeIterator, Run, UnaryIterator
 from tfrkit.errors import DataLossWarning
+from tfrkit.images.image_maker import ImageMaker
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.ops.image_maker import ImageMaker
 from tfrkit.records.read.damage import Damage
 
 __all__ = ["BrokenImages", "DecodedIterator"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.columns import Column, Padded, Rows
-from tfrkit.ops.cast import cast_value
-from tfrkit.ops.convert import STRING, cast_array
+from tfrkit.values.cast import cast_value
+from tfrkit.values.operands import STRING, cast_array
 
 __all__ = ["cast_column", "cast_value"]
 

@@ -20,7 +20,7 @@ from tfrkit.data.take import TakeNode
 from tfrkit.data.zip import ZipNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import TensorSpec
-from tfrkit.ops.philox import scrambled_philox
+from tfrkit.values.philox import scrambled_philox
 from tfrkit.values.to_array import to_array
 
 __all__ = ["ChooseNode", "make_choose_node", "make_sample_node"]

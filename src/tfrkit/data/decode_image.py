@@ -22,9 +22,9 @@ from tfrkit.data.image_ops import NormalizeOp
 from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
 from tfrkit.data.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.image_maker import ImageMaker
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import OnCorrupt, ReadPolicy
-from tfrkit.ops.image_maker import ImageMaker
 
 __all__ = ["DecodeImageNode", "decode_chunk"]
 

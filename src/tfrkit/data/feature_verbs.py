@@ -16,10 +16,10 @@ from tfrkit.data.parse_sequence import ParseSequenceNode
 from tfrkit.data.source_policy import find_on_corrupt, source_policies
 from tfrkit.data.with_column import WithColumnNode
 from tfrkit.data.with_source import WithSourceNode
+from tfrkit.images.image_maker import ImageMaker, image_size, method_name
+from tfrkit.images.normalize import Normalization, as_numbers
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.specs import Spec
-from tfrkit.ops.image_maker import ImageMaker, image_size, method_name
-from tfrkit.ops.normalize import Normalization, as_numbers
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset

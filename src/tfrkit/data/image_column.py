@@ -16,8 +16,8 @@ from tfrkit.data.collate import collate
 from tfrkit.data.columns import Column, Rows, rows
 from tfrkit.data.origin import Origin
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.image_maker import ImageMaker
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops.image_maker import ImageMaker
 from tfrkit.threads import thread_pool
 
 __all__ = ["BadImage", "as_batch", "broken_text", "decode_column", "decode_value"]

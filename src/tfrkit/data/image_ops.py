@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from tfrkit.data.columns import Rows, rows
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.image_maker import round_image
+from tfrkit.images.normalize import Normalization
+from tfrkit.images.resize.resize import resize
 from tfrkit.model.element_spec import TensorSpec
-from tfrkit.ops.image_maker import round_image
-from tfrkit.ops.normalize import Normalization
-from tfrkit.ops.resize import resize
 
 __all__ = ["NormalizeOp", "ResizeOp"]
 

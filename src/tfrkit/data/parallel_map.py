@@ -23,7 +23,7 @@ from tfrkit.data.given import Given
 from tfrkit.data.node import Context, Node, NodeIterator, Run
 from tfrkit.data.origin import Origin
 from tfrkit.data.settling import Settling
-from tfrkit.ops.stateful import watch
+from tfrkit.values.stateful import watch
 
 __all__ = ["ParallelMapIterator"]
 
@@ -138,7 +138,7 @@ class ParallelMapIterator(NodeIterator):
     ) -> None:
         """Over the elements of a node, so many calls at once (AUTOTUNE finds out).
 
-        `watched`: calls run one after another as soon as one of them notes that its order counts; see `ops.stateful`.
+        `watched`: calls run one after another as soon as one of them notes that order counts; see `values.stateful`.
         """
         self._interrupted = False
         self._calls = _Calls(node, context, state, function, parallel, ordered=ordered, watched=watched)

@@ -21,8 +21,8 @@ from tfrkit.data.pad import pad_values
 from tfrkit.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tfrkit.model.element_spec import compatible_shapes
 from tfrkit.model.shapes import Dims
-from tfrkit.ops.convert import convert, shape_of
-from tfrkit.ops.philox import make_philox
+from tfrkit.values.operands import convert, shape_of
+from tfrkit.values.philox import make_philox
 
 __all__ = ["EpochsQueue", "FifoQueue", "PaddingQueue", "PriorityQueue", "ShuffleQueue"]
 

@@ -11,7 +11,7 @@ from tfrkit.data.chunk import Columns
 from tfrkit.data.node import INFINITE_CARDINALITY, Context, Node, NodeIterator, Run
 from tfrkit.data.seeds import SeedGenerator
 from tfrkit.model.element_spec import TensorSpec
-from tfrkit.ops.philox import make_philox
+from tfrkit.values.philox import make_philox
 
 __all__ = ["RandomNode"]
 

@@ -1,4 +1,4 @@
-"""Seeds of one epoch of a shuffle after another; the global seed is in `ops.seeds`.
+"""Seeds of one epoch of a shuffle after another; the global seed is in `values.seeds`.
 
 As in TensorFlow, number for number, so that a program with seeds sees its elements in the order that it knows.
 """
@@ -10,8 +10,8 @@ import threading
 from typing import Any
 
 from tfrkit.data.arguments import integer
-from tfrkit.ops.philox import make_philox
-from tfrkit.ops.seeds import get_seeds, set_seed
+from tfrkit.values.philox import make_philox
+from tfrkit.values.seeds import get_seeds, set_seed
 
 __all__ = ["SeedGenerator", "find_seeds", "get_seeds", "restore_seeds", "save_seeds", "set_seed"]
 

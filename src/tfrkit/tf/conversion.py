@@ -8,14 +8,14 @@ import numpy as np
 
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops import make
-from tfrkit.ops.convert import convert, convert_hinted
 from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap_argument
+from tfrkit.tf.ops.arrays import make
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
 from tfrkit.tf.tensor_shape import as_shape
+from tfrkit.values.operands import convert, convert_hinted
 
 __all__ = [
     "constant",

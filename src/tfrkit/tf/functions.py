@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tfrkit.data.structure import map_structure
-from tfrkit.ops.seeds import SeedScope
 from tfrkit.tf.conversion import convert_to_tensor
 from tfrkit.tf.lift import unwrap, wrap
+from tfrkit.values.seeds import SeedScope
 
 __all__ = ["Function", "do_not_convert", "function", "to_graph"]
 

@@ -20,13 +20,13 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops.convert import Alike, Pack, as_type, convert, convert_hinted, dtype_of
-from tfrkit.ops.hint import Hint
-from tfrkit.ops.ragged_dispatch import with_ragged
-from tfrkit.ops.unsized import NOTED, decodes, follow, note_sizes
+from tfrkit.tf.ops.ragged.ragged_dispatch import with_ragged
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
+from tfrkit.values.hint import Hint
+from tfrkit.values.operands import Alike, Pack, as_type, convert, convert_hinted, dtype_of
+from tfrkit.values.unsized import NOTED, decodes, follow, note_sizes
 
 __all__ = ["lift", "unwrap", "unwrap_argument", "wrap"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.ops.debugging import assert_equal
+from tfrkit.tf.ops.checks.debugging import assert_equal
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 

@@ -1,7 +1,7 @@
 """Users' functions as the stages of a pipeline call them: values in, values out, and Tensors for the user.
 
 Between stages there are no Tensors. A wrapper stands for its function wherever that is named, pickled or looked at.
-Random operations in it draw the numbers that TensorFlow's would draw in a graph; see `ops.seeds`.
+Random operations in it draw the numbers that TensorFlow's would draw in a graph; see `values.seeds`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from tfrkit.data.node import Node
-from tfrkit.ops.seeds import SeedScope
 from tfrkit.tf.lift import unwrap, wrap
+from tfrkit.values.seeds import SeedScope
 
 __all__ = ["OnTensors", "Yielding", "begin_functions"]
 

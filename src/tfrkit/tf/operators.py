@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.ops import arithmetic, compare, elementary
+from tfrkit.tf.ops.math import arithmetic, compare, elementary
 
 __all__ = ["Binary", "Operators"]
 

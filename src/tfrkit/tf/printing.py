@@ -10,11 +10,11 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.ops.stateful import note
 from tfrkit.tf.lift import unwrap
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
+from tfrkit.values.stateful import note
 
 __all__ = ["print_v2", "shown"]
 

@@ -19,13 +19,13 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import as_dtype, dtype_name
-from tfrkit.ops.seeds import in_scope, run_outside
-from tfrkit.ops.stateful import note
 from tfrkit.tf.conversion import convert_to_tensor
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
+from tfrkit.values.seeds import in_scope, run_outside
+from tfrkit.values.stateful import note
 
 __all__ = ["numpy_function", "py_func", "py_function"]
 

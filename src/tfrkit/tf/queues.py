@@ -19,13 +19,13 @@ from tfrkit.data.queues import (
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype as plain_dtype
-from tfrkit.ops.seeds import get_seeds
 from tfrkit.stores.glob_files import glob_files
 from tfrkit.tf.conversion import convert_to_tensor
 from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap, unwrap_argument
 from tfrkit.tf.tensor import Tensor
 from tfrkit.tf.tensor_shape import TensorShape, as_shape
+from tfrkit.values.seeds import get_seeds
 
 __all__ = [
     "FIFOQueue",

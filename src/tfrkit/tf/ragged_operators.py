@@ -9,11 +9,11 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
-from tfrkit.ops import compare
-from tfrkit.ops.convert import convert
-from tfrkit.ops.ragged_elementwise import map_flat
 from tfrkit.tf.operators import Binary, Operators
+from tfrkit.tf.ops.math import compare
+from tfrkit.tf.ops.ragged.ragged_elementwise import map_flat
 from tfrkit.tf.tensor import Tensor
+from tfrkit.values.operands import convert
 
 __all__ = ["RaggedOperators"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import RaggedTensorSpec, as_dtype
 from tfrkit.model.ragged import Ragged
-from tfrkit.ops import ragged_join, ragged_make, ragged_shape
-from tfrkit.ops.ragged_index import index_ragged
-from tfrkit.ops.string_values import with_flat
 from tfrkit.tf.dtype import DType, dtype_of_numpy
+from tfrkit.tf.ops.ragged import ragged_join, ragged_make, ragged_shape
+from tfrkit.tf.ops.ragged.ragged_index import index_ragged
+from tfrkit.tf.ops.strings.string_values import with_flat
 from tfrkit.tf.ragged_operators import RaggedOperators
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor

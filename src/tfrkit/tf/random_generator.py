@@ -1,4 +1,4 @@
-"""tf.random.Generator: the one of `ops.random_generator`, with Tensors; and the global one."""
+"""tf.random.Generator: the one of `tf.ops.random.generator_values`, with Tensors; and the global one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfrkit.ops import random_generator as plain
 from tfrkit.tf.lift import unwrap, wrap
+from tfrkit.tf.ops.random import generator_values as plain
 
 __all__ = ["Generator", "get_global_generator", "set_global_generator"]
 

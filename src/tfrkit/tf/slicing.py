@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.ops.gather import boolean_mask
-from tfrkit.ops.strided_slice import strided_slice
+from tfrkit.tf.ops.arrays.gather import boolean_mask
+from tfrkit.tf.ops.arrays.strided_slice import strided_slice
 
 __all__ = ["index_value"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import SparseTensorSpec
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops import arithmetic
-from tfrkit.ops.convert import convert
-from tfrkit.ops.sparse_math import multiply_dense
 from tfrkit.tf.dtype import DType, dtype_of_numpy
+from tfrkit.tf.ops.math import arithmetic
+from tfrkit.tf.ops.sparse.sparse_math import multiply_dense
 from tfrkit.tf.tensor import Tensor
 from tfrkit.tf.tensor_shape import TensorShape
+from tfrkit.values.operands import convert
 
 __all__ = ["SparseTensor", "SparseTensorValue"]
 

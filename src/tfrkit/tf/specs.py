@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Self
 from tfrkit.model import element_spec as model
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
-from tfrkit.ops.convert import as_value
 from tfrkit.tf.dtype import DType, as_dtype
 from tfrkit.tf.lift import unwrap
 from tfrkit.tf.ragged_tensor import RaggedTensor
 from tfrkit.tf.sparse_tensor import SparseTensor
 from tfrkit.tf.tensor import Tensor
 from tfrkit.tf.tensor_shape import TensorShape
+from tfrkit.values.operands import as_value
 
 __all__ = [
     "NoneTensorSpec",

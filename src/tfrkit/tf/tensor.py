@@ -16,13 +16,13 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import dlpack_capsule
-from tfrkit.ops import arithmetic, compare, linear
-from tfrkit.ops.convert import Alike, Pack, as_array, convert, convert_hinted, number_of
-from tfrkit.ops.unsized import NOTED, note_shape
 from tfrkit.tf.dtype import DType, as_dtype, dtype_of_numpy
 from tfrkit.tf.operators import Binary, Operators
+from tfrkit.tf.ops.math import arithmetic, compare, linear
 from tfrkit.tf.slicing import index_value
 from tfrkit.tf.tensor_shape import TensorShape, as_shape
+from tfrkit.values.operands import Alike, Pack, as_array, convert, convert_hinted, number_of
+from tfrkit.values.unsized import NOTED, note_shape
 
 __all__ = ["Reference", "Tensor"]
 

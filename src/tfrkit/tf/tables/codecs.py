@@ -7,10 +7,10 @@ from typing import Final
 from tfrkit.tf.entry import Entry
 
 NAMES: Final[dict[str, Entry]] = {
-    "io.decode_bmp image.decode_bmp": "ops.bmp:decode_bmp",
-    "io.decode_gif image.decode_gif": "ops.gif:decode_gif",
-    "io.decode_image image.decode_image": "ops.decode_image:decode_image",
-    "io.decode_png image.decode_png": "ops.png:decode_png",
-    "io.decode_webp image.decode_webp": "ops.webp:decode_webp",
-    "io.encode_png image.encode_png": "ops.png:encode_png",
+    "io.decode_bmp image.decode_bmp": "images.codecs.bmp:decode_bmp",
+    "io.decode_gif image.decode_gif": "images.codecs.gif:decode_gif",
+    "io.decode_image image.decode_image": "images.codecs.decode_image:decode_image",
+    "io.decode_png image.decode_png": "images.codecs.png.png:decode_png",
+    "io.decode_webp image.decode_webp": "images.codecs.webp:decode_webp",
+    "io.encode_png image.encode_png": "images.codecs.png.png:encode_png",
 }

@@ -24,23 +24,23 @@ def _names(place: str, words: tuple[str, ...]) -> dict[str, Entry]:
 
 
 NAMES: Final[dict[str, Entry]] = {
-    **_names("ops.debugging", _PAIRS + _SINGLES),
-    **_names("ops.debugging_shapes", _RANKS),
-    "debugging.assert_all_finite": "ops.debugging:assert_all_finite",
+    **_names("tf.ops.checks.debugging", _PAIRS + _SINGLES),
+    **_names("tf.ops.checks.debugging_shapes", _RANKS),
+    "debugging.assert_all_finite": "tf.ops.checks.debugging:assert_all_finite",
     "compat.v1.debugging.assert_all_finite compat.v1.verify_tensor_all_finite": (
-        "ops.debugging:verify_tensor_all_finite_v1"
+        "tf.ops.checks.debugging:verify_tensor_all_finite_v1"
     ),
-    "debugging.assert_type": "ops.debugging_shapes:assert_type",
-    "compat.v1.assert_type": "ops.debugging_shapes:assert_type",
-    "debugging.assert_integer": "ops.debugging_shapes:assert_integer",
-    "compat.v1.assert_integer": "ops.debugging_shapes:assert_integer",
-    "debugging.assert_proper_iterable": "ops.debugging_shapes:assert_proper_iterable",
-    "compat.v1.assert_proper_iterable": "ops.debugging_shapes:assert_proper_iterable",
+    "debugging.assert_type": "tf.ops.checks.debugging_shapes:assert_type",
+    "compat.v1.assert_type": "tf.ops.checks.debugging_shapes:assert_type",
+    "debugging.assert_integer": "tf.ops.checks.debugging_shapes:assert_integer",
+    "compat.v1.assert_integer": "tf.ops.checks.debugging_shapes:assert_integer",
+    "debugging.assert_proper_iterable": "tf.ops.checks.debugging_shapes:assert_proper_iterable",
+    "compat.v1.assert_proper_iterable": "tf.ops.checks.debugging_shapes:assert_proper_iterable",
     "debugging.assert_same_float_dtype": Raw("tf.same_float:assert_same_float_dtype"),
     "compat.v1.assert_same_float_dtype": Raw("tf.same_float:assert_same_float_dtype"),
-    "debugging.Assert Assert": "ops.debugging:assert_true",
-    "debugging.check_numerics": "ops.debugging:check_numerics",
-    "compat.v1.check_numerics": "ops.debugging:check_numerics",
+    "debugging.Assert Assert": "tf.ops.checks.debugging:assert_true",
+    "debugging.check_numerics": "tf.ops.checks.debugging:check_numerics",
+    "compat.v1.check_numerics": "tf.ops.checks.debugging:check_numerics",
     "debugging.is_numeric_tensor": Raw("tf.same_float:is_numeric_tensor"),
     "compat.v1.is_numeric_tensor": Raw("tf.same_float:is_numeric_tensor"),
 }

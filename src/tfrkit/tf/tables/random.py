@@ -7,17 +7,17 @@ from typing import Final
 from tfrkit.tf.entry import Entry, Raw
 
 NAMES: Final[dict[str, Entry]] = {
-    "random.fold_in random.experimental.stateless_fold_in": "ops.random:fold_in",
-    "random.normal compat.v1.random_normal": "ops.random:normal",
-    "random.shuffle compat.v1.random_shuffle": "ops.random:shuffle",
-    "random.split random.experimental.stateless_split": "ops.random:split",
-    "random.experimental.stateless_shuffle": "ops.random:stateless_shuffle",
-    "random.stateless_normal": "ops.random:stateless_normal",
-    "random.stateless_truncated_normal": "ops.random:stateless_truncated_normal",
-    "random.stateless_uniform": "ops.random:stateless_uniform",
-    "random.truncated_normal compat.v1.truncated_normal": "ops.random:truncated_normal",
-    "random.uniform compat.v1.random_uniform": "ops.random:uniform",
-    "compat.v1.random.set_random_seed compat.v1.set_random_seed": Raw("ops.seeds:set_seed"),
+    "random.fold_in random.experimental.stateless_fold_in": "values.random:fold_in",
+    "random.normal compat.v1.random_normal": "values.random:normal",
+    "random.shuffle compat.v1.random_shuffle": "values.random:shuffle",
+    "random.split random.experimental.stateless_split": "values.random:split",
+    "random.experimental.stateless_shuffle": "values.random:stateless_shuffle",
+    "random.stateless_normal": "values.random:stateless_normal",
+    "random.stateless_truncated_normal": "values.random:stateless_truncated_normal",
+    "random.stateless_uniform": "values.random:stateless_uniform",
+    "random.truncated_normal compat.v1.truncated_normal": "values.random:truncated_normal",
+    "random.uniform compat.v1.random_uniform": "values.random:uniform",
+    "compat.v1.random.set_random_seed compat.v1.set_random_seed": Raw("values.seeds:set_seed"),
     "random.Generator random.experimental.Generator": Raw("tf.random_generator:Generator"),
     "random.get_global_generator random.experimental.get_global_generator": Raw(
         "tf.random_generator:get_global_generator"

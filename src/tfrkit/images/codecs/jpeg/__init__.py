@@ -1,0 +1,1 @@
+"""JPEG: decoding bit for bit as TensorFlow does, cropping, scaling, encoding."""

@@ -1,0 +1,187 @@
+"""JPEG files as pixels, bit for bit as TensorFlow decodes them.
+
+The codec is libjpeg-turbo, as TensorFlow's is; here is what TensorFlow asks of it, and what it makes of damage. Takes
+JPEG data and checked options: the operations with TensorFlow's arguments are in `jpeg`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError, UnimplementedError
+from tfrkit.images.codecs.jpeg.jpeg_damage import mend, tidy_header
+from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame
+from tfrkit.images.codecs.jpeg.jpeg_options import JpegOptions
+from tfrkit.images.codecs.jpeg.jpeg_progress import is_smoothed
+from tfrkit.images.codecs.jpeg.jpeg_ratio import enlarged, reduced
+from tfrkit.images.codecs.jpeg.jpeg_sampling import decode_unusual_sampling
+from tfrkit.optional import require
+
+__all__ = ["Pixels", "decode_components", "decode_jpeg_data", "invalid_jpeg"]
+
+Pixels = npt.NDArray[np.uint8]
+
+_MAX_SAMPLES: Final = 2**29  # TensorFlow's limit, pixels times components
+_MAX_PER_BYTE: Final = 8 * 1024  # pixels: a block of 32 x 32, the largest there is, has at least a bit
+_PRINT: Final = 4  # components of images for print: cyan, magenta, yellow, black
+_WARNINGS: Final = (  # how the codec's warnings begin; what begins otherwise is an error
+    "Application transferred",
+    "Corrupt JPEG data",
+    "Inconsistent progression",
+    "Invalid SOS parameters",
+    "Premature end",
+    "Unknown Adobe",
+    "Warning",
+)
+_UNKNOWN_SAMPLING: Final = "Could not determine subsampling"
+_SPACES: Final = {1: "Gray", 3: "RGB"}
+
+
+def invalid_jpeg(reason: str) -> InvalidArgumentError:
+    """Make TensorFlow's error for data that cannot be decoded, with the reason."""
+    return InvalidArgumentError(f"jpeg::Uncompress failed. Invalid JPEG data or crop window. {reason}")
+
+
+def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
+    """Decode a JPEG file.
+
+    Args:
+        data: the file, beginning with its magic number.
+        options: what TensorFlow's arguments say.
+
+    Returns:
+        Pixels of shape (height, width, channels).
+
+    Raises:
+        InvalidArgumentError: the data is no JPEG that TensorFlow decodes.
+        UnimplementedError: TensorFlow decodes it, and the codec cannot.
+    """
+    frame = read_frame(data)
+    if frame is None:
+        raise invalid_jpeg("The file ends before it says the size of the image.")
+    channels = options.channels or min(frame.channels, 3)
+    _check_frame(frame, channels, options)
+    space = "CMYK" if frame.channels == _PRINT else _SPACES[channels]
+    try:
+        if frame.height * frame.width > _MAX_PER_BYTE * len(data) and not frame.arithmetic:
+            raise ValueError("the image claims more pixels than the data can have")
+        pixels = _run_codec(frame, space, options, strict=True)
+        if space == "CMYK":
+            pixels = _as_rgb(pixels, frame)
+    except ValueError as error:
+        pixels = _decode_damaged(frame, space, options, channels, str(error))
+    if frame.progressive and is_smoothed(frame):
+        raise UnimplementedError(
+            "decode_jpeg of a progressive file in which scans are missing: TensorFlow's version of the codec smooths "
+            "the blocks in another way. Decode it with Pillow if the difference does not matter."
+        )
+    return pixels
+
+
+def decode_components(data: bytes, options: JpegOptions) -> Pixels:
+    """Decode a file of four components, which are given as they are.
+
+    Raises:
+        UnimplementedError: it is damaged, or sampled in an unusual way.
+    """
+    frame = read_frame(data)
+    if frame is not None:
+        try:
+            return _run_codec(frame, "CMYK", options, strict=True)
+        except ValueError as error:
+            raise UnimplementedError(
+                f"decode_and_crop_jpeg of a file of which the codec says: {error}."
+            ) from None
+    raise invalid_jpeg("The file ends before it says the size of the image.")
+
+
+def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
+    """Refuse what TensorFlow refuses after a look at the frame."""
+    if not frame.decodable:
+        raise invalid_jpeg(
+            f"The coding (marker 0xff{frame.marker:02x}, {frame.precision} bits) is none that TensorFlow decodes: "
+            "8 bits, sequential or progressive."
+        )
+    stored = frame.channels
+    if channels not in _SPACES or stored not in (1, 3, _PRINT) or (channels == 1 and stored == _PRINT):
+        raise invalid_jpeg(f"An image of {stored} components cannot be decoded to {channels} channels.")
+    if not frame.height or not frame.width:
+        raise invalid_jpeg(f"The image says that it has {frame.height} x {frame.width} pixels.")
+    samples = reduced(frame.height, options.ratio) * reduced(frame.width, options.ratio) * stored
+    if samples >= _MAX_SAMPLES:
+        raise invalid_jpeg(
+            f"The image says that it has {frame.height} x {frame.width} pixels of {stored} components; "
+            f"the limit is {_MAX_SAMPLES - 1} samples. Decode it with a larger ratio."
+        )
+
+
+@cache
+def _codec() -> Any:
+    return require("simplejpeg", "decode_jpeg")
+
+
+def _run_codec(frame: Frame, space: str, options: JpegOptions, *, strict: bool) -> Pixels:
+    """Decode with the codec; if strict, its warnings are errors too."""
+    codec = _codec()
+    fast, plain = not options.accurate, not options.fancy_upscaling
+    if options.ratio == 1:
+        pixels: Pixels = codec.decode_jpeg(frame.data, space, fast, plain, 0, 0, 1, None, strict)
+        return pixels
+    data, height, width = enlarged(frame, options.ratio)
+    least = reduced(height, options.ratio), reduced(width, options.ratio)
+    pixels = codec.decode_jpeg(data, space, fast, plain, *least, 1, None, strict)
+    return pixels[: reduced(frame.height, options.ratio), : reduced(frame.width, options.ratio)]
+
+
+def _decode_damaged(frame: Frame, space: str, options: JpegOptions, channels: int, reason: str) -> Pixels:
+    """Decode what the codec warns of: TensorFlow goes on through most damage."""
+    tidied = read_frame(tidy_header(frame.data)) or frame
+    mended = mend(tidied, options, channels)
+    if mended is None:
+        raise invalid_jpeg(
+            f"The codec says: {reason}. try_recover_truncated=True decodes files that are cut."
+        )
+    pixels = _run_leniently(read_frame(mended.data) or frame, space, options)
+    if space == "CMYK":
+        pixels = _as_rgb(pixels, tidied)
+    if mended.rows is not None:
+        pixels[mended.rows :] = 0
+    return pixels
+
+
+def _run_leniently(frame: Frame, space: str, options: JpegOptions) -> Pixels:
+    """Decode in spite of warnings. The codec would give memory as it was where an error follows a warning.
+
+    Its text is that of the error if there was one, and else of the first warning.
+    """
+    try:
+        return _run_codec(frame, space, options, strict=True)
+    except ValueError as error:
+        if _UNKNOWN_SAMPLING in str(error) and not frame.usual_sampling:
+            return _run_pillow(frame, space, options)
+        if not str(error).startswith(_WARNINGS):
+            raise invalid_jpeg(f"The codec says: {error}.") from None
+    return _run_codec(frame, space, options, strict=False)
+
+
+def _run_pillow(frame: Frame, space: str, options: JpegOptions) -> Pixels:
+    """Decode what the codec refuses because of its sampling."""
+    try:
+        return decode_unusual_sampling(
+            frame, 1 if space == "Gray" else 3, options.ratio, options.fancy_upscaling, options.accurate
+        )
+    except OSError as error:
+        raise invalid_jpeg(f"Pillow says: {error}.") from None
+
+
+def _as_rgb(ink: Pixels, frame: Frame) -> Pixels:
+    """Colours of cyan, magenta, yellow and black, as TensorFlow computes them."""
+    levels = ink.astype(np.uint16)
+    if frame.adobe_transform is None:  # Adobe's programs store the light that is left instead of the ink
+        levels = 255 - levels
+    light = levels[..., :3] * levels[..., 3:] // 255
+    return light.astype(np.uint8)

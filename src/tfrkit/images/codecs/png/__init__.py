@@ -1,0 +1,1 @@
+"""PNG: decoding pixel for pixel as TensorFlow does, and encoding."""

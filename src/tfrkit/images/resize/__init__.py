@@ -1,0 +1,1 @@
+"""Images of another size, with TensorFlow's numbers bit for bit."""

@@ -1,1 +1,0 @@
-"""Functions on arrays. Knows no files and no pipelines."""

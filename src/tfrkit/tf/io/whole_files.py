@@ -1,0 +1,73 @@
+"""Whole files as strings: read_file, write_file, matching_files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.stores.glob_files import glob_files
+from tfrkit.stores.scheme import check_local
+from tfrkit.tf.ops.strings.string_values import flat_strings, scalar_string, shape_text, strings_of
+
+__all__ = ["matching_files", "read_file", "write_file"]
+
+
+def read_file(filename: Any) -> bytes:
+    """Give all bytes of a file.
+
+    Raises:
+        NotFoundError: there is none.
+        FailedPreconditionError: it is a folder.
+        InvalidArgumentError: there are several names.
+    """
+    path = _path(filename, "ReadFile")
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def write_file(filename: Any, contents: Any) -> None:
+    """Write a file, making the folders it needs.
+
+    Raises:
+        FailedPreconditionError: there is a folder of that name.
+        InvalidArgumentError: there are several names, or several strings.
+    """
+    path = _path(filename, "WriteFile")
+    data = scalar_string(contents, "Contents tensor must be scalar, but had shape: ")
+    folder = os.path.dirname(path)
+    try:
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def matching_files(pattern: Any) -> BytesColumn:
+    """Give the names of files that match one of some patterns, sorted; see `glob_files` for what a pattern is.
+
+    Raises:
+        InvalidArgumentError: the patterns have more than one dimension.
+    """
+    column = strings_of(pattern, "MatchingFiles")
+    if len(column.shape) > 1:
+        raise InvalidArgumentError(
+            f"Input patterns tensor must be scalar or vector, but had shape: {shape_text(column.shape)}"
+        )
+    found = glob_files(os.fsdecode(text) for text in flat_strings(column))
+    return BytesColumn.from_list([os.fsencode(path) for path in found])
+
+
+def _path(filename: Any, op: str) -> str:
+    text = scalar_string(
+        os.fspath(filename) if isinstance(filename, os.PathLike) else filename,
+        "Input filename tensor must be scalar, but had shape: ",
+        op,
+    )
+    return check_local(os.fsdecode(text))

@@ -1,0 +1,1 @@
+"""Making arrays, and changing their shape or choosing from them."""

@@ -1,0 +1,1 @@
+"""Assertions about values, shapes and types."""

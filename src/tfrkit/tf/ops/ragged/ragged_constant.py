@@ -1,0 +1,209 @@
+"""Ragged values of Python's lists: ragged.constant, and ragged.range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import as_dtype
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.select import splits_of
+from tfrkit.values.operands import STRING
+from tfrkit.values.to_array import to_array
+
+__all__ = ["constant", "ragged_range"]
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    row_splits_dtype: Any = "int64",
+) -> Any:
+    """Make a Ragged of nested lists.
+
+    Args:
+        pylist: nested lists, tuples or arrays; values stand at one depth.
+        dtype: of the values; by default what TensorFlow chooses.
+        ragged_rank: how many dimensions are ragged; by default all but the first, less those of `inner_shape`.
+        inner_shape: sizes of the dimensions that are not ragged.
+        row_splits_dtype: int32 or int64.
+
+    Returns:
+        A Ragged; a plain value if no dimension is ragged.
+
+    Raises:
+        ValueError: the lists do not fit; the texts are TensorFlow's.
+
+    >>> constant([[1, 2], []]).to_list(), constant([[1, 2], []]).dtype
+    ([[1, 2], []], dtype('int32'))
+    """
+    items = _as_lists(pylist)
+    if not isinstance(items, list):
+        if ragged_rank:
+            raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+        return _leaves(items, dtype, ())
+    depth, least = _depths(items)
+    if depth is not None and depth != least and least > depth:
+        raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting")
+    if inner_shape is not None:
+        inner = tuple(int(size) for size in np.atleast_1d(np.asarray(inner_shape, np.int64)).tolist())
+        full = (depth if depth is not None else least) - len(inner)
+        rank = full - 1 if ragged_rank is None else ragged_rank
+        if ragged_rank is not None and depth is not None and ragged_rank != full - 1:
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and "
+                f"dim(inner_shape)={len(inner)}"
+            )
+    else:
+        rank = (
+            max(1 if least > 1 else 0, (least if depth is None else depth) - 1)
+            if ragged_rank is None
+            else ragged_rank
+        )
+        if depth is not None and rank >= depth:
+            raise ValueError(
+                f"pylist has scalar values depth {depth}, but ragged_rank={rank} requires scalar value depth greater "
+                f"than {rank}"
+            )
+        inner = _inner_shape(items, rank)
+    return _nested(items, rank, inner, dtype, as_dtype(row_splits_dtype))
+
+
+def ragged_range(
+    starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, row_splits_dtype: Any = "int64"
+) -> Ragged:
+    """Make rows that count: from each start to each limit by each step.
+
+    Args:
+        starts: where rows begin; where they end if there are no limits, and they begin at 0.
+        limits: where they end, not included.
+        deltas: the steps.
+        dtype: of the values; by default that of the arguments.
+        row_splits_dtype: int32 or int64.
+
+    Raises:
+        InvalidArgumentError: a step is 0, or the arguments have different lengths.
+
+    >>> ragged_range([1, 3], [4, 5]).to_list()
+    [[1, 2, 3], [3, 4]]
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    given = [to_array(part) for part in (starts, limits, deltas)]
+    kind = as_dtype(dtype) if dtype is not None else _common([starts, limits, deltas], given)
+    parts = [part.astype(kind) for part in given]
+    sizes = {len(part) for part in parts if part.ndim}
+    if any(part.ndim > 1 for part in parts):
+        raise InvalidArgumentError("starts, limits, and deltas must be scalars or vectors")
+    if len(sizes) > 1:
+        raise InvalidArgumentError("starts, limits, and deltas must have the same shape")
+    count = sizes.pop() if sizes else 1
+    rows = []
+    for start, limit, delta in zip(*(np.broadcast_to(part, count) for part in parts), strict=True):
+        if delta == 0:
+            raise InvalidArgumentError("Requires delta != 0")
+        rows.append(_counted(start, limit, delta))
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    flat = np.concatenate(rows) if rows else np.zeros(0, kind)
+    return Ragged.unchecked(
+        flat.astype(kind, copy=False), splits_of(lengths).astype(as_dtype(row_splits_dtype))
+    )
+
+
+def _counted(start: Any, limit: Any, delta: Any) -> Any:
+    if start.dtype.kind == "f":
+        size = max(0, int(np.ceil(np.abs((limit - start) / delta)))) if (delta > 0) == (limit > start) else 0
+        made = np.empty(size, start.dtype)
+        value = start
+        for place in range(size):
+            made[place] = value
+            value = value + delta
+        return made
+    return np.arange(int(start), int(limit), int(delta), dtype=np.int64).astype(start.dtype)
+
+
+def _common(given: list[Any], arrays: list[Any]) -> Any:
+    typed = [
+        array.dtype
+        for value, array in zip(given, arrays, strict=True)
+        if isinstance(value, (np.ndarray, np.generic))
+    ]
+    return (
+        np.result_type(*(typed or [array.dtype for array in arrays])) if not typed else np.result_type(*typed)
+    )
+
+
+def _as_lists(value: Any) -> Any:
+    """Lists and scalars of lists, tuples and arrays."""
+    if isinstance(value, (list, tuple)):
+        return [_as_lists(part) for part in value]
+    if isinstance(value, np.ndarray) and value.ndim:
+        return [_as_lists(part) for part in value]
+    return value.to_list() if isinstance(value, BytesColumn) else value
+
+
+def _depths(items: Any) -> tuple[int | None, int]:
+    """Depth of the values (None if there is none), and the deepest nesting of lists.
+
+    Raises:
+        ValueError: values stand at different depths.
+    """
+    if not isinstance(items, list):
+        return 0, 0
+    found = [_depths(part) for part in items]
+    depths = {depth for depth, _ in found if depth is not None}
+    if len(depths) > 1:
+        raise ValueError("all scalar values must have the same nesting depth")
+    least = 1 + max((one for _, one in found), default=0)
+    return (depths.pop() + 1 if depths else None), least
+
+
+def _inner_shape(items: Any, rank: int) -> tuple[int, ...]:
+    """Sizes of the dimensions below the ragged ones, as the first list there has them."""
+    level = items
+    for _ in range(rank):
+        level = [part for row in level for part in row]
+    shape: list[int] = []
+    while level and isinstance(level[0], list):
+        sizes = {len(part) if isinstance(part, list) else -1 for part in level}
+        if len(sizes) > 1:
+            raise ValueError("inner values have inconsistent shape")
+        shape.append(sizes.pop())
+        level = [part for row in level for part in row]
+    return tuple(shape)
+
+
+def _nested(items: list[Any], rank: int, inner: tuple[int, ...], dtype: Any, splits: np.dtype[Any]) -> Any:
+    if rank == 0:
+        return _leaves(items, dtype, (len(items), *inner))
+    lengths = np.fromiter(map(len, items), np.int64, len(items))
+    flat = [part for row in items for part in row]
+    values = _nested(flat, rank - 1, inner, dtype, splits)
+    return Ragged.unchecked(values, splits_of(lengths).astype(splits))
+
+
+def _leaves(items: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+    array = to_array(items)
+    if dtype is not None:
+        wanted = as_dtype(dtype)
+        if array.size and (array.dtype == STRING) != (wanted == STRING):
+            raise TypeError(f"Cannot convert {items!r:.100} to EagerTensor of dtype {wanted.name}")
+        array = np.empty(0, object) if wanted == STRING and not array.size else _to_type(items, array, wanted)
+    if array.size or not shape:
+        shape = array.shape
+    array = array.reshape(shape)
+    if array.dtype == STRING:
+        return BytesColumn.from_list(array) if array.ndim else array.item()
+    return array if array.ndim else array[()]
+
+
+def _to_type(items: Any, array: Any, wanted: np.dtype[Any]) -> Any:
+    """The values in another type, floats at their full precision."""
+    if array.dtype == np.float32 and wanted.kind == "f" and array.size:
+        return np.array(items, wanted)
+    return array.astype(wanted)

@@ -1,0 +1,1 @@
+"""tf.random.Generator. Random numbers themselves are in `tfrkit.values`."""

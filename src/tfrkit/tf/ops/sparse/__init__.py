@@ -1,0 +1,1 @@
+"""Operations on sparse values."""

@@ -1,0 +1,394 @@
+"""Sparse values: to and from arrays, sorted, cut, joined, with other shapes. TensorFlow's `tf.sparse`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.sparse import Sparse
+from tfrkit.tf.ops.ragged.ragged_index import take_rows
+from tfrkit.tf.ops.strings.string_values import shape_text
+from tfrkit.values.to_array import to_array
+
+__all__ = [
+    "concat", "concat_v1", "expand_dims", "eye", "fill_empty_rows", "from_dense", "reorder", "reset_shape", "reshape",
+    "retain", "slice_sparse", "sparse_to_dense", "split", "split_v1", "to_dense", "to_indicator", "transpose",
+]  # fmt: skip
+
+
+def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True) -> Any:
+    """Give all places of the array.
+
+    Args:
+        sp_input: a Sparse.
+        default_value: the value of places without one; 0, False or "" if None.
+        validate_indices: check that the coordinates are in order, and none comes twice.
+
+    Raises:
+        TypeError: it is no Sparse, or the default is of another type.
+        InvalidArgumentError: coordinates are wrong.
+
+    >>> to_dense(Sparse([[0, 1]], np.array([5]), [2, 2]), -1).tolist()
+    [[-1, 5], [-1, -1]]
+    """
+    sparse = _sparse(sp_input)
+    default = _default(default_value, sparse)
+    if validate_indices:
+        return sparse.to_dense(default)
+    places = sparse.indices
+    if bool(((places < 0) | (places >= sparse.dense_shape)).any()):
+        raise InvalidArgumentError(
+            f"Indices are not valid (out of bounds).  Shape: {shape_text(sparse.shape)}"
+        )
+    array = np.empty(sparse.shape, object if sparse.dtype == object else sparse.dtype)
+    array[...] = default
+    values = sparse.values
+    flat = values.to_numpy() if isinstance(values, BytesColumn) else values
+    array[tuple(places.T)] = flat  # of a place that comes twice, the last value stays
+    return BytesColumn.from_list(array) if array.dtype == object else array
+
+
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+) -> Any:
+    """TensorFlow 1's sparse_to_dense: values at places of an array, one for all places or one for each.
+
+    >>> sparse_to_dense([1], [3], 5).tolist()
+    [0, 5, 0]
+    """
+    sizes = to_array(output_shape).astype(np.int64)
+    places = to_array(sparse_indices).astype(np.int64)
+    places = places.reshape(-1, len(sizes)) if places.ndim < 2 else places
+    values = to_array(sparse_values)
+    flat = np.broadcast_to(values, len(places)) if not values.ndim else values
+    kept = BytesColumn.from_list(flat) if flat.dtype == object else flat
+    filler = default_value if flat.dtype != object or default_value != 0 else None
+    return to_dense(Sparse.unchecked(places, kept, sizes), filler, validate_indices)
+
+
+def from_dense(tensor: Any) -> Sparse:
+    """Take what is not 0, False or "" out of an array.
+
+    >>> from_dense([[0, 5], [6, 0]])
+    Sparse(dense_shape=(2, 2), dtype=int32, {(0, 1): 5, (1, 0): 6})
+    """
+    array = to_array(tensor)
+    if not array.ndim:
+        raise InvalidArgumentError("WhereOp : Unhandled input dimensions: 0")
+    places = np.argwhere(array != (b"" if array.dtype == object else 0))
+    values = array[tuple(places.T)]
+    sizes = np.array(array.shape, np.int64)
+    return Sparse.unchecked(places, BytesColumn.from_list(values) if array.dtype == object else values, sizes)
+
+
+def reorder(sp_input: Any) -> Sparse:
+    """Sort values by their coordinates, row by row.
+
+    >>> reorder(Sparse([[1], [0]], np.array([5, 6]), [2])).values.tolist()
+    [6, 5]
+    """
+    sparse = _sparse(sp_input)
+    order = np.lexsort(sparse.indices.T[::-1])
+    return Sparse.unchecked(sparse.indices[order], take_rows(sparse.values, order), sparse.dense_shape)
+
+
+def reset_shape(sp_input: Any, new_shape: Any = None) -> Sparse:
+    """Give the array other sizes, by default the smallest that hold all values.
+
+    Raises:
+        ValueError: one is smaller than before, or there are more or fewer.
+
+    >>> reset_shape(Sparse([[0, 1]], np.array([5]), [9, 9])).shape
+    (1, 2)
+    """
+    sparse = _sparse(sp_input)
+    if new_shape is None:
+        tight = sparse.indices.max(axis=0) + 1 if len(sparse.indices) else np.zeros(sparse.ndim, np.int64)
+        return Sparse.unchecked(sparse.indices, sparse.values, tight)
+    sizes = to_array(new_shape).astype(np.int64)
+    if len(sizes) != sparse.ndim:
+        raise ValueError(f"Dimensions {len(sizes)} and {sparse.ndim} are not compatible")
+    if bool((sizes < sparse.dense_shape).any()):
+        raise ValueError(
+            "Requested new_shape should have dimension sizes >= sp_input.shape.  Found new_shape "
+            f"({sparse.dense_shape}), sp_input.shape ({sizes})."
+        )
+    return Sparse.unchecked(sparse.indices, sparse.values, sizes)
+
+
+def slice_sparse(sp_input: Any, start: Any, size: Any) -> Sparse:
+    """Cut a part out, as large as there is of it.
+
+    >>> slice_sparse(Sparse([[0, 1], [2, 0]], np.array([5, 6]), [3, 2]), [2, 0], [5, 1]).to_dense().tolist()
+    [[6]]
+    """
+    sparse = _sparse(sp_input)
+    first, sizes = to_array(start).astype(np.int64), to_array(size).astype(np.int64)
+    for name, given in (("start", first), ("size", sizes)):
+        if len(given) != sparse.ndim:
+            raise InvalidArgumentError(
+                f"Expected {name} to be a vector of length {sparse.ndim} but got length {len(given)}"
+            )
+    kept = np.clip(np.minimum(sizes, sparse.dense_shape - first), 0, None)
+    inside = np.flatnonzero(((sparse.indices >= first) & (sparse.indices < first + kept)).all(axis=1))
+    return Sparse.unchecked(sparse.indices[inside] - first, take_rows(sparse.values, inside), kept)
+
+
+def concat(axis: Any, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False) -> Sparse:
+    """Join along a dimension.
+
+    Args:
+        axis: the dimension.
+        sp_inputs: Sparse values.
+        expand_nonconcat_dims: let the other dimensions be as large as the largest, instead of the same for all.
+
+    Raises:
+        InvalidArgumentError: shapes differ, or there is no such dimension.
+
+    >>> concat(1, [Sparse([[0]], np.array([5]), [1]).__class__([[0, 0]], np.array([5]), [1, 1])] * 2).shape
+    (1, 2)
+    """
+    parts = [_sparse(part) for part in sp_inputs]
+    if not parts:
+        raise TypeError("sp_inputs must be a list of at least one SparseTensor")
+    rank = parts[0].ndim
+    if not -rank <= int(axis) < rank:
+        raise InvalidArgumentError(f"Concat dimension must be in range [-{rank}, {rank}), got {int(axis)}")
+    place = int(axis) % rank
+    sizes = np.max([part.dense_shape for part in parts], axis=0)
+    for number, part in enumerate(parts):
+        if part.ndim != rank:
+            raise InvalidArgumentError(
+                f"Ranks of all input tensors must match: expected {rank} but got {part.ndim} at position {number}"
+            )
+        for dimension in range(rank):
+            found, wanted = part.dense_shape[dimension], parts[0].dense_shape[dimension]
+            if dimension != place and found != wanted and not expand_nonconcat_dims:
+                raise InvalidArgumentError(
+                    f"Input shapes must match: expected {wanted} for dimension {dimension} but got {found} at position "
+                    f"{number}"
+                )
+    shift = np.cumsum([0, *(part.dense_shape[place] for part in parts)])
+    moved = []
+    for part, by in zip(parts, shift, strict=False):
+        places = part.indices.copy()
+        places[:, place] += by
+        moved.append(places)
+    sizes[place] = shift[-1]
+    flat = [part.values for part in parts]
+    values = BytesColumn.concat(flat) if isinstance(flat[0], BytesColumn) else np.concatenate(flat)
+    return reorder(Sparse.unchecked(np.concatenate(moved), values, sizes))
+
+
+def concat_v1(
+    axis: Any = None,
+    sp_inputs: Any = None,
+    expand_nonconcat_dim: bool = False,
+    concat_dim: Any = None,
+    expand_nonconcat_dims: bool | None = None,
+) -> Sparse:
+    """`concat` with the names of TensorFlow 1.
+
+    >>> concat_v1(concat_dim=0, sp_inputs=[Sparse([[0]], np.array([5]), [1])] * 2).shape
+    (2,)
+    """
+    grow = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
+    return concat(concat_dim if axis is None else axis, sp_inputs, grow)
+
+
+def expand_dims(sp_input: Any, axis: Any = None) -> Sparse:
+    """Put in a dimension of size 1, at the end by default.
+
+    >>> expand_dims(Sparse([[1]], np.array([5]), [3]), 0).shape
+    (1, 3)
+    """
+    sparse = _sparse(sp_input)
+    place = -1 if axis is None else int(axis)
+    place = place + sparse.ndim + 1 if place < 0 else place
+    if not 0 <= place <= sparse.ndim:
+        raise InvalidArgumentError(f"Expected size[1] in [0, {sparse.ndim}], but got {place}")
+    return Sparse.unchecked(
+        np.insert(sparse.indices, place, 0, axis=1), sparse.values, np.insert(sparse.dense_shape, place, 1)
+    )
+
+
+def retain(sp_input: Any, to_retain: Any) -> Sparse:
+    """Keep some of the values.
+
+    >>> retain(Sparse([[0], [1]], np.array([5, 6]), [3]), [True, False]).values.tolist()
+    [5]
+    """
+    sparse = _sparse(sp_input)
+    mask = to_array(to_retain).astype(bool)
+    if len(mask) != len(sparse.indices):
+        raise ValueError(f"Dimensions {len(sparse.indices)} and {len(mask)} are not compatible")
+    kept = np.flatnonzero(mask)
+    return Sparse.unchecked(sparse.indices[kept], take_rows(sparse.values, kept), sparse.dense_shape)
+
+
+def to_indicator(sp_input: Any, vocab_size: int) -> npt.NDArray[np.bool_]:
+    """Tell for each row which numbers it holds.
+
+    >>> to_indicator(Sparse([[0, 0], [1, 0]], np.array([2, 0]), [2, 1]), 3).tolist()
+    [[False, False, True], [True, False, False]]
+    """
+    sparse = _sparse(sp_input)
+    made = np.zeros((*sparse.shape[:-1], int(vocab_size)), np.bool_)
+    values = np.asarray(sparse.values)
+    if bool(((values < 0) | (values >= vocab_size)).any()):
+        raise InvalidArgumentError(f"Indices are not valid (out of bounds).  Shape: {shape_text(made.shape)}")
+    made[(*sparse.indices[:, :-1].T, values)] = True
+    return made
+
+
+def reshape(sp_input: Any, shape: Any) -> Sparse:
+    """Give the array another shape of as many places; one size may be -1.
+
+    >>> reshape(Sparse([[0, 1]], np.array([5]), [3, 2]), [2, -1]).shape
+    (2, 3)
+    """
+    sparse = _sparse(sp_input)
+    sizes = to_array(shape).astype(np.int64)
+    total = int(np.prod(sparse.dense_shape))
+    unknown = np.flatnonzero(sizes == -1)
+    given = f"input_shape={shape_text(sparse.shape)}"
+    if len(unknown) > 1:
+        raise InvalidArgumentError(
+            f"only one output dimension may be -1, not both {unknown[0]} and {unknown[1]}"
+        )
+    if len(unknown):
+        rest = int(np.prod(np.delete(sizes, unknown)))
+        sizes[unknown] = total // rest if rest else 0
+        if rest and total % rest:
+            raise InvalidArgumentError(
+                f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape requires a "
+                f"multiple of {rest}. {given} output_shape={shape_text(sizes.tolist())}"
+            )
+    if int(np.prod(sizes)) != total:
+        raise InvalidArgumentError(
+            f"Input to reshape is a tensor with {total} dense values, but the requested shape has {np.prod(sizes)}. "
+            f"{given} output_shape={shape_text(sizes.tolist())}"
+        )
+    flat = (
+        np.ravel_multi_index(tuple(sparse.indices.T), sparse.shape)
+        if len(sparse.indices)
+        else np.zeros(0, np.int64)
+    )
+    places = np.stack(np.unravel_index(flat, tuple(sizes.tolist())), axis=1).astype(np.int64)
+    return Sparse.unchecked(places, sparse.values, sizes)
+
+
+def transpose(sp_input: Any, perm: Any = None) -> Sparse:
+    """Exchange dimensions, in turned order by default.
+
+    >>> transpose(Sparse([[0, 1]], np.array([5]), [3, 2])).indices.tolist()
+    [[1, 0]]
+    """
+    sparse = _sparse(sp_input)
+    order = np.arange(sparse.ndim)[::-1] if perm is None else to_array(perm).astype(np.int64)
+    return reorder(Sparse.unchecked(sparse.indices[:, order], sparse.values, sparse.dense_shape[order]))
+
+
+def split(sp_input: Any, num_split: Any, axis: Any) -> list[Sparse]:
+    """Cut along a dimension into parts that differ by at most one in size, larger ones first.
+
+    >>> [part.shape for part in split(Sparse([[0]], np.array([5]), [3]), 2, 0)]
+    [(2,), (1,)]
+    """
+    sparse = _sparse(sp_input)
+    count, place = int(num_split), int(axis)
+    place = place + sparse.ndim if place < 0 else place
+    size = int(sparse.dense_shape[place])
+    if not 1 <= count <= size:
+        raise InvalidArgumentError(
+            f"Input num_split should be between 1 and the splitting dimension size ({size}), got {count}"
+        )
+    ends = np.cumsum([size // count + (number < size % count) for number in range(count)])
+    parts = []
+    for first, last in zip([0, *ends[:-1]], ends, strict=True):
+        start = np.zeros(sparse.ndim, np.int64)
+        start[place] = first
+        sizes = sparse.dense_shape.copy()
+        sizes[place] = last - first
+        parts.append(slice_sparse(sparse, start, sizes))
+    return parts
+
+
+def split_v1(
+    keyword_required: Any = None,  # noqa: ARG001
+    sp_input: Any = None,
+    num_split: Any = None,
+    axis: Any = None,
+    split_dim: Any = None,
+) -> list[Sparse]:
+    """`split` with the names of TensorFlow 1.
+
+    >>> len(split_v1(sp_input=Sparse([[0]], np.array([5]), [3]), num_split=2, axis=0))
+    2
+    """
+    return split(sp_input, num_split, split_dim if axis is None else axis)
+
+
+def fill_empty_rows(sp_input: Any, default_value: Any) -> tuple[Sparse, npt.NDArray[np.bool_]]:
+    """Put a value at the first place of rows that have none, and tell which these were.
+
+    >>> fill_empty_rows(Sparse([[0, 1]], np.array([5]), [2, 2]), 9)[0].values.tolist()
+    [5, 9]
+    """
+    sparse = _sparse(sp_input)
+    empty = np.bincount(sparse.indices[:, 0], minlength=len(sparse)) == 0
+    rows = np.flatnonzero(empty)
+    places = np.zeros((len(rows), sparse.ndim), np.int64)
+    places[:, 0] = rows
+    default = _default(default_value, sparse)
+    values: Any
+    if isinstance(sparse.values, BytesColumn):
+        values = BytesColumn.concat([sparse.values, BytesColumn.from_list([default] * len(rows))])
+    else:
+        values = np.concatenate([sparse.values, np.full(len(rows), default, sparse.dtype)])
+    whole = np.concatenate([sparse.indices, places])
+    order = np.argsort(whole[:, 0], kind="stable")  # by rows only: within a row the order stays
+    return Sparse.unchecked(whole[order], take_rows(values, order), sparse.dense_shape), empty
+
+
+def eye(num_rows: Any, num_columns: Any = None, dtype: Any = "float32") -> Sparse:
+    """Ones on the diagonal.
+
+    >>> eye(2, 3).shape
+    (2, 3)
+    """
+    rows = int(num_rows)
+    columns = rows if num_columns is None else int(num_columns)
+    places = np.repeat(np.arange(min(rows, columns))[:, None], 2, axis=1)
+    return Sparse.unchecked(
+        places, np.ones(len(places), as_dtype(dtype)), np.array([rows, columns], np.int64)
+    )
+
+
+def _sparse(value: Any) -> Sparse:
+    if not isinstance(value, Sparse):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
+
+
+def _default(default: Any, sparse: Sparse) -> Any:
+    strings = sparse.dtype == object
+    if default is None:
+        return b"" if strings else sparse.dtype.type(0)
+    array = to_array(default)
+    fits = array.dtype.kind == sparse.dtype.kind or (array.dtype.kind in "iu" and sparse.dtype.kind in "iufc")
+    if not fits:
+        raise TypeError(f"Cannot convert {default!r} to EagerTensor of dtype {dtype_name(sparse.dtype)}")
+    if array.ndim:
+        raise InvalidArgumentError("default_value should be a scalar.")
+    return array.item() if strings else array.astype(sparse.dtype)[()]

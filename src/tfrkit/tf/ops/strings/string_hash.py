@@ -1,0 +1,274 @@
+"""Hashes of strings as bucket numbers: FarmHash's Fingerprint64, SipHash-2-4 with a key, and the old Hash64.
+
+All three are published functions on bytes; their values are the same everywhere and always.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.tf.ops.strings.string_values import map_strings
+
+__all__ = [
+    "fingerprint64", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong", "to_hash_bucket_v1",
+]  # fmt: skip
+
+_M: Final = 2**64 - 1
+_K0: Final = 0xC3A5C85C97CB3127
+_K1: Final = 0xB492B66FBE98F273
+_K2: Final = 0x9AE16A3B2F90404F
+
+
+def to_hash_bucket_fast(input: Any, num_buckets: int) -> Any:  # noqa: A002
+    """Give each string the number of a bucket: FarmHash's Fingerprint64 modulo their count.
+
+    >>> to_hash_bucket_fast(["a", "b"], 1000).tolist()
+    [939, 822]
+    """
+    count = _buckets(num_buckets)
+    return map_strings(
+        input,
+        lambda texts: [fingerprint64(text) % count for text in texts],
+        np.int64,
+        "StringToHashBucketFast",
+    )
+
+
+def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any) -> Any:  # noqa: A002
+    """Give each string the number of a bucket that nobody can foretell without the key: SipHash-2-4.
+
+    Args:
+        input: strings.
+        num_buckets: how many buckets there are.
+        key: two integers.
+
+    >>> to_hash_bucket_strong("a", 1000, [1, 2])
+    np.int64(646)
+    """
+    count = _buckets(num_buckets)
+    if len(key) != 2:
+        raise InvalidArgumentError("Key must have 2 elements")
+    first, second = (int(part) & _M for part in key)
+    return map_strings(
+        input,
+        lambda texts: [_siphash(text, first, second) % count for text in texts],
+        np.int64,
+        "StringToHashBucketStrong",
+    )
+
+
+def to_hash_bucket(input: Any, num_buckets: int) -> Any:  # noqa: A002
+    """Give each string the number of a bucket by TensorFlow's first hash function.
+
+    >>> to_hash_bucket("a", 1000)
+    np.int64(868)
+    """
+    count = _buckets(num_buckets)
+    return map_strings(
+        input, lambda texts: [_hash64(text) % count for text in texts], np.int64, "StringToHashBucket"
+    )
+
+
+def to_hash_bucket_v1(string_tensor: Any = None, num_buckets: Any = None, input: Any = None) -> Any:  # noqa: A002
+    """`to_hash_bucket` with the names of TensorFlow 1.
+
+    >>> to_hash_bucket_v1("a", 1000)
+    np.int64(868)
+    """
+    return to_hash_bucket(input if string_tensor is None else string_tensor, num_buckets)
+
+
+def _buckets(count: Any) -> int:
+    number = int(count)
+    if number < 1:
+        raise InvalidArgumentError(f"Value for attr 'num_buckets' of {number} must be at least minimum 1")
+    return number
+
+
+def _word(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + 8], "little")
+
+
+def _half(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + 4], "little")
+
+
+def _right(value: int, bits: int) -> int:
+    """Rotate to the right."""
+    return (value >> bits | value << (64 - bits)) & _M
+
+
+def _mix(value: int) -> int:
+    return value ^ value >> 47
+
+
+def _pair(low: int, high: int, multiplier: int) -> int:
+    """Two words as one."""
+    first = _mix((low ^ high) * multiplier & _M)
+    second = _mix((high ^ first) * multiplier & _M)
+    return second * multiplier & _M
+
+
+def fingerprint64(data: bytes) -> int:
+    """FarmHash's Fingerprint64.
+
+    >>> hex(fingerprint64(b""))
+    '0x9ae16a3b2f90404f'
+    """
+    size = len(data)
+    if size <= 16:
+        return _upto_16(data, size)
+    if size <= 32:
+        return _upto_32(data, size)
+    if size <= 64:
+        return _upto_64(data, size)
+    return _longer(data, size)
+
+
+def _upto_16(data: bytes, size: int) -> int:
+    if size >= 8:
+        multiplier = _K2 + size * 2
+        first = (_word(data, 0) + _K2) & _M
+        second = _word(data, size - 8)
+        third = (_right(second, 37) * multiplier + first) & _M
+        fourth = ((_right(first, 25) + second) & _M) * multiplier & _M
+        return _pair(third, fourth, multiplier)
+    if size >= 4:
+        return _pair((size + (_half(data, 0) << 3)) & _M, _half(data, size - 4), _K2 + size * 2)
+    if size:
+        low = data[0] + (data[size >> 1] << 8)
+        high = size + (data[size - 1] << 2)
+        return _mix((low * _K2 ^ high * _K0) & _M) * _K2 & _M
+    return _K2
+
+
+def _upto_32(data: bytes, size: int) -> int:
+    multiplier = _K2 + size * 2
+    first = _word(data, 0) * _K1 & _M
+    second = _word(data, 8)
+    third = _word(data, size - 8) * multiplier & _M
+    fourth = _word(data, size - 16) * _K2 & _M
+    low = (_right((first + second) & _M, 43) + _right(third, 30) + fourth) & _M
+    return _pair(low, (first + _right((second + _K2) & _M, 18) + third) & _M, multiplier)
+
+
+def _upto_64(data: bytes, size: int) -> int:
+    multiplier = _K2 + size * 2
+    a = _word(data, 0) * _K2 & _M
+    b = _word(data, 8)
+    c = _word(data, size - 8) * multiplier & _M
+    d = _word(data, size - 16) * _K2 & _M
+    y = (_right((a + b) & _M, 43) + _right(c, 30) + d) & _M
+    z = _pair(y, (a + _right((b + _K2) & _M, 18) + c) & _M, multiplier)
+    e = _word(data, 16) * multiplier & _M
+    f = _word(data, 24)
+    g = (y + _word(data, size - 32)) * multiplier & _M
+    h = (z + _word(data, size - 24)) * multiplier & _M
+    low = (_right((e + f) & _M, 43) + _right(g, 30) + h) & _M
+    return _pair(low, (e + _right((f + a) & _M, 18) + g) & _M, multiplier)
+
+
+def _weak(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+    """Two words of 32 bytes and two seeds."""
+    w, x, y, z = (_word(data, at + step) for step in (0, 8, 16, 24))
+    a = (a + w) & _M
+    b = _right((b + a + z) & _M, 21)
+    before = a
+    a = (a + x + y) & _M
+    b = (b + _right(a, 44)) & _M
+    return (a + z) & _M, (b + before) & _M
+
+
+def _longer(data: bytes, size: int) -> int:
+    seed = 81
+    x = seed
+    y = (seed * _K1 + 113) & _M
+    z = _mix((y * _K2 + 113) & _M) * _K2 & _M
+    v = w = (0, 0)
+    x = (x * _K2 + _word(data, 0)) & _M
+    end = (size - 1) // 64 * 64
+    at = 0
+    while at < end:
+        x = _right((x + y + v[0] + _word(data, at + 8)) & _M, 37) * _K1 & _M
+        y = _right((y + v[1] + _word(data, at + 48)) & _M, 42) * _K1 & _M
+        x ^= w[1]
+        y = (y + v[0] + _word(data, at + 40)) & _M
+        z = _right((z + w[0]) & _M, 33) * _K1 & _M
+        v = _weak(data, at, v[1] * _K1 & _M, (x + w[0]) & _M)
+        w = _weak(data, at + 32, (z + w[1]) & _M, (y + _word(data, at + 16)) & _M)
+        z, x = x, z
+        at += 64
+    return _finish(data, size, (x, y, z), v, w)
+
+
+def _finish(
+    data: bytes, size: int, words: tuple[int, int, int], v: tuple[int, int], w: tuple[int, int]
+) -> int:
+    """The last 64 bytes, which may overlap those before."""
+    x, y, z = words
+    multiplier = (_K1 + ((z & 0xFF) << 1)) & _M
+    at = size - 64
+    w = ((w[0] + (size - 1 & 63)) & _M, w[1])
+    v = ((v[0] + w[0]) & _M, v[1])
+    w = ((w[0] + v[0]) & _M, w[1])
+    x = _right((x + y + v[0] + _word(data, at + 8)) & _M, 37) * multiplier & _M
+    y = _right((y + v[1] + _word(data, at + 48)) & _M, 42) * multiplier & _M
+    x ^= w[1] * 9 & _M
+    y = (y + v[0] * 9 + _word(data, at + 40)) & _M
+    z = _right((z + w[0]) & _M, 33) * multiplier & _M
+    v = _weak(data, at, v[1] * multiplier & _M, (x + w[0]) & _M)
+    w = _weak(data, at + 32, (z + w[1]) & _M, (y + _word(data, at + 16)) & _M)
+    z, x = x, z
+    low = (_pair(v[0], w[0], multiplier) + _mix(y) * _K0 + z) & _M
+    return _pair(low, (_pair(v[1], w[1], multiplier) + x) & _M, multiplier)
+
+
+def _siphash(data: bytes, key0: int, key1: int) -> int:
+    """SipHash-2-4."""
+    state = [
+        0x736F6D6570736575 ^ key0, 0x646F72616E646F6D ^ key1, 0x6C7967656E657261 ^ key0, 0x7465646279746573 ^ key1,
+    ]  # fmt: skip
+    whole = len(data) & ~7
+    words = [_word(data, at) for at in range(0, whole, 8)]
+    words.append(int.from_bytes(data[whole:], "little") | (len(data) & 0xFF) << 56)
+    for word in words:
+        state[3] ^= word
+        _sip_rounds(state, 2)
+        state[0] ^= word
+    state[2] ^= 0xFF
+    _sip_rounds(state, 4)
+    return state[0] ^ state[1] ^ state[2] ^ state[3]
+
+
+def _sip_rounds(state: list[int], count: int) -> None:
+    a, b, c, d = state
+    for _ in range(count):
+        a = (a + b) & _M
+        b = _right(b, 51) ^ a
+        a = _right(a, 32)
+        c = (c + d) & _M
+        d = _right(d, 48) ^ c
+        a = (a + d) & _M
+        d = _right(d, 43) ^ a
+        c = (c + b) & _M
+        b = _right(b, 47) ^ c
+        c = _right(c, 32)
+    state[:] = a, b, c, d
+
+
+def _hash64(data: bytes) -> int:
+    """MurmurHash64A with TensorFlow's seed."""
+    multiplier = 0xC6A4A7935BD1E995
+    made = (0xDECAFCAFFE ^ len(data) * multiplier) & _M
+    whole = len(data) & ~7
+    for at in range(0, whole, 8):
+        word = _word(data, at) * multiplier & _M
+        word = (word ^ word >> 47) * multiplier & _M
+        made = (made ^ word) * multiplier & _M
+    if len(data) > whole:
+        made = (made ^ int.from_bytes(data[whole:], "little")) * multiplier & _M
+    made = (made ^ made >> 47) * multiplier & _M
+    return made ^ made >> 47
