@@ -20,12 +20,12 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.build.shuffle import shuffle
     from tfrkit.build.split import split
     from tfrkit.data.dataset import Dataset
-    from tfrkit.data.iterator import DatasetIterator
-    from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+    from tfrkit.data.engine.iterator import DatasetIterator
+    from tfrkit.data.engine.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
     from tfrkit.data.options import Options
-    from tfrkit.data.records_dataset import TFRecordDataset
-    from tfrkit.data.seeds import set_seed
-    from tfrkit.data.text_lines import TextLineDataset
+    from tfrkit.data.shuffle.epoch_seeds import set_seed
+    from tfrkit.data.sources.records_dataset import TFRecordDataset
+    from tfrkit.data.sources.text_lines import TextLineDataset
     from tfrkit.model.arrow import ArrowStream
     from tfrkit.model.block import Block
     from tfrkit.model.bytes_column import BytesColumn
@@ -201,12 +201,12 @@ _EXPORTS = {
     "build.shuffle": "shuffle",
     "build.split": "split",
     "data.dataset": "Dataset",
-    "data.iterator": "DatasetIterator",
-    "data.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
+    "data.engine.iterator": "DatasetIterator",
+    "data.engine.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
     "data.options": "Options",
-    "data.records_dataset": "TFRecordDataset",
-    "data.seeds": "set_seed",
-    "data.text_lines": "TextLineDataset",
+    "data.sources.records_dataset": "TFRecordDataset",
+    "data.shuffle.epoch_seeds": "set_seed",
+    "data.sources.text_lines": "TextLineDataset",
     "parsing.example_values": "make_example make_sequence_example to_dict",
     "parsing.payloads.decode_base64": "decode_base64 encode_base64",
     "parsing.payloads.decode_compressed": "decode_compressed",

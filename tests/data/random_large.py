@@ -11,8 +11,8 @@ import tfrkit as tfr
 from tests.data.chains import Chain, Function, Kind, Step
 from tests.data.random_features import SPEC, example_record
 from tests.oracle.frames import flip, frames
-from tfrkit.data.node import Node
-from tfrkit.data.records_source import RecordsNode
+from tfrkit.data.engine.node import Node
+from tfrkit.data.sources.records_source import RecordsNode
 
 __all__ = ["make_large_chain", "with_small_blocks", "write_large"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.chunk import Chunk
-from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.elements.chunk import Chunk
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
 from tfrkit.model.element_spec import TensorSpec
 
 __all__ = ["RunsNode", "pull_all"]
@@ -61,7 +61,7 @@ class _RunsIterator(NodeIterator):
 
 
 def _nothing() -> Chunk:
-    from tfrkit.data.chunk import Objects
+    from tfrkit.data.elements.chunk import Objects
 
     return Objects([])
 

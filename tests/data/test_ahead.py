@@ -10,11 +10,11 @@ import pytest
 
 from tests.data.outcomes import wait_for
 from tests.data.runs_node import RunsNode
-from tfrkit.data.ahead import Ahead
-from tfrkit.data.chunk import Objects
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.map import MapNode
-from tfrkit.data.node import Context
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.engine.background import Ahead
+from tfrkit.data.engine.node import Context
+from tfrkit.data.stages.map import MapNode
 
 
 class _Broken(Objects):

@@ -7,9 +7,9 @@ from tests.data.outcomes import outcomes, resumed
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
 from tfrkit import Block, Dataset, FixedLenFeature, make_example, parse_example
-from tfrkit.data.batch import BatchNode
-from tfrkit.data.chunk import Columns, Objects, Records
-from tfrkit.data.node import Context
+from tfrkit.data.batch.batch import BatchNode
+from tfrkit.data.elements.chunk import Columns, Objects, Records
+from tfrkit.data.engine.node import Context
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.record_column import RecordColumn
 

@@ -12,8 +12,8 @@ import pytest
 import tfrkit as tfr
 from tests.data.calls import END, outcomes
 from tests.data.suite import StageSuite
-from tfrkit.data.chunk import Columns, Records
-from tfrkit.data.node import Context
+from tfrkit.data.elements.chunk import Columns, Records
+from tfrkit.data.engine.node import Context
 
 
 class Counter:

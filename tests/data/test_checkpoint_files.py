@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfrkit.data.checkpoint_files import Checkpoints, latest_checkpoint, read_states, write_states
 from tfrkit.errors import DataLossError
+from tfrkit.tf.data.checkpoint_files import Checkpoints, latest_checkpoint, read_states, write_states
 
 ODD = [
     "",

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.data.changes import arrays_of
 from tests.data.same import same
 from tfrkit import Block, BytesColumn, Ragged, Sparse
-from tfrkit.data.chunk import Chunk, Columns, Objects, Records, concat, gather
-from tfrkit.data.columns import Padded, Rows
-from tfrkit.data.origin import Origin
+from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records, concat, gather
+from tfrkit.data.elements.columns import Padded, Rows
+from tfrkit.data.elements.origin import Origin
 
 RAGGED = Ragged.from_list([[1, 2], [], [3], [4, 5, 6], [7]])
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfrkit.data import collate as module
-from tfrkit.data.collate import collate
-from tfrkit.data.structure import flatten, map_structure
+from tfrkit.data.batch.batch import collate as module
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged

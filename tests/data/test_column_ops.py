@@ -8,11 +8,11 @@ import pytest
 import tfrkit as tfr
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
-from tfrkit.data.chunk import Columns, Objects
-from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp, apply_op
-from tfrkit.data.columns import Padded, Rows
-from tfrkit.data.node import Context
-from tfrkit.data.origin import Origin
+from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.columns import Padded, Rows
+from tfrkit.data.elements.origin import Origin
+from tfrkit.data.engine.node import Context
+from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp, apply_op
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 

@@ -6,8 +6,8 @@ import pytest
 from tests.data.outcomes import outcomes, resumed
 from tests.data.runs_node import RunsNode, pull_all
 from tfrkit import Dataset
-from tfrkit.data.chunk import Columns
-from tfrkit.data.concatenate import ConcatenateNode
+from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.stages.concatenate import ConcatenateNode
 
 ERROR = ValueError("told")
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.data.same import same
 from tfrkit import BytesColumn, Ragged, Sparse
-from tfrkit.data.convert import as_dtype, to_element, to_elements, to_tensors, to_value
+from tfrkit.data.elements.element_values import as_dtype, to_element, to_elements, to_tensors, to_value
 
 ARRAY = np.arange(3)
 

@@ -13,8 +13,8 @@ from PIL import Image
 
 import tfrkit as tfr
 from tests.data.image_files import SPEC, image_record, jpeg, png, write_images
-from tfrkit.data.ahead_batch import AheadBatchNode
-from tfrkit.data.plan import optimise
+from tfrkit.data.batch.background_batch import AheadBatchNode
+from tfrkit.data.engine.rewrites import optimise
 from tfrkit.images.image_maker import ImageMaker
 
 

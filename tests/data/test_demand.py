@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tfrkit.data.chunk import Objects
-from tfrkit.data.demand import ObjectsInbox, next_demand
-from tfrkit.data.node import Context
-from tfrkit.data.range import RangeNode
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.engine.node import Context
+from tfrkit.data.engine.read_ahead import ObjectsInbox, next_demand
+from tfrkit.data.sources.range import RangeNode
 
 
 def _range(count):

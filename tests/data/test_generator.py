@@ -8,7 +8,7 @@ import pytest
 from tests.data.outcomes import outcomes, resumed
 from tfrkit import TensorSpec
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.yielded import checker
+from tfrkit.data.sources.generator_check import checker
 from tfrkit.errors import InternalError, UnknownError
 
 INT = TensorSpec([], "int32")

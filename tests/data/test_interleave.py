@@ -8,7 +8,7 @@ import tfrkit as tfr
 from tests.data.outcomes import outcomes, resumed, wait_for
 from tests.data.test_map import fail_at
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.interleave import resolve_cycle
+from tfrkit.data.stages.interleave import resolve_cycle
 from tfrkit.errors import InvalidArgumentError
 
 FAILS = "ValueError: told"
@@ -180,9 +180,9 @@ def test_wrong_arguments(arguments, text):
 
 def test_the_cycle_is_part_of_the_state(monkeypatch):
     ds = Dataset.range(6).interleave(lambda x: Dataset.range(3).map(lambda y: y + x * 10))
-    monkeypatch.setattr("tfrkit.data.interleave.default_threads", lambda: 3)
+    monkeypatch.setattr("tfrkit.data.stages.interleave.default_threads", lambda: 3)
     iterator = iter(ds)
     assert [int(next(iterator)) for _ in range(4)] == [0, 10, 20, 1]
     state = iterator.state()
-    monkeypatch.setattr("tfrkit.data.interleave.default_threads", lambda: 2)
+    monkeypatch.setattr("tfrkit.data.stages.interleave.default_threads", lambda: 2)
     assert outcomes(ds.iter_from(state), 4) == [11, 21, 2, 12]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.data.outcomes import outcomes, resumed
-from tfrkit.data.call_each import call_each
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.seeds import set_seed
+from tfrkit.data.engine.call_each import call_each
+from tfrkit.data.shuffle.epoch_seeds import set_seed
 from tfrkit.errors import InvalidArgumentError
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfrkit.data.chunk import Columns, Objects
-from tfrkit.data.object_store import ObjectStore
-from tfrkit.data.origin import Origin
-from tfrkit.data.shuffle_store import ShuffleStore
+from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.origin import Origin
+from tfrkit.data.shuffle.object_store import ObjectStore
+from tfrkit.data.shuffle.shuffle_store import ShuffleStore
 
 
 @given(st.data())

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.data.outcomes import outcomes, resumed
 from tests.data.runs_node import RunsNode, pull_all
 from tfrkit import BytesColumn, Dataset, Ragged
-from tfrkit.data.chunk import Columns, Objects
-from tfrkit.data.columns import Padded, Rows
-from tfrkit.data.pad import pad_column, pad_values
-from tfrkit.data.padded_batch import make_padded_batch_node
+from tfrkit.data.batch.pad import pad_column, pad_values
+from tfrkit.data.batch.padded_batch import make_padded_batch_node
+from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.columns import Padded, Rows
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.element_spec import TensorSpec
 

@@ -10,8 +10,8 @@ import pytest
 from tests.data.outcomes import advance, outcomes, resumed, wait_for
 from tests.data.test_map import fail_at
 from tfrkit import TensorSpec
-from tfrkit.data import parallel_map
 from tfrkit.data.dataset import Dataset
+from tfrkit.data.stages import parallel_map
 
 
 def slowly(function, seconds=0.001):

@@ -89,11 +89,11 @@ def test_lines_are_taken_in_turn(tmp_path):
 def test_state_keeps_the_cycle_of_another_machine(tmp_path, monkeypatch):
     files = three_files(tmp_path)
     dataset = TFRecordDataset([files[0], files[2], files[0]], num_parallel_reads=tfr.AUTOTUNE)
-    monkeypatch.setattr("tfrkit.data.interleave.default_threads", lambda: 6)
+    monkeypatch.setattr("tfrkit.data.stages.interleave.default_threads", lambda: 6)
     expected = list(TFRecordDataset([files[0], files[2], files[0]], num_parallel_reads=2))
     iterator = iter(dataset)
     assert [next(iterator) for _ in range(5)] == expected[:5]
-    monkeypatch.setattr("tfrkit.data.interleave.default_threads", lambda: 2)
+    monkeypatch.setattr("tfrkit.data.stages.interleave.default_threads", lambda: 2)
     assert list(dataset.iter_from(iterator.state())) == expected[5:]
 
 

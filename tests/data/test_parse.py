@@ -13,9 +13,9 @@ import tfrkit as tfr
 from tests.data.example_cases import any_examples
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
-from tfrkit.data.chunk import Columns, Objects, Records, concat
-from tfrkit.data.node import Context
-from tfrkit.data.parse import ParseNode
+from tfrkit.data.elements.chunk import Columns, Objects, Records, concat
+from tfrkit.data.engine.node import Context
+from tfrkit.data.features.parse import ParseNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec

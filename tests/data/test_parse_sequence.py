@@ -11,8 +11,8 @@ from tests.data.example_cases import any_sequences
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
 from tests.data.test_parse import POLICIES, as_batch, as_records, outcome, shown
-from tfrkit.data.chunk import Objects
-from tfrkit.data.parse_sequence import ParseSequenceNode
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.features.parse_sequence import ParseSequenceNode
 from tfrkit.model.element_spec import RaggedTensorSpec, TensorSpec
 
 CONTEXT = {"n": tfr.FixedLenFeature([], "int64")}

@@ -13,13 +13,13 @@ import tfrkit as tfr
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
 from tests.data.test_parse import shown
-from tfrkit.data.ahead_batch import AheadBatchNode, _Batches
-from tfrkit.data.chunk import Objects, Records
-from tfrkit.data.column_ops import DecodeRawOp
+from tfrkit.data.batch.background_batch import AheadBatchNode, _Batches
+from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.fused_batch import FusedBatchNode
-from tfrkit.data.node import Context
-from tfrkit.data.plan import optimise
+from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.engine.node import Context
+from tfrkit.data.engine.rewrites import optimise
+from tfrkit.data.features.column_ops import DecodeRawOp
 from tfrkit.model.block import Block
 
 SPEC = {

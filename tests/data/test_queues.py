@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfrkit.data.queues import EpochsQueue, FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 from tfrkit.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.tf.v1.queues import EpochsQueue, FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 
 INT = np.dtype("int64")
 STRING = np.dtype(object)

@@ -6,7 +6,7 @@ import pytest
 from tests.data.outcomes import resumed
 from tests.data.same import same
 from tfrkit import BytesColumn, Dataset, Ragged
-from tfrkit.data.ragged_batch import stack_ragged
+from tfrkit.data.batch.ragged_batch import stack_ragged
 
 ROWS = Ragged.from_list([[1, 2], [], [3]])
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tfrkit import Block
-from tfrkit.data.chunk import Objects, Records
-from tfrkit.data.record_store import RecordStore
-from tfrkit.data.shuffle_store import ShuffleStore
+from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.shuffle.record_store import RecordStore
+from tfrkit.data.shuffle.shuffle_store import ShuffleStore
 
 
 def block_of(path: str | None, first: int, records: list[bytes]) -> Block:

@@ -15,9 +15,9 @@ import tfrkit as tfr
 from tests.records.made import CONTAINERS, contain, flip, frames, put
 from tests.records.strategies import damaged_files
 from tfrkit import TENSORFLOW, TFRKIT
-from tfrkit.data.chunk import Records
-from tfrkit.data.node import UNKNOWN_CARDINALITY, Context, NodeIterator
-from tfrkit.data.records_source import RecordsNode
+from tfrkit.data.elements.chunk import Records
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, NodeIterator
+from tfrkit.data.sources.records_source import RecordsNode
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError, NotFoundError, OpError
 from tfrkit.records.read.position import Places
 

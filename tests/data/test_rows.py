@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tfrkit import _core
-from tfrkit.data.columns import has_own_rows, rows
+from tfrkit.data.elements.columns import has_own_rows, rows
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfrkit as tfr
-from tfrkit.data.seeds import SeedGenerator, get_seeds
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator, get_seeds
 from tfrkit.testing.shuffle_reference import PlainSeeds, plain_seeds_of
 
 SEEDS = st.none() | st.integers(-(2**40), 2**40) | st.sampled_from([0, 2**31 - 1, 2**31 - 2])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tfrkit.data.given import Given
-from tfrkit.data.settling import Settling
+from tfrkit.data.engine.seen_ranges import Given
+from tfrkit.data.engine.thread_choice import Settling
 
 
 def timed(settling: Settling, seconds: float, busy: float, count: int = 50) -> tuple[bool, bool]:

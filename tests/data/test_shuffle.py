@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import tfrkit as tfr
 from tests.data.runs_node import RunsNode
-from tfrkit.data.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.node import Context, Node, NodeIterator, Run
-from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.shuffle import ShuffleNode
+from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.shuffle.shuffle import ShuffleNode
 from tfrkit.model.block import Block
 from tfrkit.testing.shuffle_reference import PlainSeeds, plain_shuffle_repeat
 

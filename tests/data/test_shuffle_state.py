@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 import tfrkit as tfr
 from tests.data.runs_node import RunsNode
 from tests.data.test_shuffle import events, make_parts, pipelines
-from tfrkit.data import shuffle
-from tfrkit.data.node import Context, Node
-from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.shuffle import ShuffleNode
-from tfrkit.data.shuffle_state import pack, source_of, unpack
-from tfrkit.data.state import to_json
+from tfrkit.data.engine.node import Context, Node
+from tfrkit.data.engine.state import to_json
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.shuffle.shuffle import ShuffleNode, shuffle
+from tfrkit.data.shuffle.shuffle_state import pack, source_of, unpack
 from tfrkit.testing.shuffle_reference import PlainSeeds, plain_shuffle_repeat
 
 

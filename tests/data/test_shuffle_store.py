@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.runs_node import RunsNode
-from tfrkit.data import shuffle_store
-from tfrkit.data.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.node import Context
-from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.shuffle import ShuffleIterator, ShuffleNode
-from tfrkit.data.shuffle_store import ShuffleStore
+from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.engine.node import Context
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.shuffle.shuffle import ShuffleIterator, ShuffleNode, shuffle_store
+from tfrkit.data.shuffle.shuffle_store import ShuffleStore
 from tfrkit.model.block import Block
 from tfrkit.model.ragged import Ragged
 from tfrkit.testing.shuffle_reference import PlainSeeds, plain_shuffle

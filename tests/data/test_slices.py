@@ -8,8 +8,8 @@ import pytest
 from tests.data.outcomes import outcomes, resumed
 from tests.data.same import same
 from tfrkit import BytesColumn, Dataset, Ragged, Sparse
-from tfrkit.data.chunk import Columns
-from tfrkit.data.node import Context
+from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.engine.node import Context
 from tfrkit.errors import InvalidArgumentError
 
 

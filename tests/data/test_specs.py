@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from tfrkit import BytesColumn, Ragged, RaggedTensorSpec, Sparse, SparseTensorSpec, TensorSpec
-from tfrkit.data.columns import Padded
-from tfrkit.data.specs import batched, check_same_state, merged, spec_of, spec_of_columns, unbatched
+from tfrkit.data.elements.columns import Padded
+from tfrkit.data.elements.structure_specs import (
+    batched,
+    check_same_state,
+    merged,
+    spec_of,
+    spec_of_columns,
+    unbatched,
+)
 from tfrkit.errors import InvalidArgumentError
 
 RAGGED = Ragged.from_list([[1, 2], [3]])

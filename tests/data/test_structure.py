@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from tfrkit.data.structure import flatten, map_structure, pack, require_same
+from tfrkit.data.elements.structure import flatten, map_structure, pack, require_same
 
 Point = namedtuple("Point", "x y")  # noqa: PYI024
 

@@ -15,9 +15,9 @@ import tfrkit as tfr
 from tests.data.test_records_source import pull_all
 from tests.records.made import contain, flip, put
 from tfrkit import TENSORFLOW, TFRKIT
-from tfrkit.data import text_lines
-from tfrkit.data.node import UNKNOWN_CARDINALITY, Context
-from tfrkit.data.text_lines import TextLineDataset, TextLinesNode
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context
+from tfrkit.data.sources import text_lines
+from tfrkit.data.sources.text_lines import TextLineDataset, TextLinesNode
 from tfrkit.errors import DataLossWarning, FailedPreconditionError, InvalidArgumentError
 
 IN_TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

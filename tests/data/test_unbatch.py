@@ -6,10 +6,10 @@ import pytest
 from tests.data.outcomes import outcomes, resumed
 from tests.data.runs_node import RunsNode, pull_all
 from tfrkit import Block, Dataset, Ragged, Sparse
-from tfrkit.data.batch import BatchNode
-from tfrkit.data.chunk import Objects, Records
-from tfrkit.data.node import Context
-from tfrkit.data.unbatch import UnbatchNode
+from tfrkit.data.batch.batch import BatchNode
+from tfrkit.data.batch.unbatch import UnbatchNode
+from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.engine.node import Context
 
 ERROR = ValueError("told")
 

@@ -8,9 +8,9 @@ import pytest
 import tfrkit as tfr
 from tests.data.runs_node import RunsNode, pull_all
 from tests.data.same import same
-from tfrkit.data.chunk import Columns, Objects
-from tfrkit.data.node import Context
-from tfrkit.data.with_column import WithColumnNode
+from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.engine.node import Context
+from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import TensorSpec
 

@@ -6,9 +6,9 @@ import pytest
 from tests.data.outcomes import outcomes, resumed
 from tests.data.runs_node import RunsNode, pull_all
 from tfrkit import Block, Dataset
-from tfrkit.data.chunk import Columns, Objects, Records
-from tfrkit.data.node import Context
-from tfrkit.data.zip import ZipNode
+from tfrkit.data.elements.chunk import Columns, Objects, Records
+from tfrkit.data.engine.node import Context
+from tfrkit.data.stages.zip import ZipNode
 
 ERROR = ValueError("told")
 OTHER = ValueError("other")

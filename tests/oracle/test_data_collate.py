@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.oracle.oracle import Failure, tensorflow
 from tests.oracle.parsed import core, plain
 from tfrkit import BytesColumn, Ragged, Sparse
-from tfrkit.data.collate import collate
-from tfrkit.data.structure import map_structure
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.elements.structure import map_structure
 
 
 def _to_tf(leaf: Any) -> Any:

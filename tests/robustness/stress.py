@@ -23,8 +23,8 @@ from typing import Any
 import tfrkit as tfr
 from tests.data.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
-from tfrkit.data.ahead import Ahead
-from tfrkit.data.node import Inbox, NodeIterator
+from tfrkit.data.engine.background import Ahead
+from tfrkit.data.engine.node import Inbox, NodeIterator
 
 STUCK_SECONDS = 60
 COUNT = 120  # elements of a source

@@ -15,8 +15,8 @@ import pytest
 import tfrkit as tfr
 from tests.data.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
-from tfrkit.data.ahead import Ahead
-from tfrkit.data.node import Inbox, NodeIterator
+from tfrkit.data.engine.background import Ahead
+from tfrkit.data.engine.node import Inbox, NodeIterator
 
 RECORDS = [b"%d:" % number + bytes(number % 200) for number in range(2000)]
 NUMBER = tfr.TensorSpec([], "int64")

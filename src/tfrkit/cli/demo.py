@@ -112,7 +112,7 @@ class _Tour:
     def _read(self) -> None:
         from collections import Counter
 
-        from tfrkit.data.records_dataset import TFRecordDataset
+        from tfrkit.data.sources.records_dataset import TFRecordDataset
         from tfrkit.model.specs import FixedLenFeature
 
         spec = {"image/encoded": FixedLenFeature([], "bytes"), "image/label": FixedLenFeature([], "int64")}

@@ -10,38 +10,39 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data import convert, specs
 from tfrkit.data.arguments import batch_size_of, function, integer
-from tfrkit.data.assert_cardinality import AssertCardinalityNode
-from tfrkit.data.batch import BatchNode
-from tfrkit.data.cache import CacheMemory, CacheNode
-from tfrkit.data.concatenate import ConcatenateNode, check_concatenate
-from tfrkit.data.explain import explain
+from tfrkit.data.batch.batch import BatchNode
+from tfrkit.data.batch.padded_batch import make_padded_batch_node
+from tfrkit.data.batch.ragged_batch import RaggedBatchNode
+from tfrkit.data.batch.unbatch import UnbatchNode, check_unbatch
+from tfrkit.data.elements import element_values as convert
+from tfrkit.data.elements import structure_specs as specs
+from tfrkit.data.elements.owned import copies_for
+from tfrkit.data.engine.iterator import DatasetIterator, NumpyIterator
+from tfrkit.data.engine.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.feature_verbs import FeatureVerbs
-from tfrkit.data.filter import FilterNode
-from tfrkit.data.generator import make_generator_node
-from tfrkit.data.ignore_errors import IgnoreErrorsNode
-from tfrkit.data.interleave import InterleaveNode, resolve_cycle
-from tfrkit.data.iterator import DatasetIterator, NumpyIterator
-from tfrkit.data.list_files import make_list_files_node
-from tfrkit.data.make_repeat import make_repeat_node
-from tfrkit.data.map import MapNode
-from tfrkit.data.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.options import Options, OptionsNode
-from tfrkit.data.owned import copies_for
-from tfrkit.data.padded_batch import make_padded_batch_node
-from tfrkit.data.prefetch import PrefetchNode
-from tfrkit.data.profile import Profile, profile
-from tfrkit.data.ragged_batch import RaggedBatchNode
-from tfrkit.data.range import RangeNode
-from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.shard import ShardNode
-from tfrkit.data.shuffle import ShuffleNode
-from tfrkit.data.slices import make_slices_node, make_tensors_node
+from tfrkit.data.report.explain import explain
+from tfrkit.data.report.profile import Profile, profile
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.shuffle.shuffle import ShuffleNode
+from tfrkit.data.sources.generator import make_generator_node
+from tfrkit.data.sources.list_files import make_list_files_node
+from tfrkit.data.sources.range import RangeNode
+from tfrkit.data.sources.slices import make_slices_node, make_tensors_node
+from tfrkit.data.stages.assert_cardinality import AssertCardinalityNode
+from tfrkit.data.stages.cache import CacheMemory, CacheNode
+from tfrkit.data.stages.concatenate import ConcatenateNode, check_concatenate
+from tfrkit.data.stages.filter import FilterNode
+from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
+from tfrkit.data.stages.interleave import InterleaveNode, resolve_cycle
+from tfrkit.data.stages.make_repeat import make_repeat_node
+from tfrkit.data.stages.map import MapNode
+from tfrkit.data.stages.prefetch import PrefetchNode
+from tfrkit.data.stages.shard import ShardNode
+from tfrkit.data.stages.take import SkipNode, TakeNode
+from tfrkit.data.stages.zip import make_zip_node
 from tfrkit.data.step_verbs import StepVerbs
-from tfrkit.data.take import SkipNode, TakeNode
-from tfrkit.data.unbatch import UnbatchNode, check_unbatch
-from tfrkit.data.zip import make_zip_node
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["Dataset"]

@@ -6,16 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tfrkit.data import convert
-from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
-from tfrkit.data.decode_image import DecodeImageNode
-from tfrkit.data.image_ops import NormalizeOp, ResizeOp
-from tfrkit.data.node import Node
-from tfrkit.data.parse import ParseNode
-from tfrkit.data.parse_sequence import ParseSequenceNode
-from tfrkit.data.source_policy import find_on_corrupt, source_policies
-from tfrkit.data.with_column import WithColumnNode
-from tfrkit.data.with_source import WithSourceNode
+from tfrkit.data.elements import element_values as convert
+from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.source_policy import find_on_corrupt, source_policies
+from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
+from tfrkit.data.features.decode_image import DecodeImageNode
+from tfrkit.data.features.image_ops import NormalizeOp, ResizeOp
+from tfrkit.data.features.parse import ParseNode
+from tfrkit.data.features.parse_sequence import ParseSequenceNode
+from tfrkit.data.features.with_column import WithColumnNode
+from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.images.image_maker import ImageMaker, image_size, method_name
 from tfrkit.images.normalize import Normalization, as_numbers
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Final
 
-from tfrkit.data.node import Context, Node, NodeIterator
+from tfrkit.data.engine.node import Context, Node, NodeIterator
 
 __all__ = ["Options", "OptionsNode"]
 

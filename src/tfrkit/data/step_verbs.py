@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfrkit.data import convert
 from tfrkit.data.arguments import batch_size_of, integer
-from tfrkit.data.choose import make_choose_node, make_sample_node
-from tfrkit.data.group_by_window import BucketOf, BucketSize, GroupByWindowNode, PadBucket, SameSize
-from tfrkit.data.node import INFINITE_CARDINALITY, Node
-from tfrkit.data.random import RandomNode
-from tfrkit.data.range import RangeNode
-from tfrkit.data.rebatch import make_rebatch_node
-from tfrkit.data.scan import ScanNode
-from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.sparse_batch import SparseBatchNode
-from tfrkit.data.take_while import TakeWhileNode
-from tfrkit.data.unique import UniqueNode
-from tfrkit.data.window import make_window_node
+from tfrkit.data.batch.rebatch import make_rebatch_node
+from tfrkit.data.batch.sparse_batch import SparseBatchNode
+from tfrkit.data.elements import element_values as convert
+from tfrkit.data.engine.node import INFINITE_CARDINALITY, Node
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.sources.random import RandomNode
+from tfrkit.data.sources.range import RangeNode
+from tfrkit.data.stages.choose import make_choose_node, make_sample_node
+from tfrkit.data.stages.group_by_window import BucketOf, BucketSize, GroupByWindowNode, PadBucket, SameSize
+from tfrkit.data.stages.scan import ScanNode
+from tfrkit.data.stages.take_while import TakeWhileNode
+from tfrkit.data.stages.unique import UniqueNode
+from tfrkit.data.stages.window import make_window_node
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.batch import BatchNode
-from tfrkit.data.collate import collate
-from tfrkit.data.pad_plan import make_pad_plan
-from tfrkit.data.padded_batch import PaddedBatchNode
-from tfrkit.data.ragged_batch import RaggedBatchNode, stack_ragged
-from tfrkit.data.specs import spec_of
-from tfrkit.data.structure import flatten, map_structure, pack
-from tfrkit.data.unbatch import UnbatchNode
+from tfrkit.data.batch.batch import BatchNode
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.batch.pad_plan import make_pad_plan
+from tfrkit.data.batch.padded_batch import PaddedBatchNode
+from tfrkit.data.batch.ragged_batch import RaggedBatchNode, stack_ragged
+from tfrkit.data.batch.unbatch import UnbatchNode
+from tfrkit.data.elements.structure import flatten, map_structure, pack
+from tfrkit.data.elements.structure_specs import spec_of
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import RaggedTensorSpec

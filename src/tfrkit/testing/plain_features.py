@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.cast import cast_value
-from tfrkit.data.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp
-from tfrkit.data.convert import to_value
-from tfrkit.data.parse import ParseNode
-from tfrkit.data.parse_sequence import ParseSequenceNode
-from tfrkit.data.with_column import WithColumnNode
-from tfrkit.data.with_source import WithSourceNode
+from tfrkit.data.elements.element_values import to_value
+from tfrkit.data.features.cast_columns import cast_value
+from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp
+from tfrkit.data.features.parse import ParseNode
+from tfrkit.data.features.parse_sequence import ParseSequenceNode
+from tfrkit.data.features.with_column import WithColumnNode
+from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data import columns
-from tfrkit.data.collate import collate
-from tfrkit.data.decode_image import DecodeImageNode
-from tfrkit.data.image_column import broken_text
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.elements import columns
+from tfrkit.data.features.decode_image import DecodeImageNode
+from tfrkit.data.features.image_column import broken_text
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.testing.plain_stage import Item, Stage, begin, opened, runs

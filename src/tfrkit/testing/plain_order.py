@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import deque
 from weakref import WeakKeyDictionary
 
-from tfrkit.data.interleave import InterleaveNode
-from tfrkit.data.seeds import SeedGenerator
-from tfrkit.data.shuffle import ShuffleNode
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.shuffle.shuffle import ShuffleNode
+from tfrkit.data.stages.interleave import InterleaveNode
 from tfrkit.testing.plain_stage import Item, Stage, begin, call, runs
 
 _32_BITS = 2**32 - 1

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data import columns
-from tfrkit.data.columns import Padded
-from tfrkit.data.file_names import FilesNode
-from tfrkit.data.generator import GeneratorNode
-from tfrkit.data.range import RangeNode
-from tfrkit.data.records_source import RecordsNode
-from tfrkit.data.slices import SlicesNode, TensorsNode
-from tfrkit.data.structure import map_structure
-from tfrkit.data.text_lines import TextLinesNode
-from tfrkit.data.yielded import checker
+from tfrkit.data.elements import columns
+from tfrkit.data.elements.columns import Padded
+from tfrkit.data.elements.structure import map_structure
+from tfrkit.data.sources.file_names import FilesNode
+from tfrkit.data.sources.generator import GeneratorNode
+from tfrkit.data.sources.generator_check import checker
+from tfrkit.data.sources.range import RangeNode
+from tfrkit.data.sources.records_source import RecordsNode
+from tfrkit.data.sources.slices import SlicesNode, TensorsNode
+from tfrkit.data.sources.text_lines import TextLinesNode
 from tfrkit.errors import (
     InvalidArgumentError,
     OpError,

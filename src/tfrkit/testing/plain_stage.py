@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tfrkit.data import convert
-from tfrkit.data.node import Node
-from tfrkit.data.structure import map_structure
+from tfrkit.data.elements import element_values as convert
+from tfrkit.data.elements.structure import map_structure
+from tfrkit.data.engine.node import Node
 
 __all__ = ["Item", "Row", "Stage", "begin", "call", "converted", "opened", "runs"]
 

@@ -7,20 +7,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tfrkit.data import convert
-from tfrkit.data.assert_cardinality import AssertCardinalityNode
-from tfrkit.data.cache import CacheMemory, CacheNode
-from tfrkit.data.concatenate import ConcatenateNode
-from tfrkit.data.filter import FilterNode
-from tfrkit.data.ignore_errors import IgnoreErrorsNode
-from tfrkit.data.map import MapNode
+from tfrkit.data.elements import element_values as convert
+from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.options import OptionsNode
-from tfrkit.data.prefetch import PrefetchNode
-from tfrkit.data.repeat import RepeatNode
-from tfrkit.data.shard import ShardNode
-from tfrkit.data.structure import map_structure
-from tfrkit.data.take import SkipNode, TakeNode
-from tfrkit.data.zip import ZipNode
+from tfrkit.data.stages.assert_cardinality import AssertCardinalityNode
+from tfrkit.data.stages.cache import CacheMemory, CacheNode
+from tfrkit.data.stages.concatenate import ConcatenateNode
+from tfrkit.data.stages.filter import FilterNode
+from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
+from tfrkit.data.stages.map import MapNode
+from tfrkit.data.stages.prefetch import PrefetchNode
+from tfrkit.data.stages.repeat import RepeatNode
+from tfrkit.data.stages.shard import ShardNode
+from tfrkit.data.stages.take import SkipNode, TakeNode
+from tfrkit.data.stages.zip import ZipNode
 from tfrkit.errors import CancelledError, FailedPreconditionError
 from tfrkit.testing.plain_stage import Item, Stage, begin, call, converted, runs
 

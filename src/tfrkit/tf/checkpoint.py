@@ -1,6 +1,6 @@
 """tf.train.Checkpoint and CheckpointManager, for iterators: they save where an iterator stands, and go back there.
 
-There are no variables here; the format is tfrkit's own (see `data/checkpoint_files.py`), the calls are TensorFlow's.
+There are no variables here; the format is tfrkit's own (see `tf/data/checkpoint_files.py`), the calls are TensorFlow's.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.checkpoint_files import Checkpoints, read_states, write_states
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.iterator import DatasetIterator
+from tfrkit.data.engine.iterator import DatasetIterator
 from tfrkit.errors import InvalidArgumentError, NotFoundError
+from tfrkit.tf.data.checkpoint_files import Checkpoints, read_states, write_states
 from tfrkit.tf.tensor import Tensor
 
 __all__ = ["Checkpoint", "CheckpointOptions"]

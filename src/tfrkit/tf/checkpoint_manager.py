@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tfrkit.data.checkpoint_files import Checkpoints, checkpoint_exists, remove_checkpoint
 from tfrkit.tf.checkpoint import Checkpoint
+from tfrkit.tf.data.checkpoint_files import Checkpoints, checkpoint_exists, remove_checkpoint
 
 __all__ = ["CheckpointManager"]
 

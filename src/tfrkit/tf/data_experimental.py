@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from tfrkit.data.structure import map_structure
+from tfrkit.data.elements.structure import map_structure
 from tfrkit.tf.data_iterator import OwnedIterator
 from tfrkit.tf.dataset import Dataset
 from tfrkit.tf.file_datasets import TFRecordDataset

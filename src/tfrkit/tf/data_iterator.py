@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfrkit.data.convert import to_tensors
-from tfrkit.data.iterator import DatasetIterator
-from tfrkit.data.structure import map_structure
+from tfrkit.data.elements.element_values import to_tensors
+from tfrkit.data.elements.structure import map_structure
+from tfrkit.data.engine.iterator import DatasetIterator
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import spec_of_value
 from tfrkit.model.sparse import Sparse

@@ -16,16 +16,16 @@ import numpy as np
 
 from tfrkit.data import dataset as engine
 from tfrkit.data.arguments import function
-from tfrkit.data.batch import BatchNode
-from tfrkit.data.idle import last_active
-from tfrkit.data.interleave import InterleaveNode
-from tfrkit.data.iterator import DatasetIterator
-from tfrkit.data.map import AutoMapNode, MapNode
-from tfrkit.data.node import Node
-from tfrkit.data.ragged_batch import RaggedBatchNode
-from tfrkit.data.refused_repeat import RefusedRepeatNode
-from tfrkit.data.shuffle import ShuffleNode
-from tfrkit.data.structure import flatten, map_structure
+from tfrkit.data.batch.batch import BatchNode
+from tfrkit.data.batch.ragged_batch import RaggedBatchNode
+from tfrkit.data.elements.structure import flatten, map_structure
+from tfrkit.data.engine.iterator import DatasetIterator
+from tfrkit.data.engine.no_op_stages import last_active
+from tfrkit.data.engine.node import Node
+from tfrkit.data.shuffle.shuffle import ShuffleNode
+from tfrkit.data.stages.interleave import InterleaveNode
+from tfrkit.data.stages.map import AutoMapNode, MapNode
+from tfrkit.data.stages.refused_repeat import RefusedRepeatNode
 from tfrkit.model.element_spec import RaggedTensorSpec
 from tfrkit.model.policy import TENSORFLOW, ReadPolicy
 from tfrkit.tf.absent_verbs import VerbsMeta, absent_verb

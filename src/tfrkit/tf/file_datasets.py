@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tfrkit.data import records_dataset, text_lines
 from tfrkit.data.arguments import integer
-from tfrkit.data.file_names import check_buffer_size, check_text, make_reading_node
-from tfrkit.data.fixed_length import FixedLengthNode
-from tfrkit.data.node import Node
+from tfrkit.data.engine.node import Node
+from tfrkit.data.sources import records_dataset, text_lines
+from tfrkit.data.sources.file_names import check_buffer_size, check_text, make_reading_node
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import TENSORFLOW, ReadPolicy
+from tfrkit.tf.data.fixed_length import FixedLengthNode
 from tfrkit.tf.dataset import Dataset
 from tfrkit.tf.lift import unwrap
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.collate import collate
-from tfrkit.data.ragged_batch import stack_ragged
-from tfrkit.data.structure import flatten, map_structure, pack, require_same
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.batch.ragged_batch import stack_ragged
+from tfrkit.data.elements.structure import flatten, map_structure, pack, require_same
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.tf.conversion import convert_to_tensor

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfrkit.data.structure import map_structure
+from tfrkit.data.elements.structure import map_structure
 from tfrkit.tf.conversion import convert_to_tensor
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.values.seeds import SeedScope

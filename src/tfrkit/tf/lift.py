@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.structure import is_nested, rebuild
-from tfrkit.data.structure import parts as parts_of
+from tfrkit.data.elements.structure import is_nested, rebuild
+from tfrkit.data.elements.structure import parts as parts_of
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from tfrkit.data.node import Node
+from tfrkit.data.engine.node import Node
 from tfrkit.tf.lift import unwrap, wrap
 from tfrkit.values.seeds import SeedScope
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.python_error import error_of
-from tfrkit.data.structure import flatten
+from tfrkit.data.elements.python_error import error_of
+from tfrkit.data.elements.structure import flatten
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name

@@ -1,4 +1,4 @@
-"""tf.queue: the queues of `tfrkit.data.queues` with Tensors; and producers of file names, which fill themselves."""
+"""tf.queue: the queues of `tfrkit.tf.v1.queues` with Tensors; and producers of file names, which fill themselves."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.queues import (
-    EpochsQueue,
-    FifoQueue,
-    PaddingQueue,
-    ShuffleQueue,
-)
-from tfrkit.data.queues import (
-    PriorityQueue as _PriorityQueue,
-)
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype as plain_dtype
@@ -25,6 +16,15 @@ from tfrkit.tf.dtype import as_dtype
 from tfrkit.tf.lift import unwrap, unwrap_argument
 from tfrkit.tf.tensor import Tensor
 from tfrkit.tf.tensor_shape import TensorShape, as_shape
+from tfrkit.tf.v1.queues import (
+    EpochsQueue,
+    FifoQueue,
+    PaddingQueue,
+    ShuffleQueue,
+)
+from tfrkit.tf.v1.queues import (
+    PriorityQueue as _PriorityQueue,
+)
 from tfrkit.values.seeds import get_seeds
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class QueueBase:
-    """What all queues have; see `tfrkit.data.queues`.
+    """What all queues have; see `tfrkit.tf.v1.queues`.
 
     Attributes:
         queue_ref: the queue itself.

@@ -11,5 +11,5 @@ NAMES: Final[dict[str, Entry]] = {
     "Tensor": Raw("tf.tensor:Tensor"),
     "RaggedTensor": Raw("tf.ragged_tensor:RaggedTensor"),
     "SparseTensor sparse.SparseTensor": Raw("tf.sparse_tensor:SparseTensor"),
-    "random.set_seed": Raw("data.seeds:set_seed"),
+    "random.set_seed": Raw("data.shuffle.epoch_seeds:set_seed"),
 }

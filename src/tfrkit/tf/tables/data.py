@@ -30,9 +30,13 @@ NAMES: Final[dict[str, Entry]] = {
     "data.Iterator": Raw("tf.data_iterator:OwnedIterator"),
     "data.NumpyIterator": Raw("tf.data_iterator:NumpyIterator"),
     "experimental.Optional data.experimental.Optional": Raw("tf.data_iterator:Optional"),
-    "data.AUTOTUNE data.experimental.AUTOTUNE": Raw("data.node:AUTOTUNE"),
-    "data.INFINITE_CARDINALITY data.experimental.INFINITE_CARDINALITY": Raw("data.node:INFINITE_CARDINALITY"),
-    "data.UNKNOWN_CARDINALITY data.experimental.UNKNOWN_CARDINALITY": Raw("data.node:UNKNOWN_CARDINALITY"),
+    "data.AUTOTUNE data.experimental.AUTOTUNE": Raw("data.engine.node:AUTOTUNE"),
+    "data.INFINITE_CARDINALITY data.experimental.INFINITE_CARDINALITY": Raw(
+        "data.engine.node:INFINITE_CARDINALITY"
+    ),
+    "data.UNKNOWN_CARDINALITY data.experimental.UNKNOWN_CARDINALITY": Raw(
+        "data.engine.node:UNKNOWN_CARDINALITY"
+    ),
     "data.experimental.Counter": Raw("tf.data_experimental:counter"),
     "data.experimental.RandomDataset": Raw("tf.data_experimental:random_dataset"),
     **{f"data.experimental.{name}": Raw(f"data.options:{name}") for name in _OPTIONS},

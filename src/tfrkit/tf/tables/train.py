@@ -61,7 +61,7 @@ NAMES: Final[dict[str, Entry]] = {
     "train.Checkpoint": Raw("tf.checkpoint:Checkpoint"),
     "train.CheckpointOptions": Raw("tf.checkpoint:CheckpointOptions"),
     "train.CheckpointManager": Raw("tf.checkpoint_manager:CheckpointManager"),
-    "train.latest_checkpoint": Raw("data.checkpoint_files:latest_checkpoint"),
+    "train.latest_checkpoint": Raw("tf.data.checkpoint_files:latest_checkpoint"),
     "train.string_input_producer": Raw("tf.queues:string_input_producer"),
     "train.match_filenames_once io.match_filenames_once": Raw("tf.queues:match_filenames_once"),
     "train.Coordinator train.QueueRunner train.start_queue_runners train.add_queue_runner": _RUNNERS,

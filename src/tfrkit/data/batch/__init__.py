@@ -1,0 +1,1 @@
+"""Elements put together and taken apart: batches, padding, unbatching."""

@@ -1,0 +1,300 @@
+"""Batches made ready in the background, several at once, in order.
+
+What a fused batch takes from its input is taken by one thread at a time, in order; making the batch is native work that
+any number of threads do at once. If an element fails, the batches that were begun behind it are cut anew: their
+elements go back, and whatever was made of them is forgotten. Nobody can notice, as there is no user's code in it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tfrkit.data.batch.fused_batch import FusedBatchNode, Job, JobMaker
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.engine.background import Ahead
+from tfrkit.data.engine.cursor import Piece, split
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
+
+__all__ = ["AheadBatchNode"]
+
+_EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
+_MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
+_MEASURED: Final = 64  # of so many batches one is measured
+
+
+@dataclass(frozen=True, eq=False)
+class AheadBatchNode(Node):
+    """A fused batch with the prefetch behind it; or without (the depth is None), as nobody can notice."""
+
+    input: FusedBatchNode
+    depth: int | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The input of the batch."""
+        return self.input.inputs
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same over another input."""
+        fused = self.input
+        return AheadBatchNode(FusedBatchNode(inputs[0], fused.before, fused.batch, fused.after), self.depth)
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at an element of the input."""
+        return _AheadIterator(self, context, state)
+
+    def element_spec(self) -> Any:
+        """That of the batches."""
+        return self.input.element_spec()
+
+    def cardinality(self) -> int:
+        """That of the batches."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """All of them."""
+        if self.depth is None:
+            return self.input.label
+        return f"{self.input.label} + prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
+
+
+class _AheadIterator(NodeIterator):
+    def __init__(self, node: AheadBatchNode, context: Context, state: Any) -> None:
+        at, skip = state, 0
+        if state is not None and node.depth is not None:  # prefetch has a state of its own
+            at, skip = state["at"], state["skip"]
+        inner, seen = node.input.read_state(at)
+        self._batches = _Batches(node, context, inner, seen + skip * node.input.batch.size)
+
+    def pull(self, n: int) -> Run | None:
+        """Give batches that are ready; make some if none is."""
+        batches = self._batches
+        run = batches.take_ready(n)
+        batches.hungry = run is None
+        while run is None and not batches.over():
+            if not batches.help():
+                batches.wait(batches.ready, batches.push)
+            run = batches.take_ready(n)
+        batches.push()
+        return run
+
+    def save(self) -> Any:
+        """Where the first batch begins that was not given yet."""
+        return self._batches.save()
+
+    def close(self) -> None:
+        """End the background work."""
+        self._batches.close()
+
+
+class _Slot:
+    """The place of a batch in the order of the results.
+
+    Attributes:
+        job: its elements.
+        run: what was made of it, once `done`.
+        cancelled: its elements have gone to other batches.
+        own: the consumer itself makes it.
+        measured: how large it is says how many may be under way.
+    """
+
+    __slots__ = ("cancelled", "done", "job", "measured", "own", "run")
+
+    def __init__(self, job: Job, *, own: bool) -> None:
+        self.job = job
+        self.own = own
+        self.run: Run | None = None
+        self.done = False
+        self.cancelled = False
+        self.measured = False
+
+
+class _Batches(Ahead):
+    """What the consumer and the threads share.
+
+    Attributes:
+        hungry: the consumer found nothing ready, and works itself: it counts as one of the threads.
+    """
+
+    __slots__ = (
+        "_at",
+        "_each",
+        "_implicit",
+        "_jobs",
+        "_limit",
+        "_most",
+        "_slots",
+        "_taken",
+        "_taking",
+        "_threads",
+        "hungry",
+    )
+
+    def __init__(self, node: AheadBatchNode, context: Context, state: Any, seen: int) -> None:
+        super().__init__(node.input.input, context, state)
+        self._threads = max(1, context.threads)
+        self._implicit = node.depth is None
+        self._most = max(node.depth or 0, _EACH * self._threads)
+        self._limit = min(self._most, self._threads)  # batches that are ready or under way
+        self._each = replace(context, threads=1)  # for one batch
+        self._jobs = JobMaker(node.input, self._inbox, self._each, seen)
+        self._slots: deque[_Slot] = deque()
+        self._taking = threading.Lock()  # held by the thread that takes elements
+        self._at: Any = None  # where it began to
+        self._taken = 0  # batches so far
+        self.hungry = False
+
+    # ---- the consumer
+
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        with self.lock:
+            return self.closed or (self.ended and not self._slots and self._at is None)
+
+    def ready(self) -> bool:
+        """Whether there is a batch to give, or never will be."""
+        with self.lock:
+            return self._slots[0].done if self._slots else self.over()
+
+    def help(self) -> bool:
+        """Make the next batch in this thread; False if there is no room for one."""
+        self.push()
+        with self.lock:  # one that was begun here and is not done: an interruption came between
+            left = [slot for slot in self._slots if slot.own and not slot.done]
+        slot = left[0] if left else self._begin_slot(Exception)
+        if slot is None:
+            return False
+        self._finish_slot(slot, Exception)
+        return True
+
+    def take_ready(self, n: int) -> Run | None:
+        """Give at most n batches that are ready, as far as the first error; None if none is."""
+        items: list[Any] = []
+        error: Exception | None = None
+        with self.lock:
+            while self._slots and self._slots[0].done and len(items) < n and error is None:
+                run = self._slots[0].run
+                if items and run is not None and not isinstance(run.error, Exception | None):
+                    break  # what is raised here, alone
+                self._slots.popleft().run = None  # the thread that made it may still have the slot
+                if run is not None:  # else it is a last batch that is dropped
+                    items += run.chunk.objects()
+                    error = run.error
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        return Run(Objects(items), error) if items or error is not None else None
+
+    def push(self) -> None:
+        """See to it that there are threads for what may be begun."""
+        while True:
+            with self.lock:
+                room = self._limit - len(self._slots)
+                wanted = room > 0 and self.active < self._workers() and not (self.ended or self.stopped)
+            if not wanted:
+                return
+            self.begin(self._work)
+
+    def save(self) -> Any:
+        """Where the first batch begins that was not given yet."""
+        with self.lock:
+            if self._slots:
+                first = self._slots[0].job.pieces[0]
+                place: Any = {"at": first.at, "skip": first.skip}
+            else:
+                place = self._jobs.feed.save() if self._at is None else self._at
+        state = self._jobs.state_of(place)
+        return state if self._implicit else {"at": state, "skip": 0}
+
+    def close(self) -> None:
+        """Forget what is ready, and want no more."""
+        super().close()
+        with self.lock:
+            self._slots.clear()
+
+    # ---- threads
+
+    def _workers(self) -> int:
+        """How many threads there may be besides the consumer's."""
+        return self._threads - self.hungry
+
+    def _work(self, ticket: object) -> None:
+        while self.active <= self._workers() and not self.stopped:
+            slot = self._begin_slot(BaseException)
+            if slot is None:
+                break
+            self._finish_slot(slot, BaseException)
+        with self.lock:
+            last = self.leave(ticket)
+        if last:
+            self.finish()
+        self.ring()
+
+    def _begin_slot(self, kept: type[BaseException]) -> _Slot | None:
+        """Take the elements of the next batch; None if there is nothing to do. Errors of a kind are kept for later."""
+        with self._taking:
+            with self.lock:
+                if self.closed or self.ended or len(self._slots) >= self._limit:
+                    return None
+            place = self._jobs.feed.save()
+            try:
+                self._at = place
+                try:
+                    job = self._jobs.take()
+                except kept as error:
+                    job = Job([Piece(place["at"], place["skip"], Objects([]), error)], 1)  # type: ignore[arg-type]  # raised as it is
+                return self._add_slot(job, kept)
+            finally:
+                self._at = None
+
+    def _add_slot(self, job: Job | None, kept: type[BaseException]) -> _Slot | None:
+        with self.lock:
+            if job is None:
+                self.ended = True
+                return None
+            slot = _Slot(job, own=kept is Exception)
+            self._slots.append(slot)
+            if self._taken % _MEASURED == 0:
+                slot.measured = True
+                self._bound(job.nbytes)
+            self._taken += 1
+            return slot
+
+    def _bound(self, nbytes: int) -> None:
+        """Let no more batches of that size be under way than memory allows, with more threads for each then."""
+        self._limit = max(1, min(self._most, _MOST_BYTES // max(1, nbytes)))
+        self._each.threads = max(1, self._threads // self._limit)
+
+    def _finish_slot(self, slot: _Slot, kept: type[BaseException]) -> None:
+        """Make a batch; errors of a kind are kept for the consumer."""
+        used: int | None = None
+        try:
+            run, used = self._jobs.make(slot.job)
+        except kept as error:
+            run = Run(Objects([]), error)  # type: ignore[arg-type]  # raised as it is
+        if used is not None:
+            with self._taking:  # nobody takes elements meanwhile
+                self._give_back(slot, used)
+        with self.lock:
+            if not slot.cancelled:
+                slot.run, slot.done = run, True
+                if slot.measured and run is not None:
+                    self._bound(max(slot.job.nbytes, run.chunk.nbytes))
+            del run  # before the consumer can take it: what others refer to would be copied
+        self.ring()
+
+    def _give_back(self, slot: _Slot, used: int) -> None:
+        """An element failed: what stands behind it is for other batches."""
+        with self.lock:
+            if slot.cancelled or self.closed:
+                return
+            while self._slots[-1] is not slot:
+                later = self._slots.pop()
+                later.cancelled = True
+                self._jobs.feed.put_back(later.job.pieces)
+            slot.job.pieces, rest = split(slot.job.pieces, used)
+            self._jobs.feed.put_back(rest)
+            self.ended = False

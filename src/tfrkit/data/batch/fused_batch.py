@@ -1,0 +1,207 @@
+"""Stages round a batch as one: elements are taken, parsed and put together in one go, without looking in between.
+
+The plan makes it of `parse` and verbs on features before or behind a batch; see `plan.py`. A batch can be made apart
+from taking its elements, so that several can be made at once (`ahead_batch.py`). All comes out as it would from the
+stages one by one, errors in their places, and the state is theirs too: it is good with and without fusing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from tfrkit.data.elements.chunk import Chunk, Objects, concat
+from tfrkit.data.engine.cursor import Feed, Piece, split
+from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.features.decode_image import DecodeImageNode
+from tfrkit.data.features.image_column import BadImage
+
+__all__ = ["ChunkStage", "FusedBatchNode", "Job", "JobMaker"]
+
+
+@runtime_checkable
+class ChunkStage(Protocol):
+    """A stage that makes one element of each, and in which nobody can notice for how many at once."""
+
+    def chunk_function(self, context: Context) -> Any:
+        """Give the function from a chunk to (what was made of the elements before the first that fails, its error)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FusedBatchNode(Node):
+    """A batch with the stages before and behind it.
+
+    Attributes:
+        input: what the first stage reads.
+        before: stages for single elements, first to last; their own inputs do not count.
+        batch: BatchNode or PaddedBatchNode.
+        after: stages for batches.
+    """
+
+    input: Node
+    before: tuple[Any, ...]
+    batch: Any
+    after: tuple[Any, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Only the input is run."""
+        return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same over another input."""
+        return FusedBatchNode(inputs[0], self.before, self.batch, self.after)
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at an element of the input."""
+        inner, seen = self.read_state(state)
+        return _FusedIterator(JobMaker(self, Inbox(self.input, context, inner), context, seen))
+
+    def read_state(self, state: Any) -> tuple[Any, int]:
+        """Give the state of an inbox over the input, and how many elements of that were seen.
+
+        The stages write a state each, the last one the outermost: where its input stood, and what it used of a run.
+        """
+        seen = 0
+        for unit in [int(self.batch.size)] * len(self.after) + [1] * len(self.before):
+            if state is not None:
+                seen += unit * state["skip"]
+                state = state["at"]
+        return state, seen
+
+    def element_spec(self) -> Any:
+        """That of the last stage."""
+        return self._last.element_spec()
+
+    def cardinality(self) -> int:
+        """That of the last stage."""
+        return int(self._last.cardinality())
+
+    @property
+    def label(self) -> str:
+        """All of them."""
+        return " + ".join(stage.label for stage in (*self.before, self.batch, *self.after))
+
+    @property
+    def _last(self) -> Any:
+        return (self.batch, *self.after)[-1]
+
+
+class Job:
+    """A batch that is to be made.
+
+    Attributes:
+        pieces: its elements.
+        error: of the input, behind them: the batch is lost.
+        short: the input ended before the batch was whole.
+    """
+
+    __slots__ = ("error", "pieces", "short")
+
+    def __init__(self, pieces: list[Piece], size: int) -> None:
+        self.pieces = pieces
+        self.error = pieces[-1].error
+        self.short = self.error is None and sum(len(piece.chunk) for piece in pieces) < size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements, as far as that is quickly said."""
+        return sum(piece.chunk.nbytes for piece in self.pieces)
+
+
+class JobMaker:
+    """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""
+
+    def __init__(self, node: FusedBatchNode, inbox: Inbox, context: Context, seen: int = 0) -> None:
+        """Read from an inbox over the node's input, of which so many elements were seen already."""
+        self.feed = Feed(inbox)
+        self._size = int(node.batch.size)
+        self._drop = bool(node.batch.drop)
+        self._levels = len(node.before) + len(node.after)
+        self._before = [stage.chunk_function(context) for stage in _joined(node.before)]
+        self._batch = node.batch.maker()
+        self._after = [stage.chunk_function(context) for stage in node.after]
+        self.feed.drop(seen)
+
+    def take(self) -> Job | None:
+        """Take the elements of the next batch; None at the end."""
+        pieces = self.feed.take(self._size)
+        return Job(pieces, self._size) if pieces else None
+
+    def make(self, job: Job) -> tuple[Run | None, int | None]:
+        """Make the batch.
+
+        Returns:
+            A run with the batch or an error, None if it is dropped at the end; and, if an element of the job failed,
+            how many were used: the next batch begins behind those.
+        """
+        elements = chunk = concat([piece.chunk for piece in job.pieces])
+        failure: Exception | None = None
+        for function in self._before:
+            if len(chunk):
+                chunk, error = function(chunk)
+                failure = error or failure
+        if failure is not None:
+            return Run(Objects([]), _located(failure, elements, len(chunk))), len(chunk) + 1
+        if job.error is not None:
+            return Run(Objects([]), job.error), None
+        if job.short and self._drop:
+            return None, None
+        try:
+            made: Chunk = Objects([self._batch(chunk)])
+        except Exception as error:  # elements that do not fit together
+            return Run(Objects([]), error), None
+        for function in self._after:
+            made, failure = function(made)
+            if failure is not None:
+                return Run(Objects([]), _located(failure, elements)), None
+        return Run(made), None
+
+    def state_of(self, place: Any) -> Any:
+        """The state of a place in the input (as an inbox writes it), as the stages one by one would write it."""
+        for _ in range(self._levels):
+            place = {"at": place, "skip": 0}
+        return place
+
+
+def _joined(stages: tuple[Any, ...]) -> list[Any]:
+    """The stages, some of them as one that does the work of two."""
+    found: list[Any] = []
+    for stage in stages:
+        both = found[-1].with_next(stage) if found and isinstance(found[-1], DecodeImageNode) else None
+        if both is None:
+            found.append(stage)
+        else:
+            found[-1] = both
+    return found
+
+
+def _located(error: Exception, elements: Chunk, row: int | None = None) -> Exception:
+    """The error for the user; a broken image is the row's that is given, or that of its own number."""
+    if not isinstance(error, BadImage):
+        return error
+    place = error.row if row is None else row
+    return error.locate(elements.slice(place, place + 1).origin, 0).error()
+
+
+class _FusedIterator(NodeIterator):
+    def __init__(self, jobs: JobMaker) -> None:
+        self._jobs = jobs
+
+    def pull(self, n: int) -> Run | None:
+        """Give one batch."""
+        job = self._jobs.take()
+        if job is None:
+            return None
+        run, used = self._jobs.make(job)
+        if used is not None:
+            self._jobs.feed.put_back(split(job.pieces, used)[1])
+        return run
+
+    def save(self) -> Any:
+        """Where the next batch begins."""
+        return self._jobs.state_of(self._jobs.feed.save())
+
+    def close(self) -> None:
+        """Close the input."""
+        self._jobs.feed.close()

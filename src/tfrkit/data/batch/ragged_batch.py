@@ -1,0 +1,163 @@
+"""ragged_batch: consecutive elements put together, Ragged where lengths differ.
+
+Which values become Ragged is known beforehand, as in TensorFlow: those with a size that is not known. Of arrays that a
+user's function made no size is known, hence all their dimensions are ragged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.batch.batch import BatchIterator, batch_count
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.elements.chunk import Chunk, Columns
+from tfrkit.data.elements.columns import Padded, Rows, strings_in
+from tfrkit.data.elements.structure import flatten, map_structure, pack
+from tfrkit.data.elements.structure_specs import batched
+from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import ElementSpec, RaggedTensorSpec, TensorSpec
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.select import splits_of
+
+__all__ = ["RaggedBatchNode", "stack_ragged"]
+
+
+@dataclass(frozen=True, eq=False)
+class RaggedBatchNode(Node):
+    """Batches of `size`, with row splits of type `splits`; `fused` as of a BatchNode."""
+
+    input: Node
+    size: int
+    drop: bool
+    splits: np.dtype[Any]
+    fused: bool = False
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin where the input begins."""
+        spec = None if self.input.opaque else self.row_spec()
+        inbox = Inbox(self.input, context, state)
+        return _RaggedBatchIterator(self, inbox, spec, fused=self.fused and context.fuses)
+
+    def row_spec(self) -> Any:
+        """That of the elements, as rows of a Ragged where a size is not known."""
+        opaque = self.input.opaque
+        return map_structure(lambda leaf: _row_spec(leaf, self.splits, opaque), self.input.element_spec())
+
+    def element_spec(self) -> Any:
+        """One dimension more."""
+        return batched(self.row_spec(), self.size if self.drop else None)
+
+    def cardinality(self) -> int:
+        """The input's, divided."""
+        return batch_count(self.input.cardinality(), self.size, self.drop)
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"ragged_batch({self.size}{', drop_remainder=True' if self.drop else ''})"
+
+
+def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> ElementSpec:
+    if not isinstance(spec, TensorSpec) or not spec.shape:
+        return spec
+    shape = tuple(None for _ in spec.shape) if opaque else spec.shape
+    unknown = [axis for axis, size in enumerate(shape) if size is None]
+    return RaggedTensorSpec(shape, spec.dtype, max(unknown), splits) if unknown else spec
+
+
+class _RaggedBatchIterator(BatchIterator):
+    def __init__(self, node: RaggedBatchNode, inbox: Inbox, spec: Any, *, fused: bool) -> None:
+        super().__init__(inbox, node.size, node.drop, fused=fused)
+        self._splits = node.splits
+        self._spec = spec
+
+    def make(self, chunk: Chunk) -> Any:
+        """Make Ragged of columns that are so already, and of the rest as the spec says."""
+        if isinstance(chunk, Columns) and not any(self._is_ragged(chunk.columns)):
+            return chunk.batch()
+        if isinstance(chunk, Columns):
+            plain = map_structure(_without_padding, chunk.columns)
+            if not any(isinstance(column, np.ndarray | BytesColumn | Rows) for column in self._marked(plain)):
+                return map_structure(self._with_splits, plain)
+        elements = chunk.objects()
+        depths = self._depths(elements[0])
+        rows = list(zip(*map(flatten, elements), strict=True))
+        leaves = [
+            stack_ragged(list(values), depth, self._splits) if depth else None
+            for values, depth in zip(rows, depths, strict=True)
+        ]
+        if not all(depths):
+            kept = [index for index, depth in enumerate(depths) if not depth]
+            rest = collate([tuple(flatten(element)[index] for index in kept) for element in elements])
+            for index, column in zip(kept, rest, strict=True):
+                leaves[index] = column
+        return pack(elements[0], leaves)
+
+    def _is_ragged(self, columns: Any) -> list[bool]:
+        """For each column whether its batch is Ragged."""
+        return [
+            isinstance(column, (Ragged, Padded)) or depth > 0
+            for column, depth in zip(flatten(columns), self._depths(columns, 1), strict=True)
+        ]
+
+    def _marked(self, columns: Any) -> list[Any]:
+        """The columns that are to be Ragged."""
+        marks = self._is_ragged(columns)
+        return [column for column, mark in zip(flatten(columns), marks, strict=True) if mark]
+
+    def _depths(self, structure: Any, dims: int = 0) -> list[int]:
+        """How many dimensions of a batch of each leaf are ragged; of its `dims` first dimensions nothing is asked."""
+        if self._spec is not None:
+            return [_depth(leaf) for leaf in flatten(self._spec)]
+        return [
+            len(leaf.shape) - dims if isinstance(leaf, (np.ndarray, BytesColumn)) else 0
+            for leaf in flatten(structure)
+        ]
+
+    def _with_splits(self, column: Any) -> Any:
+        return _cast_splits(column, self._splits) if isinstance(column, Ragged) else column
+
+
+def _depth(spec: ElementSpec) -> int:
+    return spec.ragged_rank + 1 if isinstance(spec, RaggedTensorSpec) else 0
+
+
+def _without_padding(column: Any) -> Any:
+    return column.ragged if isinstance(column, Padded) else column
+
+
+def _cast_splits(ragged: Ragged, dtype: np.dtype[Any]) -> Ragged:
+    values = _cast_splits(ragged.values, dtype) if isinstance(ragged.values, Ragged) else ragged.values
+    return Ragged.unchecked(values, ragged.row_splits.astype(dtype, copy=False))
+
+
+def stack_ragged(values: Sequence[Any], depth: int, dtype: np.dtype[Any]) -> Ragged:
+    """Make a Ragged of arrays (or BytesColumns), one a row, that has `depth` ragged dimensions.
+
+    >>> stack_ragged([np.ones((1, 2)), np.ones((2, 3))], 2, np.dtype("int64")).to_list()
+    [[[1.0, 1.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]]
+    """
+    values = [strings_in(value) for value in values]
+    if isinstance(values[0], Ragged):
+        lengths = np.array([len(value) for value in values])
+        return _cast_splits(Ragged.unchecked(Ragged.concat(values), splits_of(lengths)), dtype)
+    splits = splits_of(np.array([len(value) for value in values], np.int64), dtype)
+    if depth > 1:
+        inner: list[Any] = [row for value in values for row in value]
+        if inner:
+            return Ragged.unchecked(stack_ragged(inner, depth - 1, dtype), splits)
+        empty = values[0].reshape(0, *values[0].shape[2:]) if values[0].ndim > 1 else values[0]
+        return Ragged.unchecked(_no_rows(empty, depth - 1, dtype), splits)
+    if isinstance(values[0], BytesColumn):
+        return Ragged.unchecked(BytesColumn.concat(values), splits)
+    return Ragged.unchecked(np.concatenate(values), splits)
+
+
+def _no_rows(values: Any, depth: int, dtype: np.dtype[Any]) -> Ragged:
+    inner = _no_rows(values, depth - 1, dtype) if depth > 1 else values
+    return Ragged.unchecked(inner, np.zeros(1, dtype))

@@ -1,0 +1,82 @@
+"""rebatch: batches of other sizes, without regard to where the old ones ended."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.arguments import integer
+from tfrkit.data.batch.unbatch import UnbatchNode
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.structure import flatten
+from tfrkit.data.elements.structure_specs import batched, unbatched
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
+from tfrkit.data.engine.steps import Elements, Open, StepsNode
+
+__all__ = ["RebatchNode", "make_rebatch_node"]
+
+
+@dataclass(frozen=True, eq=False)
+class RebatchNode(StepsNode):
+    """Rows of the input in batches of these sizes, again and again."""
+
+    input: Node
+    sizes: tuple[int, ...]
+    drop: bool
+
+    def steps(self, begin: Open) -> Iterator[Any]:
+        """Count off rows."""
+        return _Steps(begin(UnbatchNode(self.input)), self.sizes, self.drop)
+
+    def element_spec(self) -> Any:
+        """The number of rows is known if there is only one size and no remainder."""
+        size = self.sizes[0] if self.drop and len(set(self.sizes)) == 1 else None
+        return batched(unbatched(self.input.element_spec()), size)
+
+    def cardinality(self) -> int:
+        """Nobody knows."""
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"rebatch({self.sizes[0] if len(self.sizes) == 1 else list(self.sizes)})"
+
+
+def make_rebatch_node(node: Node, batch_size: Any, drop: bool) -> Node:
+    """Check the arguments.
+
+    Raises:
+        ValueError: elements have no rows, or there is no size or one below 1.
+    """
+    given = np.atleast_1d(np.asarray(getattr(batch_size, "numpy", lambda: batch_size)()))
+    sizes = tuple(integer(size, "batch_size") for size in given.tolist())
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"expected sizes of at least 1 for rebatch but got {list(sizes)}")
+    if not node.opaque and any(leaf.shape == () for leaf in flatten(node.element_spec())):
+        raise ValueError(
+            "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset with scalar elements. "
+            "Fix the issue by adding the `batch` transformation to the dataset."
+        )
+    return RebatchNode(node, sizes, drop)
+
+
+class _Steps:
+    def __init__(self, rows: Elements, sizes: tuple[int, ...], drop: bool) -> None:
+        self._rows = rows
+        self._sizes = itertools.cycle(sizes)
+        self._drop = drop
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        size = next(self._sizes)
+        rows = list(itertools.islice(self._rows, size))
+        if not rows or (self._drop and len(rows) < size):
+            raise StopIteration
+        return Objects(rows).batch()

@@ -1,0 +1,88 @@
+"""sparse_batch: consecutive arrays put together as a Sparse."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.batch.batch import batch_count
+from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import SparseTensorSpec
+from tfrkit.model.shapes import show_dims
+from tfrkit.model.sparse import Sparse
+
+__all__ = ["SparseBatchNode"]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBatchNode(StepsNode):
+    """Batches of `size`; rows have the shape `row`, in which None is the longest of a batch."""
+
+    input: Node
+    size: int
+    row: tuple[int | None, ...]
+
+    def steps(self, begin: Open) -> Iterator[Any]:
+        """Count off elements."""
+        return _Steps(self, begin(self.input))
+
+    def element_spec(self) -> Any:
+        """One dimension more."""
+        return SparseTensorSpec((None, *self.row), self.input.element_spec().dtype)
+
+    def cardinality(self) -> int:
+        """The input's, divided."""
+        return batch_count(self.input.cardinality(), self.size, False)
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"sparse_batch({self.size}, {list(self.row)})"
+
+
+class _Steps:
+    def __init__(self, node: SparseBatchNode, elements: Elements) -> None:
+        self._node = node
+        self._elements = elements
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        rows = [self._checked(value) for value in itertools.islice(self._elements, self._node.size)]
+        if not rows:
+            raise StopIteration
+        sizes = [
+            max(row.shape[axis] for row in rows) if size is None else size
+            for axis, size in enumerate(self._node.row)
+        ]
+        places = [np.indices(row.shape).reshape(row.ndim, row.size) for row in rows]
+        numbers = [np.full((1, place.shape[1]), number) for number, place in enumerate(places)]
+        indices = np.concatenate(
+            [np.concatenate(pair) for pair in zip(numbers, places, strict=True)], axis=1
+        ).T
+        values = np.concatenate([row.ravel() for row in rows])
+        column = BytesColumn.from_list(values) if values.dtype == object else values
+        return Sparse(indices.astype(np.int64), column, np.array([len(rows), *sizes], np.int64))
+
+    def _checked(self, value: Any) -> Any:
+        array = value.to_numpy() if isinstance(value, BytesColumn) else np.asarray(value)
+        row = self._node.row
+        if array.ndim != len(row):
+            raise InvalidArgumentError(
+                f"Input element had shape ({show_dims(array.shape)}) that is incompatible with the row shape "
+                f"({show_dims(row)})."
+            )
+        if any(size is not None and have > size for have, size in zip(array.shape, row, strict=True)):
+            raise DataLossError(
+                f"Input element had shape ({show_dims(array.shape)}) that is larger than the row shape "
+                f"({show_dims(row)})."
+            )
+        return array

@@ -1,0 +1,341 @@
+"""Chunk: some elements of a pipeline, in the cheapest form that holds them.
+
+Raw records stay references into their blocks (`Records`), parsed ones stay columns (`Columns`), and what a user's
+function made is a list of objects (`Objects`). Stages cut, choose and join chunks without looking inside; objects are
+made only for somebody who wants single elements. A chunk never changes, and may be shared by threads: one that is kept
+as well as passed on is `frozen`, and users get elements that are nobody else's; see `owned.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.batch.collate import collate
+from tfrkit.data.elements import columns as leaf
+from tfrkit.data.elements.origin import Origin, origin_of_records
+from tfrkit.data.elements.owned import freeze_elements
+from tfrkit.data.elements.structure import flatten, is_nested, map_structure, parts, rebuild
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.record_column import RecordColumn
+from tfrkit.model.record_rows import RecordRows
+from tfrkit.model.select import IntArray, splits_of
+from tfrkit.model.sparse import Sparse
+
+__all__ = ["Chunk", "Columns", "Objects", "Records", "concat", "gather"]
+
+_FEW = (
+    4  # gather joins all chunks first if they have fewer elements than this many times those that are wanted
+)
+_FLAT = frozenset({np.ndarray, BytesColumn, RecordColumn, Ragged, Sparse, leaf.Padded})
+
+
+class Chunk(ABC):
+    """Elements in order."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def origin(self) -> Origin | None:
+        """Which file and record each element came from, if that is known."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of the elements' values, roughly."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def slice(self, start: int, stop: int) -> Chunk:
+        """The elements [start, stop), which must exist; values are not copied."""
+
+    @abstractmethod
+    def take(self, rows: IntArray) -> Chunk:
+        """The elements at these positions (int64, at least 0), in this order."""
+
+    @abstractmethod
+    def frozen(self) -> Chunk:
+        """The same elements for several who have them at once: none of them can write to an array."""
+
+    @abstractmethod
+    def objects(self) -> list[Any]:
+        """The elements as a user sees them: numpy scalars, bytes, arrays and so on, in tuples and dicts.
+
+        Arrays may be on the memory of the chunk. Do not change the list.
+        """
+
+    @property
+    def makes_own_objects(self) -> bool:
+        """Whether nobody else has the `objects`, which are made at every call; else see `own_elements`."""
+        return False
+
+    @abstractmethod
+    def batch(self) -> Any:
+        """All elements as one batch.
+
+        Raises:
+            InvalidArgumentError: their shapes differ.
+        """
+
+
+class Records(RecordRows, Chunk):
+    """Raw records, each an element of bytes: all of the blocks, or record `rows[i]` of `blocks[which[i]]`.
+
+    >>> from tfrkit.model.block import Block
+    >>> records = Records([Block.from_records([b"a", b"b", b"c"])])
+    >>> records.take(np.array([2, 0])).objects(), records.slice(1, 3).batch()
+    ([b'c', b'a'], BytesColumn(shape=(2,), [b'b', b'c']))
+    """
+
+    __slots__ = ()
+
+    @property
+    def origin(self) -> Origin:
+        """As the blocks know it; computed at every call."""
+        return origin_of_records(self)
+
+    def frozen(self) -> Records:
+        """Itself: bytes cannot be written to."""
+        return self
+
+    def objects(self) -> list[Any]:
+        """The records as bytes, cut from the blocks in one native call."""
+        return self.to_list()
+
+    def batch(self) -> RecordColumn:
+        """A BytesColumn that still refers to the blocks."""
+        return RecordColumn(self)
+
+
+class Columns(Chunk):
+    """A structure of columns, each with one row an element.
+
+    Attributes:
+        columns: a dict, a tuple or a single column; see `columns.py`.
+
+    >>> chunk = Columns({"x": np.arange(3), "y": np.zeros((3, 2))}, 3)
+    >>> chunk.slice(1, 2).objects()
+    [{'x': np.int64(1), 'y': array([0., 0.])}]
+    """
+
+    __slots__ = ("_count", "_origin", "columns")
+
+    def __init__(self, columns: Any, count: int, origin: Origin | None = None) -> None:
+        self.columns = columns
+        self._count = count
+        self._origin = origin
+
+    @property
+    def origin(self) -> Origin | None:
+        """What the maker of the chunk knew."""
+        return self._origin
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return sum(leaf.nbytes(column) for column in flatten(self.columns))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def slice(self, start: int, stop: int) -> Columns:
+        """Views of the columns."""
+        if not start and stop == self._count:
+            return self
+        origin = None if self._origin is None else self._origin.slice(start, stop)
+        return Columns(
+            map_structure(lambda column: leaf.cut(column, start, stop), self.columns), stop - start, origin
+        )
+
+    def take(self, rows: IntArray) -> Columns:
+        """Copies of the rows."""
+        origin = None if self._origin is None else self._origin.take(rows)
+        return Columns(map_structure(lambda column: leaf.take(column, rows), self.columns), len(rows), origin)
+
+    def frozen(self) -> Columns:
+        """With views of the columns."""
+        return Columns(map_structure(leaf.frozen, self.columns), self._count, self._origin)
+
+    def objects(self) -> list[Any]:
+        """One structure of rows an element."""
+        return _rows(self.columns, self._count)
+
+    @property
+    def makes_own_objects(self) -> bool:
+        """If no column has rows that have something in common."""
+        return all(map(leaf.has_own_rows, flatten(self.columns)))
+
+    def batch(self) -> Any:
+        """The columns themselves; those that are to be padded are."""
+        columns = self.columns
+        # A flat dict, which parsing gives: 41 features take 8 us instead of 60 (benchmarks/pipelines_parse.py).
+        if type(columns) is dict and _FLAT.issuperset(map(type, columns.values())):
+            return {key: leaf.finish(column) for key, column in columns.items()}
+        if any(isinstance(column, leaf.Rows) for column in flatten(columns)):
+            return _batch_with_rows(columns, self._count)
+        return map_structure(leaf.finish, columns)
+
+
+class Objects(Chunk):
+    """Python elements.
+
+    Attributes:
+        items: the elements; the list is not copied and must not change any more.
+    """
+
+    __slots__ = ("_origin", "items")
+
+    def __init__(self, items: list[Any], origin: Origin | None = None) -> None:
+        self.items = items
+        self._origin = origin
+
+    @property
+    def origin(self) -> Origin | None:
+        """What the maker of the chunk knew."""
+        return self._origin
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values."""
+        return sum(_bytes_of(value) for item in self.items for value in flatten(item))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def slice(self, start: int, stop: int) -> Objects:
+        """Some of the elements."""
+        if not start and stop == len(self.items):
+            return self
+        return Objects(
+            self.items[start:stop], None if self._origin is None else self._origin.slice(start, stop)
+        )
+
+    def take(self, rows: IntArray) -> Objects:
+        """Some of the elements."""
+        items = self.items
+        origin = None if self._origin is None else self._origin.take(rows)
+        return Objects([items[row] for row in rows.tolist()], origin)
+
+    def frozen(self) -> Objects:
+        """With other dicts, and views of arrays."""
+        return Objects(freeze_elements(self.items), self._origin)
+
+    def objects(self) -> list[Any]:
+        """The elements; do not change the list."""
+        return self.items
+
+    def batch(self) -> Any:
+        """The elements stacked, as TensorFlow does."""
+        return collate(self.items)
+
+
+def concat(chunks: Sequence[Chunk]) -> Chunk:
+    """The elements of several chunks, one after another; they stay records or columns if all are.
+
+    >>> one, two = Columns(np.arange(2), 2), Columns(np.arange(3), 3)
+    >>> concat([one, two]).columns.tolist(), concat([one, Objects([7])]).objects()
+    ([0, 1, 0, 1, 2], [np.int64(0), np.int64(1), 7])
+    """
+    full = [chunk for chunk in chunks if len(chunk)]
+    if not full:
+        return Objects([])
+    if len(full) == 1:
+        return full[0]
+    records = [chunk for chunk in full if isinstance(chunk, Records)]
+    if len(records) == len(full):
+        return Records.concat(records)
+    origin = _joined_origin(full)
+    if _all_alike(full):
+        structures = [chunk.columns for chunk in full if isinstance(chunk, Columns)]
+        joined = map_structure(lambda *columns: leaf.concat(columns), *structures)
+        return Columns(joined, sum(map(len, full)), origin)
+    return Objects([item for chunk in full for item in chunk.objects()], origin)
+
+
+def gather(chunks: Sequence[Chunk], which: IntArray, rows: IntArray) -> Chunk:
+    """Element `rows[i]` of `chunks[which[i]]`, for every i.
+
+    >>> gather([Objects(["a", "b"]), Objects(["c"])], np.array([1, 0]), np.array([0, 1])).objects()
+    ['c', 'b']
+    """
+    records = [chunk for chunk in chunks if isinstance(chunk, Records)]
+    if len(records) == len(chunks):
+        return Records.gather(records, which, rows)
+    if sum(map(len, chunks)) <= _FEW * len(rows) and _all_alike(chunks):
+        begins = splits_of(np.array([*map(len, chunks)], np.int64))
+        return concat(chunks).take(begins[which] + rows)
+    order = np.argsort(which, kind="stable")
+    sorted_which, sorted_rows = which[order], rows[order]
+    used, begins = np.unique(sorted_which, return_index=True)
+    ends = [*begins[1:].tolist(), len(order)]
+    taken = [
+        chunks[number].take(sorted_rows[begin:end])
+        for number, begin, end in zip(used.tolist(), begins.tolist(), ends, strict=True)
+    ]
+    inverse = np.empty(len(order), np.int64)
+    inverse[order] = np.arange(len(order))
+    return concat(taken).take(inverse)
+
+
+def _all_alike(chunks: Sequence[Chunk]) -> bool:
+    """Whether all are columns of one structure that can be joined."""
+    first = chunks[0]
+    return isinstance(first, Columns) and all(
+        isinstance(chunk, Columns) and _same_columns(first.columns, chunk.columns) for chunk in chunks[1:]
+    )
+
+
+def _same_columns(first: Any, second: Any) -> bool:
+    if not is_nested(first) or not is_nested(second):
+        return not is_nested(first) and not is_nested(second) and leaf.joinable(first, second)
+    if type(first) is not type(second) or (isinstance(first, dict) and list(first) != list(second)):
+        return False
+    ours, theirs = parts(first), parts(second)
+    return len(ours) == len(theirs) and all(map(_same_columns, ours, theirs))
+
+
+def _joined_origin(chunks: Sequence[Chunk]) -> Origin | None:
+    if any(isinstance(chunk, (Columns, Objects)) and chunk.origin is None for chunk in chunks):
+        return None
+    origins = [origin for chunk in chunks if (origin := chunk.origin) is not None]
+    return Origin.concat(origins)
+
+
+def _rows(structure: Any, count: int) -> list[Any]:
+    """The elements of a structure of columns."""
+    if not is_nested(structure):
+        return leaf.rows(structure)
+    if isinstance(structure, dict):
+        if not structure:
+            return [{} for _ in range(count)]
+        names = tuple(structure)
+        values = [_rows(part, count) for part in structure.values()]
+        return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+    inner = [_rows(part, count) for part in parts(structure)]
+    if not inner:
+        return [rebuild(structure, ()) for _ in range(count)]
+    tuples = list(zip(*inner, strict=True))
+    return tuples if type(structure) is tuple else [rebuild(structure, row) for row in tuples]
+
+
+def _batch_with_rows(structure: Any, count: int) -> Any:
+    """A batch of columns of which some are single rows still, which may fail with the number of its component."""
+    blank = np.zeros(count, np.int8)
+    singles = map_structure(lambda column: column if isinstance(column, leaf.Rows) else blank, structure)
+    stacked = collate(_rows(singles, count))
+    return map_structure(
+        lambda column, made: made if isinstance(column, leaf.Rows) else leaf.finish(column),
+        structure,
+        stacked,
+    )
+
+
+def _bytes_of(value: Any) -> int:
+    return len(value) if isinstance(value, (bytes, str)) else int(getattr(value, "nbytes", 0))

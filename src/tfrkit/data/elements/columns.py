@@ -1,0 +1,223 @@
+"""Columns: the values that one leaf of the elements has, for many elements at once.
+
+A column is an array, a BytesColumn, a Ragged, a Padded or a Sparse, with one row an element. These functions cut,
+choose and join rows whatever the kind, and say what a row and a batch of rows look like to the user. Whole chunks,
+which have a structure of columns, are in `chunk.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+from tfrkit.data.elements.owned import freeze, freeze_elements
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.select import IntArray, run_positions, splits_of
+from tfrkit.model.sparse import Sparse
+
+__all__ = [
+    "Column",
+    "Padded",
+    "Rows",
+    "alike",
+    "concat",
+    "cut",
+    "finish",
+    "frozen",
+    "has_own_rows",
+    "joinable",
+    "nbytes",
+    "rows",
+    "strings_in",
+    "take",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Padded:
+    """Rows of different lengths that become an array, filled up, when they are batched."""
+
+    ragged: Ragged
+    default: Any = 0
+
+    def __len__(self) -> int:
+        return len(self.ragged)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows one by one, as a user's function or decoding made them; they need not have one shape."""
+
+    items: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+_LARGE: Final = 4096  # bytes of a row; to copy that many takes longer than to make an array
+
+Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse | Rows"
+
+
+def strings_in(value: Any) -> Any:
+    """The value, an array of bytes objects as a BytesColumn."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return BytesColumn.from_list(value)
+    return value
+
+
+def rows(column: Column) -> list[Any]:
+    """The rows as a user sees them: numpy scalars and bytes, arrays, BytesColumn, Ragged, Sparse."""
+    if isinstance(column, Rows):
+        return list(column.items)
+    if isinstance(column, np.ndarray):
+        return _rows_of_array(column)
+    if isinstance(column, BytesColumn):
+        return column.to_list() if column.ndim == 1 else list(column.to_numpy())
+    if isinstance(column, Padded):
+        column = column.ragged
+        if isinstance(column.values, BytesColumn):
+            return [row.to_numpy() for row in column]
+    if isinstance(column, Ragged) and isinstance(column.values, np.ndarray):
+        found = _core.cut_runs(column.values, column.row_splits)
+        return list(Ragged.unchecked(_unshared(column.values), column.row_splits)) if found is None else found
+    if isinstance(column, Ragged) and isinstance(column.values, BytesColumn) and column.values.ndim == 1:
+        return _rows_of_bytes(column.values, column.row_splits)
+    return list(freeze(column))  # such rows have offsets and sizes in common
+
+
+def has_own_rows(column: Column) -> bool:
+    """Whether nobody else has the memory of arrays that `rows` gives: they have their own, or parts of the column's."""
+    if isinstance(column, (Ragged, Padded)):
+        ragged = column.ragged if isinstance(column, Padded) else column
+        return isinstance(ragged.values, np.ndarray)
+    return isinstance(column, (np.ndarray, BytesColumn))
+
+
+def _rows_of_array(array: npt.NDArray[Any]) -> list[Any]:
+    if array.flags.writeable and array.nbytes > _LARGE * len(array):
+        return list(array)
+    found = _core.cut_rows(array)
+    return list(_unshared(array)) if found is None else found
+
+
+def _unshared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return array if array.flags.writeable else array.copy()
+
+
+def _rows_of_bytes(values: BytesColumn, splits: npt.NDArray[Any]) -> list[BytesColumn]:
+    """Rows on parts of the data that have nothing in common, with offsets of their own."""
+    entries = np.diff(splits) + 1  # in the offsets of a row, which end with its end
+    begins, data = values.offsets[splits], values.data
+    ends = splits_of(entries)
+    offsets = values.offsets[run_positions(splits[:-1].astype(np.int64), entries)]
+    offsets -= np.repeat(begins[:-1], entries)
+    bounds, places = begins.tolist(), ends.tolist()
+    return [
+        BytesColumn.unchecked(data[begin:end], offsets[first:last], (last - first - 1,))
+        for (begin, end), (first, last) in zip(pairwise(bounds), pairwise(places), strict=True)
+    ]
+
+
+def frozen(column: Column) -> Column:
+    """The column on the same memory, which cannot be written to through it."""
+    if isinstance(column, Rows):
+        return Rows(freeze_elements(column.items))
+    if isinstance(column, Padded):
+        return Padded(freeze(column.ragged), column.default)
+    part: Column = freeze(column)
+    return part
+
+
+def cut(column: Column, start: int, stop: int) -> Column:
+    """The rows [start, stop); a view."""
+    if isinstance(column, Rows):
+        return Rows(column.items[start:stop])
+    if isinstance(column, Padded):
+        return Padded(column.ragged[start:stop], column.default)
+    # What has offsets has some of them in common with what follows.
+    part: Column = column[start:stop] if isinstance(column, np.ndarray) else freeze(column)[start:stop]
+    return part
+
+
+def take(column: Column, chosen: IntArray) -> Column:
+    """The rows at these positions, in this order; a copy."""
+    if isinstance(column, Rows):
+        return Rows([column.items[row] for row in chosen.tolist()])
+    if isinstance(column, Padded):
+        return Padded(column.ragged.take(chosen), column.default)
+    if isinstance(column, np.ndarray):
+        return column[chosen]
+    return column.take(chosen)
+
+
+def alike(first: Column, second: Column) -> bool:
+    """Whether two columns are of one kind, one type and one shape of rows."""
+    if isinstance(first, Padded) and isinstance(second, Padded):
+        same = type(first.default) is type(second.default) and np.array_equal(first.default, second.default)
+        return bool(same) and alike(first.ragged, second.ragged)
+    if isinstance(first, Ragged) and isinstance(second, Ragged):
+        return first.row_splits.dtype == second.row_splits.dtype and alike(first.values, second.values)
+    if isinstance(first, Sparse) and isinstance(second, Sparse):
+        return first.shape[1:] == second.shape[1:] and alike(first.values, second.values)
+    if isinstance(first, BytesColumn) and isinstance(second, BytesColumn):
+        return first.shape[1:] == second.shape[1:]
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return first.dtype == second.dtype and first.shape[1:] == second.shape[1:]
+    return False
+
+
+def joinable(first: Column, second: Column) -> bool:
+    """Whether two columns can be joined: they are alike, or what they hold can be kept as `Rows`."""
+    kinds = (Rows, np.ndarray, BytesColumn)
+    return alike(first, second) or (isinstance(first, kinds) and isinstance(second, kinds))
+
+
+def concat(columns: Sequence[Any]) -> Column:
+    """The rows of columns that are joinable, one after another; a copy if there are several."""
+    first = columns[0]
+    if len(columns) == 1:
+        only: Column = first
+        return only
+    if not all(alike(first, column) for column in columns):
+        return Rows([row for column in columns for row in rows(column)])
+    if isinstance(first, Padded):
+        return Padded(Ragged.concat([column.ragged for column in columns]), first.default)
+    if isinstance(first, np.ndarray):
+        return np.concatenate(columns)
+    joined: Column = (
+        type(first).concat(columns) if not isinstance(first, BytesColumn) else BytesColumn.concat(columns)
+    )
+    return joined
+
+
+def finish(column: Column) -> Any:
+    """The whole column as the value of one batch; not for `Rows`, which are collated."""
+    if isinstance(column, Padded):
+        return column.ragged.to_padded(column.default)
+    assert not isinstance(column, Rows)
+    return column
+
+
+def nbytes(column: Column) -> int:
+    """Bytes of memory that the rows need, roughly."""
+    if isinstance(column, Rows):
+        return sum(
+            len(row) if isinstance(row, bytes) else int(getattr(row, "nbytes", 0)) for row in column.items
+        )
+    if isinstance(column, Padded):
+        column = column.ragged
+    if isinstance(column, Ragged):
+        return nbytes(column.values) + int(column.row_splits.nbytes)
+    if isinstance(column, Sparse):
+        return nbytes(column.values) + int(column.indices.nbytes)
+    if isinstance(column, BytesColumn):
+        return column.nbytes + 8 * column.size
+    return int(column.nbytes)

@@ -1,0 +1,188 @@
+"""Ahead: the end of an input from which background threads pull, one at a time.
+
+Owns what such a stage and its threads share: where the input stands, whether somebody is pulling, and that it is closed
+by whoever is the last to use it. A thread refers to an Ahead only, never to the iterator that the user holds, so that
+dropping the iterator ends the work. The state of a stage that reads ahead is the place of the oldest element that its
+consumer has not seen: every pull is therefore preceded by the input's `save`.
+
+Plain locks of C only, as an interruption in the main thread can leave `threading.Condition` locked; and a lock that its
+holder may take again, as the garbage collector may close an iterator at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from tfrkit.data.engine.node import Context, Inbox, Node, Run
+from tfrkit.errors import CancelledError
+from tfrkit.threads import exiting, spawn
+
+__all__ = ["Ahead", "Place"]
+
+_LOOK_SECONDS: Final = 0.1  # a waiting thread looks so often whether the pipeline was closed
+
+
+class Place(NamedTuple):
+    """Where an element stands: so many elements after a saved position of the input."""
+
+    at: Any
+    skip: int
+
+    def after(self, count: int) -> Place:
+        """So many elements further in the same run."""
+        return Place(self.at, self.skip + count)
+
+    def state(self) -> dict[str, Any]:
+        """As an Inbox takes it."""
+        return {"at": self.at, "skip": self.skip}
+
+
+class Ahead:
+    """An input, the threads that pull from it, and the consumer that waits for them.
+
+    Attributes:
+        lock: to be held for changes of what is shared; never while pulling or calling a user's function.
+        closed: nobody wants elements any more.
+        ended: the input is at its end.
+    """
+
+    __slots__ = (
+        "_bell",
+        "_context",
+        "_failure",
+        "_inbox",
+        "_place",
+        "_tickets",
+        "_waiting",
+        "closed",
+        "ended",
+        "lock",
+    )
+
+    def __init__(self, node: Node, context: Context, state: Any = None) -> None:
+        self._inbox = Inbox(node, context, state)
+        self._context = context
+        self._place: Place | None = None  # before the pull that is under way
+        self._tickets: set[object] = set()  # one for each thread at work
+        self._failure: BaseException | None = None  # that ended a thread, outside of users' functions
+        self._bell = threading.Lock()  # released to wake the consumer
+        self._bell.acquire()
+        self._waiting = False
+        self.lock = threading.RLock()
+        self.closed = False
+        self.ended = False
+
+    # ---- pulling: with the lock held, except `take`
+
+    @property
+    def pulling(self) -> bool:
+        """Whether a thread is pulling; no other may."""
+        return self._place is not None
+
+    def reserve(self) -> Place:
+        """Be the one that pulls: the caller takes next."""
+        self._place = self.now()
+        return self._place
+
+    def take(self, n: int) -> Run | None:
+        """Pull at most n elements; without the lock."""
+        return self._inbox.take(n)
+
+    def put_back(self, run: Run, used: int) -> None:
+        """Put back the run that was taken last, except its first elements."""
+        self._inbox.unread(run, used)
+
+    def release(self, *, ended: bool = False) -> None:
+        """Let others pull."""
+        self._place = None
+        self.ended = self.ended or ended
+
+    def now(self) -> Place:
+        """Where the input stands, or stood before the pull that is under way."""
+        if self._place is not None:
+            return self._place
+        state = self._inbox.save()
+        return Place(state["at"], state["skip"])
+
+    # ---- threads
+
+    @property
+    def active(self) -> int:
+        """Threads at work."""
+        return len(self._tickets)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether threads shall end after what they are doing."""
+        return self.closed or self._context.closed or exiting()
+
+    def begin(self, work: Callable[[object], None]) -> None:
+        """Run `work(ticket)` in a thread; without the lock, since it may run in this one."""
+        ticket = object()
+        self._tickets.add(ticket)
+        try:
+            spawn(self._run, work, ticket)
+        except BaseException:  # interrupted: if it runs nevertheless, it is not counted
+            self._tickets.discard(ticket)
+            raise
+
+    def _run(self, work: Callable[[object], None], ticket: object) -> None:
+        try:
+            work(ticket)
+        except BaseException as error:  # the consumer gets it: nobody would go on
+            with self.lock:
+                self._failure = error
+                last = ticket in self._tickets and self.leave(ticket)
+            self.ring()
+            if last:
+                self.finish()
+
+    def leave(self, ticket: object) -> bool:
+        """The thread has decided to end; with the lock held. True: it must `finish`."""
+        self._tickets.discard(ticket)
+        return self.closed and not self._tickets
+
+    def finish(self) -> None:
+        """Close the input, for a consumer that has gone; without the lock."""
+        self._inbox.close()
+
+    # ---- the consumer
+
+    def ring(self) -> None:
+        """Wake the consumer, if it waits."""
+        if self._waiting:
+            with contextlib.suppress(RuntimeError):  # another has rung
+                self._bell.release()
+
+    def wait(self, ready: Callable[[], bool], push: Callable[[], None]) -> None:
+        """Wait until something is ready; `push` sees to it that somebody works on it.
+
+        Raises:
+            CancelledError: the pipeline was closed meanwhile; this is not the end of the input.
+        """
+        self._waiting = True
+        try:
+            while not ready():
+                if self._context.closed:
+                    raise CancelledError("the iterator was closed")
+                if self.closed:
+                    return
+                if self._failure is not None:
+                    raise self._failure
+                push()
+                if not ready():
+                    self._bell.acquire(timeout=_LOOK_SECONDS)
+        finally:
+            self._waiting = False
+
+    def close(self) -> None:
+        """Want no more; threads that are blocked inside the input close it when they come back."""
+        with self.lock:
+            free = not self._tickets and not self.closed
+            self.closed = True
+        if free:
+            self._inbox.close()
+        self.ring()

@@ -1,0 +1,126 @@
+"""Stages that are written one element at a time, and go on from a saved state by running again from the beginning.
+
+It is the simplest thing that fully works for verbs whose state is made of elements and of users' values (windows,
+groups, running totals): such a stage says in `steps` what comes next; here it is run, counted and replayed.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.data.engine.read_ahead import ObjectsInbox
+from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
+
+__all__ = ["Elements", "Open", "StepsNode"]
+
+
+class Elements:
+    """The elements of a node one by one; an error is raised in its place, and what follows it comes next."""
+
+    def __init__(self, node: Node, context: Context) -> None:
+        self._inbox = ObjectsInbox(node, context)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        run = self._inbox.take(1)
+        if run is None:
+            raise StopIteration
+        if len(run.chunk):
+            if run.error is not None:
+                self._inbox.unread(run, 1)
+            return run.chunk.objects()[0]
+        assert run.error is not None
+        raise run.error
+
+    def close(self) -> None:
+        """Close the node's iterator."""
+        self._inbox.close()
+
+
+Open = Callable[[Node], Elements]
+
+
+@dataclass(frozen=True, eq=False)
+class StepsNode(Node):
+    """A stage that makes elements one at a time."""
+
+    @abstractmethod
+    def steps(self, begin: Open) -> Iterator[Any]:
+        """Begin: give an iterator that may fail and go on.
+
+        Args:
+            begin: starts a node (of the inputs, or one that a user's function made).
+        """
+
+    @property
+    def pure(self) -> bool:
+        """Most of them call a user's function."""
+        return False
+
+    @property
+    def seeks(self) -> bool:
+        """Elements are made again."""
+        return False
+
+    @property
+    def counts(self) -> bool:
+        """The same ones, in the same order."""
+        return True
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin, and drop what was given already."""
+        return _StepsIterator(self, context, state)
+
+
+class _StepsIterator(NodeIterator):
+    def __init__(self, node: StepsNode, context: Context, state: Any) -> None:
+        seeds = find_seeds(node)
+        if state is not None:
+            restore_seeds(seeds, state["seeds"])
+        self._seeds = save_seeds(seeds)
+        self._context = context
+        self._open: list[Elements] = []
+        self._steps = node.steps(self._begin)
+        self._given = 0  # elements and errors
+        self._ended = False
+        while state is not None and self._given < state["given"]:
+            if self.pull(1) is None:
+                break
+
+    def _begin(self, node: Node) -> Elements:
+        elements = Elements(node, self._context)
+        self._open.append(elements)
+        return elements
+
+    def pull(self, n: int) -> Run | None:
+        """Take steps until there are n elements, or an error."""
+        made: list[Any] = []
+        error: Exception | None = None
+        while len(made) < n and not self._ended and error is None:
+            try:
+                made.append(next(self._steps))
+            except StopIteration:
+                self._ended = True
+            except Exception as failure:
+                error = failure
+        self._given += len(made) + (error is not None)
+        return Run(Objects(made), error) if made or error is not None else None
+
+    def save(self) -> Any:
+        """How the seeds stood at the beginning, and how much was given since."""
+        return {"seeds": self._seeds, "given": self._given}
+
+    def close(self) -> None:
+        """Close all that was begun, and let go of it: the steps refer to this iterator."""
+        self._ended = True
+        self._steps = iter(())
+        for elements in self._open:
+            elements.close()
+        self._open = []

@@ -1,0 +1,251 @@
+"""Verbs on the features of dict elements: select, rename, cast, decode_raw. One node, one small operation each.
+
+An operation works on whole columns where the elements are columns, else on single elements; both give the same. An
+element may be a batch itself: its values are then columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.engine.chunk_iterator import ChunkIterator
+from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.features.cast_columns import cast_column, cast_value
+from tfrkit.data.features.raw_column import decode_column, decode_value
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
+
+__all__ = ["CastOp", "ColumnOp", "ColumnsNode", "DecodeRawOp", "RenameOp", "SelectOp", "apply_op"]
+
+
+class ColumnOp(Protocol):
+    """What is done to the features of every element."""
+
+    @property
+    def label(self) -> str:
+        """The verb as the user wrote it."""
+
+    def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Do it to all elements at once; may raise without saying for which."""
+
+    def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
+        """Do it to one element."""
+
+    def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Give the element spec of the result."""
+
+
+@dataclass(frozen=True)
+class SelectOp:
+    """Keep some features, in the order of the keys."""
+
+    keys: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"select({', '.join(map(repr, self.keys))})"
+
+    def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Keep the columns."""
+        _require(self, columns, self.keys)
+        return {key: columns[key] for key in self.keys}
+
+    on_element = on_columns
+    on_spec = on_columns
+
+
+@dataclass(frozen=True)
+class RenameOp:
+    """Give features other names; they keep their places."""
+
+    names: dict[str, str]
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"rename({self.names!r})"
+
+    def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Make a dict with other keys."""
+        _require(self, columns, self.names)
+        made = {self.names.get(key, key): value for key, value in columns.items()}
+        if len(made) < len(columns):
+            twice = [new for old, new in self.names.items() if new in columns and new not in self.names]
+            twice = twice or list(self.names.values())
+            raise InvalidArgumentError(
+                f"{self.label}: expected every name once but {twice[0]!r} would be two features"
+            )
+        return made
+
+    on_element = on_columns
+    on_spec = on_columns
+
+
+@dataclass(frozen=True)
+class CastOp:
+    """Change types, as tf.cast does."""
+
+    dtypes: dict[str, np.dtype[Any]]
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"cast({', '.join(f'{key}={dtype.name}' for key, dtype in self.dtypes.items())})"
+
+    def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Cast whole columns."""
+        _require(self, columns, self.dtypes)
+        return columns | {key: cast_column(columns[key], dtype) for key, dtype in self.dtypes.items()}
+
+    def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
+        """Cast values."""
+        _require(self, element, self.dtypes)
+        return element | {key: cast_value(element[key], dtype) for key, dtype in self.dtypes.items()}
+
+    def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Shapes stay."""
+        _require(self, spec, self.dtypes)
+        return spec | {key: _with_type(spec[key], dtype) for key, dtype in self.dtypes.items()}
+
+
+@dataclass(frozen=True)
+class DecodeRawOp:
+    """Bytes to numbers, of the given shape for every byte string."""
+
+    key: str
+    dtype: np.dtype[Any]
+    shape: Any
+    little_endian: bool
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        shape = "" if self.shape is None else f", shape={self.shape!r}"
+        return f"decode_raw({self.key!r}, {self.dtype.name}{shape})"
+
+    def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Decode all byte strings in one step if they are equally long."""
+        _require(self, columns, self._used())
+        return columns | {
+            self.key: decode_column(columns, self.key, self.dtype, self.shape, self.little_endian)
+        }
+
+    def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
+        """Decode one, or those of one batch."""
+        _require(self, element, self._used())
+        return element | {
+            self.key: decode_value(element, self.key, self.dtype, self.shape, self.little_endian)
+        }
+
+    def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Sizes that other features hold are not known."""
+        _require(self, spec, self._used())
+        outer = spec[self.key].shape
+        if outer is None or isinstance(self.shape, str):
+            return spec | {self.key: TensorSpec(None, self.dtype)}
+        sizes = (None,) if self.shape is None else self.shape
+        inner = tuple(size if isinstance(size, (int, np.integer)) and size >= 0 else None for size in sizes)
+        return spec | {self.key: TensorSpec((*outer, *inner), self.dtype)}
+
+    def _used(self) -> list[str]:
+        """The features it looks at."""
+        sizes = [self.shape] if isinstance(self.shape, str) else self.shape or ()
+        return [self.key, *(size for size in sizes if isinstance(size, str))]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsNode(Node):
+    """One operation on every element."""
+
+    input: Node
+    op: ColumnOp
+
+    def __post_init__(self) -> None:
+        """Find out at once if a feature is missing, where that takes no user's code."""
+        if not self.input.opaque:
+            self.element_spec()
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at an element of the input."""
+        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
+
+    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
+        """What does it to a chunk."""
+        return partial(apply_op, self.op)
+
+    def element_spec(self) -> Any:
+        """As the operation says."""
+        return self.op.on_spec(_as_dict(self.op, self.input.element_spec()))
+
+    def cardinality(self) -> int:
+        """As the input's."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return self.op.label
+
+
+def apply_op(op: ColumnOp, chunk: Chunk) -> tuple[Chunk, Exception | None]:
+    """Do an operation to elements up to the first that fails.
+
+    Returns:
+        What was made of those before it, and its error; all of them and None if none fails.
+    """
+    if not isinstance(chunk, Columns) or not isinstance(chunk.columns, dict):
+        origin = None if isinstance(chunk, Records) else chunk.origin
+        made, error = _one_by_one(op, chunk)
+        return Objects(made, None if origin is None else origin.slice(0, len(made))), error
+    try:
+        return Columns(op.on_columns(chunk.columns), len(chunk), chunk.origin), None
+    except Exception as first:  # of some element: find out which
+        made, error = _one_by_one(op, chunk)
+        if error is None:
+            raise first from None
+        good = chunk.slice(0, len(made))
+        return (Columns(op.on_columns(good.columns), len(good), good.origin) if made else Objects([])), error
+
+
+def _one_by_one(op: ColumnOp, chunk: Chunk) -> tuple[list[Any], Exception | None]:
+    made: list[Any] = []
+    for element in chunk.objects():
+        try:
+            made.append(op.on_element(_as_dict(op, element)))
+        except Exception as error:
+            error.add_note(f"It came up in {op.label}.")
+            return made, error
+    return made, None
+
+
+def _as_dict(op: ColumnOp, element: Any) -> dict[str, Any]:
+    if not isinstance(element, dict):
+        raise TypeError(
+            f"{op.label}: expected elements that are dicts of features but got {type(element).__name__}"
+        )
+    return element
+
+
+def _require(op: ColumnOp, found: dict[str, Any], keys: Any) -> None:
+    for key in keys:
+        if key not in found:
+            raise InvalidArgumentError(
+                f"{op.label}: there is no feature {key!r}; elements have {', '.join(map(repr, found))}"
+            )
+
+
+def _with_type(spec: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(spec, RaggedTensorSpec):
+        return RaggedTensorSpec(spec.shape, dtype, spec.ragged_rank, spec.row_splits_dtype)
+    return (
+        SparseTensorSpec(spec.shape, dtype)
+        if isinstance(spec, SparseTensorSpec)
+        else TensorSpec(spec.shape, dtype)
+    )

@@ -1,0 +1,64 @@
+"""parse_sequence: serialised SequenceExamples to (context, feature lists); records one by one, or batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tfrkit.data.elements.chunk import Chunk
+from tfrkit.data.engine.chunk_iterator import ChunkIterator
+from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.features.example_spec import batch_size_of, sequence_spec
+from tfrkit.data.features.parse import ColumnParser, parse_chunk
+from tfrkit.data.features.sequence_columns import SequenceColumns
+from tfrkit.model.policy import ReadPolicy
+from tfrkit.model.specs import Spec
+from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
+
+__all__ = ["ParseSequenceNode"]
+
+
+@dataclass(frozen=True, eq=False)
+class ParseSequenceNode(Node):
+    """Serialised SequenceExamples, one by one or in batches; of batches also the lengths."""
+
+    input: Node
+    context: Spec | None
+    sequence: Spec | None
+    policy: ReadPolicy
+
+    def __post_init__(self) -> None:
+        """Refuse a wrong spec at once."""
+        SequenceColumns(self.context, self.sequence, self.policy)
+
+    def parser(self) -> ColumnParser:
+        """What makes its columns."""
+        columns = SequenceColumns(self.context, self.sequence, self.policy)
+        return ColumnParser(columns.parse, columns.error_of, self._parse_batch)
+
+    def _parse_batch(self, batch: Any) -> Any:
+        parse = parse_single_sequence_example if isinstance(batch, bytes) else parse_sequence_example
+        return parse(batch, self.context, self.sequence, policy=self.policy)
+
+    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
+        """What parses a chunk."""
+        return partial(parse_chunk, self.parser(), context)
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at an element of the input."""
+        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
+
+    def element_spec(self) -> Any:
+        """By the specs and whether the input has records or batches."""
+        return sequence_spec(self.context, self.sequence, batch_size_of(self.input.element_spec()))
+
+    def cardinality(self) -> int:
+        """As the input's."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"parse_sequence({len(self.context or ())} + {len(self.sequence or ())} features)"

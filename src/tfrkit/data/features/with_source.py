@@ -1,0 +1,146 @@
+"""with_source: the file and the record number that each element came from, as features.
+
+Chunks carry their origin as long as each element is a record, or was made of one: by parse, map, filter, shuffle and so
+on. What was put together of several, such as a batch, has none.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.origin import Origin
+from tfrkit.data.elements.structure import is_nested
+from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import TensorSpec
+
+__all__ = ["DATA", "WithSourceNode"]
+
+DATA: Final = "data"  # the name that an element gets which has no names itself
+
+
+@dataclass(frozen=True, eq=False)
+class WithSourceNode(Node):
+    """File name and record number as features of these names.
+
+    A dict gets them as two more entries, a tuple in its first dict (that of the context, behind `parse_sequence`). An
+    element that is neither, such as a raw record, becomes a dict, in which it is called "data".
+    """
+
+    input: Node
+    file: str
+    record: str
+
+    @property
+    def wants_origin(self) -> bool:
+        """That is what it gives."""
+        return True
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin where the input does."""
+        return _WithSourceIterator(self, Inbox(self.input, context, state))
+
+    def element_spec(self) -> Any:
+        """As the input's, with two more features."""
+        source = {
+            self.file: TensorSpec((), np.dtype(object)),
+            self.record: TensorSpec((), np.dtype(np.int64)),
+        }
+        return _joined(self.input.element_spec(), source)
+
+    def cardinality(self) -> int:
+        """As the input's."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"with_source({self.file!r}, {self.record!r})"
+
+
+class _WithSourceIterator(NodeIterator):
+    def __init__(self, node: WithSourceNode, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._names = (node.file, node.record)
+
+    def pull(self, n: int) -> Run | None:
+        """Pull a run and add the columns, up to the first element that has no origin or no place for it."""
+        run = self._inbox.take(n)
+        if run is None or not len(run.chunk):
+            return run
+        origin = run.chunk.origin
+        known = _known(origin)
+        error: Exception | None = None if known == len(run.chunk) else _no_origin()
+        chunk: Chunk = Objects([])
+        if origin is not None and known:
+            try:
+                chunk = _add(run.chunk.slice(0, known), origin.slice(0, known), self._names)
+            except InvalidArgumentError as wrong:
+                error, known = wrong, 0
+        if error is None:
+            return Run(chunk, run.error)
+        self._inbox.unread(run, known + 1)
+        return Run(chunk, error)
+
+    def save(self) -> Any:
+        """Where the input stands."""
+        return self._inbox.save()
+
+    def close(self) -> None:
+        """Close the input."""
+        self._inbox.close()
+
+
+def _known(origin: Origin | None) -> int:
+    """How many of the first elements have an origin."""
+    if origin is None:
+        return 0
+    if None not in origin.paths:
+        return len(origin)
+    unknown = np.flatnonzero(origin.files == origin.paths.index(None))
+    return int(unknown[0]) if len(unknown) else len(origin)
+
+
+def _add(chunk: Chunk, origin: Origin, names: tuple[str, str]) -> Chunk:
+    files = BytesColumn.from_list([os.fsencode(path or "") for path in origin.paths])[origin.files]
+    source = dict(zip(names, (files, origin.records), strict=True))
+    if isinstance(chunk, (Records, Columns)):
+        columns = chunk.batch() if isinstance(chunk, Records) else chunk.columns
+        return Columns(_joined(columns, source), len(chunk), origin)
+    rows = Columns(source, len(chunk)).objects()
+    return Objects([_joined(item, row) for item, row in zip(chunk.objects(), rows, strict=True)], origin)
+
+
+def _joined(value: Any, source: dict[str, Any]) -> Any:
+    """Put the source into a structure of values, columns or specs."""
+    if isinstance(value, dict):
+        taken = [name for name in source if name in value]
+        if taken:
+            raise InvalidArgumentError(
+                f"with_source: the element has a feature {taken[0]!r} already. Give another name: "
+                f"with_source(file=..., record=...)."
+            )
+        return {**value, **source}
+    if isinstance(value, tuple):
+        for place, part in enumerate(value):
+            if isinstance(part, dict):
+                changed = [*value[:place], _joined(part, source), *value[place + 1 :]]
+                return type(value)(*changed) if hasattr(value, "_fields") else tuple(changed)
+    if is_nested(value):
+        raise InvalidArgumentError(
+            "with_source: expected elements that are dicts, single values, or tuples with a dict in them."
+        )
+    return _joined({DATA: value}, source)
+
+
+def _no_origin() -> FailedPreconditionError:
+    return FailedPreconditionError(
+        "with_source: nobody knows which record an element came from: it was never in a file of records, or was put "
+        "together of several. Put with_source() before batch() and zip(), right behind parse() or the source."
+    )

@@ -1,0 +1,1 @@
+"""What a pipeline says about itself: explain and profile."""

@@ -1,0 +1,122 @@
+"""ObjectStore: single objects in a shuffle's buffer, such as a function made them.
+
+They come a few at a time, and each is a Python object, so Python's own list is the quickest buffer: 2 us an element,
+where the numbers of a native buffer cost 70 (benchmarks/images_seed.py). What `ShuffleStore` is for chunks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tfrkit import _core
+from tfrkit.data.elements.chunk import Chunk, Objects
+from tfrkit.data.elements.origin import Origin
+
+__all__ = ["IncomingObjects", "ObjectStore"]
+
+_NUMBERS: Final = 256  # that are drawn at once
+_GAP: Final = 1024  # places of drawn elements at the front of the list, before it is moved
+
+Place = tuple[str | None, int]
+
+
+class IncomingObjects(NamedTuple):
+    """Elements that are not yet in the buffer: each with its origin, or None."""
+
+    entries: list[tuple[Any, Place | None]]
+    each_bytes: int
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+class ObjectStore:
+    """Objects, drawn in TensorFlow's order."""
+
+    def __init__(self) -> None:
+        self._entries: list[Any] = []
+        self._begin = 0  # of the buffer in the list
+        self._random = _core.Philox(0, 0)
+        self._numbers: list[int] = []  # the next ones, last first
+        self._each_bytes = 1
+
+    def __len__(self) -> int:
+        return len(self._entries) - self._begin
+
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of the elements in the buffer, about."""
+        return len(self) * self._each_bytes
+
+    @property
+    def held_bytes(self) -> int:
+        """The same: nothing else is held."""
+        return self.live_bytes
+
+    def reseed(self, seed: int, seed2: int, drawn: int = 0) -> None:
+        """Begin another stream of random numbers, behind its first `drawn`."""
+        self._random = _core.Philox(seed, seed2)
+        self._random.skip(drawn)
+        self._numbers = []
+
+    def hold(self, chunk: Chunk) -> IncomingObjects:
+        """Take elements, which will be added."""
+        items, origin = chunk.objects(), chunk.origin
+        places: list[Place | None] = [None] * len(items)
+        if origin is not None:
+            files, records = origin.files.tolist(), origin.records.tolist()
+            places = [(origin.paths[file], record) for file, record in zip(files, records, strict=True)]
+        if items:
+            self._each_bytes = max(1, Objects(items[:1]).nbytes)
+        return IncomingObjects(list(zip(items, places, strict=True)), self._each_bytes)
+
+    def append(self, elements: IncomingObjects, start: int, stop: int) -> None:
+        """Add the elements [start, stop)."""
+        self._entries += elements.entries[start:stop]
+
+    def settle(self) -> None:
+        """All elements that were taken have been added."""
+
+    def tidy(self) -> None:
+        """Let go of what was drawn."""
+        if self._begin > max(_GAP, len(self)):
+            del self._entries[: self._begin]
+            self._begin = 0
+
+    def exchange(self, elements: IncomingObjects, start: int, stop: int, window: int = 0) -> Chunk:
+        """Add the elements [start, stop), and draw one after each, from the oldest `window` or from all."""
+        drawn = []
+        for entry in elements.entries[start:stop]:
+            self._entries.append(entry)
+            drawn.append(self._draw(window or len(self)))
+            window -= window > 0
+        return _chunk(drawn)
+
+    def draw(self, count: int, window: int = 0) -> Chunk:
+        """Draw elements, from the oldest `window` or from all."""
+        left = window or len(self)
+        return _chunk([self._draw(left - done) for done in range(count)])
+
+    def _draw(self, window: int) -> Any:
+        if not self._numbers:
+            self._numbers = self._random.uint32(_NUMBERS)[::-1].tolist()
+        entries, begin = self._entries, self._begin
+        chosen = begin + self._numbers.pop() % window
+        entry = entries[chosen]
+        entries[chosen] = entries[begin]
+        entries[begin] = None
+        self._begin = begin + 1
+        return entry
+
+
+def _chunk(entries: list[tuple[Any, Place | None]]) -> Objects:
+    places = [place for _, place in entries if place is not None]
+    items = [item for item, _ in entries]
+    if not items or len(places) < len(items):
+        return Objects(items)
+    numbers: dict[str | None, int] = {}
+    files = [numbers.setdefault(path, len(numbers)) for path, _ in places]
+    records = np.array([record for _, record in places], np.int64)
+    return Objects(items, Origin(tuple(numbers), np.array(files, np.int32), records))

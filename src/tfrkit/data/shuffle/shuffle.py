@@ -1,0 +1,422 @@
+"""shuffle: elements in TensorFlow's random order, perhaps again and again.
+
+Here is decided when the buffer is filled, when an element is drawn, and what happens at the end of an epoch; the
+elements are in a `RecordStore` or a `ShuffleStore`. As in TensorFlow, a shuffle that is repeated is one stage: epochs
+are not mixed, but the buffer already fills with the next one while the rest of the last is given out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tfrkit.data.elements.chunk import Chunk, Objects
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator, find_seeds
+from tfrkit.data.shuffle.object_store import IncomingObjects, ObjectStore
+from tfrkit.data.shuffle.record_store import IncomingRecords, RecordStore
+from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, ShuffledNode, list_places, source_of, unpack
+from tfrkit.data.shuffle.shuffle_store import Elements, ShuffleStore
+from tfrkit.data.stages.repeat import RepeatNode
+from tfrkit.records.read.position import Places
+
+__all__ = ["ShuffleIterator", "ShuffleNode", "repeated"]
+
+_MAX_EPOCHS: Final = 3  # TensorFlow fills no further when there are more in the buffer
+_NO_LIMIT: Final = 1 << 62
+_SNAPSHOT_OUTPUTS: Final = 1 << 14  # at least, between two snapshots of the buffer
+# How much is asked of the input at once: as many elements as have so many bytes together, more for a large buffer.
+_RUN_BYTES: Final = 1 << 20
+_MOST_RUN_BYTES: Final = 1 << 21
+_RUN_PART: Final = 16  # of the buffer
+_FIRST_RUN: Final = 256
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffleNode(ShuffledNode):
+    """A buffer of `size` elements, of which a random one is given.
+
+    Attributes:
+        size: of the buffer; UNKNOWN_CARDINALITY for all of the input.
+        seeds: shared by all iterators.
+        repeats: how many times the input is gone through; for ever if that is negative.
+    """
+
+    input: Node
+    size: int
+    seeds: SeedGenerator
+    repeats: int = 1
+
+    @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
+    @property
+    def seeks(self) -> bool:
+        """Whether the buffer can be read again from the files."""
+        return source_of(self.input) is not None
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin, or go on from a state."""
+        return ShuffleIterator(self, context, state)
+
+    def element_spec(self) -> Any:
+        """As the input's."""
+        return self.input.element_spec()
+
+    def cardinality(self) -> int:
+        """As many as in the input, times the repeats."""
+        return RepeatNode(self.input, self.repeats).cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        again = "" if self.repeats == 1 else f".repeat({'' if self.repeats < 0 else self.repeats})"
+        return f"shuffle({self.size}){again}"
+
+
+def repeated(node: Node, count: int) -> Node:
+    """Repeat a pipeline: a shuffle at its end does so by itself."""
+    if isinstance(node, ShuffleNode) and node.repeats == 1 and count not in (0, 1):
+        return replace(node, repeats=count)
+    return RepeatNode(node, count)
+
+
+@dataclass(slots=True)
+class _Pulled:
+    """A run of the input on its way into the buffer."""
+
+    elements: Elements | IncomingRecords | IncomingObjects
+    error: Exception | None  # after them
+    state: Any  # of the input before them,
+    before: int = 0  # and how many that were used already come first
+    used: int = 0
+
+
+class ShuffleIterator(NodeIterator):
+    """A shuffle at work."""
+
+    def __init__(self, node: ShuffleNode, context: Context, state: Any = None) -> None:
+        self._node = node
+        self._context = context
+        self._source = source_of(node.input)
+        self._store = self._new_store()
+        self._input: NodeIterator | None = None
+        self._pure = node.input.pure
+        self._run: _Pulled | None = None
+        self._limit = _FIRST_RUN  # elements to ask for at once
+        self._epochs: deque[Epoch] = deque()  # in the buffer
+        self._begun = 0  # epochs, in all
+        self._capacity: int | None = None  # of a buffer for whole epochs
+        self._ended = False
+        self._last: Any = None  # what the input said at its last end
+        self._base: Base | None = None
+        self._outputs = 0  # since the base
+        self._errors = 0
+        self._mute = 0  # errors that were given out before the state was saved
+        self._due: list[Exception] = []  # errors to give out next
+        self._failed = False  # there were errors
+        if state is None:
+            self._seed(node.seeds.draw())
+        else:
+            self._restore(state)
+
+    def _new_store(self) -> Any:
+        """Records of files are copied, other elements are referred to: a RecordStore or a ShuffleStore.
+
+        When objects come, an ObjectStore takes its place.
+        """
+        return ShuffleStore() if self._source is None else RecordStore()
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the memory that the buffer keeps."""
+        return int(self._store.held_bytes)
+
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of the elements in the buffer."""
+        return int(self._store.live_bytes)
+
+    # ---- elements
+
+    def pull(self, n: int) -> Run | None:
+        """Fill the buffer and draw; then every element that is drawn makes room for one of the input."""
+        if self._due:
+            self._errors += 1
+            return Run(Objects([]), self._due.pop(0))
+        if self._ended:
+            return None
+        if self._outputs >= max(_SNAPSHOT_OUTPUTS, len(self._store)):
+            self._snapshot()
+        found = self._next(n)
+        if found is None:
+            self._ended = True
+            return None
+        self._outputs += len(found.chunk)
+        self._errors += found.error is not None
+        return found
+
+    def _next(self, n: int) -> Run | None:
+        while True:
+            if self._wants_more():
+                if self._run is None and not self._ask(n):
+                    continue
+                run = self._feed(n)
+                if run is not None:
+                    return run
+            elif len(self._store):
+                self._turn()
+                # After one draw there may be room again, which is filled first.
+                count = min(1 if self._may_fill() else n, self._epochs[0].count)
+                return Run(self._drawn(self._store.draw(count, self._epochs[0].count)))
+            else:
+                return None
+
+    def _wants_more(self) -> bool:
+        """Whether the buffer is to be filled before the next draw."""
+        return self._may_fill() and len(self._store) < self._room()
+
+    def _may_fill(self) -> bool:
+        """Whether it would be if there were room."""
+        if self._input is None and self._begun == self._node.repeats:
+            return False
+        return len(self._epochs) <= _MAX_EPOCHS or not len(self._store)
+
+    def _room(self) -> int:
+        """How many elements the buffer may have."""
+        if self._node.size != UNKNOWN_CARDINALITY:
+            return self._node.size
+        # No limit as long as the epoch that is drawn from next is not complete.
+        filling = self._input is not None and self._epochs[-1].count == len(self._store)
+        return _NO_LIMIT if filling or self._capacity is None else self._capacity
+
+    def _ask(self, n: int) -> bool:
+        """Pull a run of the input; False if there is none, because an epoch has ended."""
+        if self._input is None:
+            self._begin_epoch()
+        assert self._input is not None
+        # What n outputs surely need, or more if nobody can notice.
+        need = 1 if len(self._epochs) > _MAX_EPOCHS else self._room() - len(self._store) + n - 1
+        state = self._input.save()
+        run = self._input.pull(min(self._limit, max(need, self._limit) if self._pure else need))
+        if run is None:
+            self._end_epoch()
+            return False
+        elements = self._hold(run.chunk)
+        if len(elements):
+            each = max(1, elements.each_bytes)
+            size = min(_MOST_RUN_BYTES, max(_RUN_BYTES, self._store.live_bytes // _RUN_PART))
+            self._limit = max(1, min(size // each, 4 * self._limit))
+        self._run = _Pulled(elements, run.error, state)
+        return True
+
+    def _hold(self, chunk: Chunk) -> Any:
+        """Let the store keep a chunk; the first one shows what kind of store is the best."""
+        single = isinstance(chunk, Objects) and isinstance(self._store, ShuffleStore)
+        if single and len(chunk) and not len(self._store) and self._run is None:
+            self._store = ObjectStore()
+            self._store.reseed(*self._seeds, self._numbers)
+        return self._store.hold(chunk)
+
+    def _feed(self, n: int) -> Run | None:
+        """Put elements of the pulled run into the buffer, and draw as soon as it is full."""
+        run, store, last = self._run, self._store, self._epochs[-1]
+        assert run is not None
+        one = len(self._epochs) > _MAX_EPOCHS
+        left, room = len(run.elements) - run.used, self._room() - 1 - len(store)
+        filled = min(left, room, 1 if one else left)
+        if filled > 0:
+            store.append(run.elements, run.used, run.used + filled)
+            self._count(run, last, filled)
+            left -= filled
+        chunk: Chunk | None = None
+        if left and filled == room:
+            self._turn()
+            window = 0 if len(self._epochs) == 1 else self._epochs[0].count
+            count = min(left, n, window or n, 1 if one else n)
+            found = store.exchange(run.elements, run.used, run.used + count, window)
+            self._count(run, last, count)
+            chunk = self._drawn(found)
+        # An error comes when the buffer would be filled from there, which may not be before some draws.
+        fed = filled > 0 or chunk is not None
+        done = run.used == len(run.elements) and (run.error is None or not fed or self._wants_more())
+        error = self._settle(run) if done else None
+        if chunk is None and error is None:
+            return None
+        return Run(Objects([]) if chunk is None else chunk, error)
+
+    def _count(self, run: _Pulled, epoch: Epoch, count: int) -> None:
+        run.used += count
+        epoch.count += count
+        epoch.pulled += count
+
+    def _settle(self, run: _Pulled) -> Exception | None:
+        """All of a run is in the buffer: give the error that came after it."""
+        self._store.settle()
+        self._run = None
+        if run.error is None:
+            return None
+        self._failed = True
+        self._epochs[-1].errors += 1
+        if self._mute:
+            self._mute -= 1
+            return None
+        return run.error
+
+    def _drawn(self, chunk: Chunk) -> Chunk:
+        self._epochs[0].count -= len(chunk)
+        self._numbers += len(chunk)
+        self._store.tidy()
+        return chunk
+
+    # ---- epochs
+
+    def _seed(self, seeds: tuple[int, int], drawn: int = 0) -> None:
+        self._seeds, self._numbers = seeds, drawn
+        self._store.reseed(*seeds, drawn)
+
+    def _begin_epoch(self) -> None:
+        """Begin the input, for the first time or again."""
+        self._input = self._node.input.begin(self._context)
+        self._epochs.append(Epoch(self._begun, self._input.save()))
+        self._begun += 1
+        if self._base is None:
+            self._rebase()
+
+    def _end_epoch(self) -> None:
+        assert self._input is not None
+        self._last = self._input.save()
+        self._input.close()
+        self._input = None
+        self._capacity = max(len(self._store), self._capacity or 0)
+        if self._node.repeats < 0 and not self._epochs[-1].pulled:
+            self._begun = self._node.repeats  # else it would look for a first element for ever
+
+    def _turn(self) -> None:
+        """Go to the next epoch if the first one in the buffer is given out."""
+        while len(self._epochs) > 1 and not self._epochs[0].count:
+            self._epochs.popleft()
+            self._seed(self._node.seeds.draw())
+            if self._begins_alike():
+                self._rebase()
+
+    # ---- state
+
+    def _begins_alike(self) -> bool:
+        """Whether beginning at the present epoch would pull as much of the input as is pulled now.
+
+        If not, an error would come earlier. Where there are none, the order is the same in any case.
+        """
+        if not self._failed or len(self._store) >= self._room() - 1:
+            return True
+        return self._input is None and self._begun == self._node.repeats and len(self._epochs) <= _MAX_EPOCHS
+
+    def _rebase(self) -> None:
+        """Remember the beginning of the present epoch."""
+        epoch = self._epochs[0]
+        begin = Epoch(epoch.number, epoch.start).save()
+        generator = self._node.seeds.save()
+        self._base = Base(self._seeds, 0, generator, [begin], {"at": epoch.start, "skip": 0})
+        self._outputs = 0
+        self._errors = sum(each.errors for each in self._epochs)
+
+    def _snapshot(self) -> None:
+        """Remember what is in the buffer, if that can be had again."""
+        if self._source is None or self._mute or not self._epochs:
+            return
+        elements = list_places(self._store, self._source)
+        if elements is None:
+            self._source = None
+            return
+        epochs = [epoch.save() for epoch in self._epochs]
+        self._base = Base(
+            self._seeds,
+            self._numbers,
+            self._node.seeds.save(),
+            epochs,
+            self._save_input(),
+            elements,
+            self._capacity,
+        )
+        self._outputs = self._errors = 0
+
+    def _save_input(self) -> dict[str, Any] | None:
+        if self._input is None:
+            return None
+        if self._run is None:
+            return {"at": self._input.save(), "skip": 0}
+        return {"at": self._run.state, "skip": self._run.before + self._run.used}
+
+    def save(self) -> Any:
+        """The last base, and what has come out since."""
+        if self._ended:
+            return {"ended": self._last, "generator": self._node.seeds.save()}
+        if self._base is None:
+            # The input begins with the first element, not because somebody asks where it stands.
+            generators = [each.save() for each in find_seeds(self._node)]
+            return {"unbegun": list(self._seeds), "generators": generators}
+        return Saved(self._base, self._outputs, self._errors)
+
+    def _restore(self, state: Any) -> None:
+        node = self._node
+        if "unbegun" in state:
+            for each, saved in zip(find_seeds(node), state["generators"], strict=True):
+                each.restore(saved)
+            seed, seed2 = state["unbegun"]
+            self._seed((seed, seed2))
+            return
+        if "ended" in state:
+            self._ended, self._last = True, state["ended"]
+            node.seeds.restore(state["generator"])
+            node.input.begin(
+                self._context, self._last
+            ).close()  # shuffles before this one remember seeds, too
+            return
+        base = Base(**{**state["base"], "seeds": tuple(state["base"]["seeds"])})
+        node.seeds.restore(base.generator)
+        self._seed(base.seeds, base.drawn)
+        self._epochs.extend(Epoch(*each) for each in base.epochs)
+        self._begun = self._epochs[-1].number + 1
+        self._capacity = base.capacity
+        if base.input is not None:
+            at, skip = base.input["at"], base.input["skip"]
+            self._input = node.input.begin(self._context, at)
+            for error in _drop(self._input, skip):  # one at most, after the last
+                self._run = _Pulled(self._store.hold(Objects([])), error, at, skip)
+        self._base = base
+        if base.elements is not None:
+            self._fetch(base.elements)
+        self._mute = state["errors"]
+        self._failed = self._mute > 0 or any(epoch.errors for epoch in self._epochs)
+        self._due = _drop(self, state["outputs"])
+        self._errors = state["errors"]
+
+    def _fetch(self, elements: Any) -> None:
+        """Read the buffer's elements again."""
+        assert self._source is not None
+        count = elements["count"]
+        places = Places(*(unpack(column, count) for column in elements["columns"]))
+        found = self._store.hold(self._source.fetch(places, threads=self._context.threads))
+        self._store.append(found, 0, len(found))
+        self._store.settle()
+
+    def close(self) -> None:
+        """Close the input and forget the elements."""
+        self._ended = True
+        if self._input is not None:
+            self._input.close()
+        self._run = None
+        self._store = self._new_store()
+
+
+def _drop(iterator: NodeIterator, count: int) -> list[Exception]:
+    """Pull elements that were seen before a state was saved; give the errors that come on the way."""
+    errors = []
+    while count > 0 and (run := iterator.pull(count)) is not None:
+        count -= len(run.chunk)
+        if run.error is not None:
+            errors.append(run.error)
+    return errors

@@ -1,0 +1,199 @@
+"""Where a shuffle stands: its seeds and epochs, and what is in its buffer as places in files.
+
+A buffer of records is written as where each of them stands, and read again from there. Everything else is filled again
+from the beginning of the epoch. Both are a `Base`; a state is a base and how much has come out since.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.data.engine.node import Node
+from tfrkit.data.options import OptionsNode
+from tfrkit.data.shuffle.record_store import RecordStore
+from tfrkit.data.sources.records_source import RecordsNode
+from tfrkit.data.sources.slices import SlicesNode
+from tfrkit.data.stages.assert_cardinality import AssertCardinalityNode
+from tfrkit.data.stages.filter import FilterNode
+from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
+from tfrkit.data.stages.interleave import InterleaveNode
+from tfrkit.data.stages.prefetch import PrefetchNode
+from tfrkit.data.stages.repeat import RepeatNode
+from tfrkit.data.stages.shard import ShardNode
+from tfrkit.data.stages.take import SkipNode, TakeNode
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.select import IntArray
+from tfrkit.records.read.position import Places
+
+__all__ = ["Base", "Epoch", "Saved", "ShuffledNode", "list_places", "pack", "source_of", "unpack"]
+
+# Stages that give elements of their input as they are.
+_CHOOSING: Final = (
+    AssertCardinalityNode,
+    FilterNode,
+    IgnoreErrorsNode,
+    OptionsNode,
+    PrefetchNode,
+    RepeatNode,
+    ShardNode,
+    SkipNode,
+    TakeNode,
+)
+
+
+class ShuffledNode(Node):
+    """What shuffles are known by here, as this module comes before theirs."""
+
+
+@dataclass(slots=True)
+class Epoch:
+    """One time through the input, as far as it is in the buffer.
+
+    Attributes:
+        number: counts from 0.
+        start: what the input said at its beginning.
+        count: its elements in the buffer.
+        pulled: its elements that ever were.
+        errors: that came from it and were given out.
+    """
+
+    number: int
+    start: Any
+    count: int = 0
+    pulled: int = 0
+    errors: int = 0
+
+    def save(self) -> list[Any]:
+        """As a list, to be made an Epoch again."""
+        return [self.number, self.start, self.count, self.pulled, self.errors]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elements:
+    """What was in a buffer, in its order: where each record stands."""
+
+    places: Places
+
+    def to_json(self) -> dict[str, Any]:
+        """Pack the places."""
+        columns = (self.places.files, self.places.offsets, self.places.records)
+        return {"count": len(self.places), "columns": [pack(column) for column in columns]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Base:
+    """A point from which a shuffle can go on.
+
+    Attributes:
+        seeds: of the present epoch.
+        drawn: random numbers used in it.
+        generator: what gives the seeds of the next.
+        epochs: those in the buffer, as `Epoch.save` gives them, the present one first.
+        input: where the input stands, and how many elements to drop there; None between two epochs.
+        elements: what is in the buffer; None if that is nothing.
+        capacity: of a buffer that takes a whole epoch, once that is known.
+    """
+
+    seeds: tuple[int, int]
+    drawn: int
+    generator: list[int]
+    epochs: list[list[Any]]
+    input: dict[str, Any] | None
+    elements: Elements | None = None
+    capacity: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it; inner states are made JSON by whoever asked for this one."""
+        return {
+            "seeds": list(self.seeds),
+            "drawn": self.drawn,
+            "generator": self.generator,
+            "epochs": self.epochs,
+            "input": self.input,
+            "elements": self.elements,
+            "capacity": self.capacity,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """A state: a base, and the elements and errors that have come out since."""
+
+    base: Base
+    outputs: int
+    errors: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {"base": self.base, "outputs": self.outputs, "errors": self.errors}
+
+
+def source_of(node: Node) -> RecordsNode | None:
+    """The source whose records come out of a pipeline unchanged, if there is one."""
+    node = _behind(node, _CHOOSING)
+    if isinstance(node, InterleaveNode):  # several files in turn
+        files = _names(_behind(node.input, (*_CHOOSING, ShuffledNode)))
+        make = getattr(node.function, "make", None)
+        if files is None or make is None:
+            return None
+        node = make(files)
+    return node if isinstance(node, RecordsNode) else None
+
+
+def _names(node: Node) -> tuple[str, ...] | None:
+    """The names of files that a source gives."""
+    if isinstance(node, SlicesNode) and isinstance(node.columns, BytesColumn) and node.columns.ndim == 1:
+        return tuple(os.fsdecode(name) for name in node.columns.to_list())
+    return getattr(node, "files", None)
+
+
+def _behind(node: Node, stages: tuple[type[Node], ...]) -> Node:
+    """The first node from the end on that is none of these stages."""
+    while isinstance(node, stages):
+        (node,) = node.inputs
+    return node
+
+
+def list_places(store: RecordStore, source: RecordsNode) -> Elements | None:
+    """Where the records of a buffer stand in their files, in its order; None if that is not known of all."""
+    files, numbers, frames, paths = store.places()
+    known = np.array([source.number_of(path) for path in paths], np.int64)
+    found = known[files]
+    if len(files) and min(found.min(), frames.min()) < 0:
+        return None
+    return Elements(Places(found, frames, numbers))
+
+
+def pack(numbers: IntArray) -> list[Any]:
+    """Write numbers with as few bytes each as the largest takes.
+
+    Returns:
+        The least of them, the bytes of each, and the differences from it, little-endian, in base64.
+
+    >>> pack(np.array([1000, 1001, 1256]))
+    [1000, 2, 'AAABAAAB']
+    """
+    if not len(numbers):
+        return [0, 0, ""]
+    least = int(numbers.min())
+    width = (int(numbers.max() - least).bit_length() + 7) // 8
+    raw = (numbers - least).astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width]
+    return [least, width, base64.b64encode(raw.tobytes()).decode()]
+
+
+def unpack(packed: list[Any], count: int) -> IntArray:
+    """Read what `pack` wrote.
+
+    >>> unpack(pack(np.array([3, 2**40, 7])), 3).tolist()
+    [3, 1099511627776, 7]
+    """
+    least, width, text = packed
+    raw = np.zeros((count, 8), np.uint8)
+    raw[:, :width] = np.frombuffer(base64.b64decode(text), np.uint8).reshape(count, width)
+    numbers: IntArray = raw.view("<u8").reshape(-1).astype(np.int64) + least
+    return numbers

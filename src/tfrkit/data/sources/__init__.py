@@ -1,0 +1,1 @@
+"""Where elements come from: files of records or lines, arrays, generators, ranges."""

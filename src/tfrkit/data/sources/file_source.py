@@ -1,0 +1,84 @@
+"""FileSourceNode: what all sources have in common that read files, one after another.
+
+Which elements a file has, and where one may begin in it, is the business of each source.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
+from tfrkit.errors import FailedPreconditionError
+from tfrkit.model.element_spec import TensorSpec
+from tfrkit.model.policy import ReadPolicy
+from tfrkit.stores.source import is_stream
+
+__all__ = ["FileSourceNode"]
+
+
+@dataclass(frozen=True, eq=False)
+class FileSourceNode(Node):
+    """Elements of files, each a `bytes`.
+
+    Attributes:
+        files: paths; "-" is standard input if the policy globs.
+        policy: how they are read.
+    """
+
+    files: tuple[str, ...] = field(metadata={"unsigned": True})  # told apart by what is in them, see state.py
+    policy: ReadPolicy
+
+    verb: ClassVar[str]  # what the user wrote
+    elements: ClassVar[str]  # what the files hold, for messages
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that a state must find unchanged."""
+        return self.files
+
+    @functools.cached_property
+    def pure(self) -> bool:
+        """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
+        return not any(map(self.flows, self.files))
+
+    @property
+    def seeks(self) -> bool:
+        """Files do, pipes do not."""
+        return self.pure
+
+    def flows(self, path: str) -> bool:
+        """Whether a file can only be read once, in order."""
+        return (path == "-" and self.policy.globs) or is_stream(path)
+
+    def check_start(self, file: int, offset: int) -> None:
+        """Refuse to begin in the middle of a pipe.
+
+        Raises:
+            FailedPreconditionError: it would be that.
+        """
+        if offset and self.flows(self.files[file]):
+            path = self.files[file]
+            raise FailedPreconditionError(
+                f"{path}; cannot go on in the middle of a pipe. Begin anew, or keep the {self.elements} in a file.",
+                path=path,
+            )
+
+    def element_spec(self) -> Any:
+        """A scalar of bytes."""
+        return TensorSpec((), np.dtype(object))
+
+    def cardinality(self) -> int:
+        """Not known without reading."""
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        shown = [repr(path) for path in self.files[:1]]
+        if len(self.files) > 1:
+            shown.append(f"{len(self.files) - 1} more")
+        return f"{self.verb}({', '.join(shown)})"

@@ -1,0 +1,193 @@
+"""from_generator: what a Python generator yields.
+
+The generator is called anew for every pass and asked for what is wanted, never more. Values become arrays of the types
+that were announced, and are checked against the shapes, with TensorFlow's texts. A position is a number of elements:
+going on from it means to call the generator again and to drop so many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.elements import structure
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.element_values import to_value
+from tfrkit.data.elements.python_error import error_of
+from tfrkit.data.engine.function_spec import name_of
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.sources.generator_check import checker
+from tfrkit.errors import InternalError, InvalidArgumentError
+from tfrkit.model.element_spec import ElementSpec, TensorSpec
+
+__all__ = ["GeneratorNode", "make_generator_node"]
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratorNode(Node):
+    """A function that gives an iterable, called for every pass, and the spec of what it yields."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    spec: Any
+
+    @property
+    def pure(self) -> bool:
+        """A user's generator can notice, and may block."""
+        return False
+
+    @property
+    def opaque(self) -> bool:
+        """The user said what is yielded."""
+        return False
+
+    @property
+    def seeks(self) -> bool:
+        """It is called again and its first elements dropped."""
+        return False
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin, or call it again and drop as many elements as were seen."""
+        return _GeneratorIterator(self, 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """As announced."""
+        return self.spec
+
+    def cardinality(self) -> int:
+        """Nobody knows."""
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"from_generator({name_of(self.function)})"
+
+
+class _GeneratorIterator(NodeIterator):
+    def __init__(self, node: GeneratorNode, skip: int) -> None:
+        self._node = node
+        self._check = checker(node.spec)
+        self._values: Iterator[Any] | None = None  # made at the first pull
+        self._skip = skip  # to be dropped then
+        self._done = skip  # values that were yielded, those that were refused too
+        self._ended = skip < 0
+        self._closed = False
+        self._held: list[Any] = []  # from a pull that was interrupted
+
+    def pull(self, n: int) -> Run | None:
+        """Ask for n values; one that is refused comes out as an error, and the next pull goes on."""
+        if self._ended:
+            return None
+        items, self._held = self._held[:n], self._held[n:]
+        error: Exception | None = None
+        try:
+            values = self._values if self._values is not None else self._begin()
+            while len(items) < n and error is None:
+                value = next(values)
+                self._done += 1
+                error = self._accept(value, items)
+            if self._closed:  # by another thread, meanwhile
+                _close(values)
+        except StopIteration:
+            self._end()
+        except Exception as failure:
+            self._end()
+            error = error_of(failure)
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self._held = items
+            raise
+        return Run(Objects(items), error) if items or error is not None else None
+
+    def _begin(self) -> Iterator[Any]:
+        node = self._node
+        values: Iterator[Any] = iter(node.function(*node.arguments))
+        for _ in range(self._skip):
+            next(values)
+        self._values = values
+        return values
+
+    def _accept(self, value: Any, items: list[Any]) -> Exception | None:
+        try:
+            items.append(self._check(value))
+        except TypeError as refusal:
+            return InvalidArgumentError(f"TypeError: {refusal}")
+        except InternalError as refusal:
+            return refusal
+        return None
+
+    def _end(self) -> None:
+        self._ended = True
+        self._values = None
+
+    def save(self) -> int:
+        """The number of values that were yielded; -1 at the end."""
+        return -1 if self._ended else self._done - len(self._held)
+
+    def close(self) -> None:
+        """Close the generator."""
+        self._closed = self._ended = True
+        values, self._values = self._values, None
+        if not getattr(values, "gi_running", False):  # else whoever has it run closes it
+            _close(values)
+
+
+def _close(values: Any) -> None:
+    close = getattr(values, "close", None)
+    if close is not None:
+        close()
+
+
+def make_generator_node(generator: Any, types: Any, shapes: Any, args: Any, signature: Any) -> Node:
+    """Check the arguments as TensorFlow does.
+
+    Raises:
+        TypeError: the generator cannot be called, or types and signature are both given or both missing.
+    """
+    if not callable(generator):
+        raise TypeError("`generator` must be a Python callable.")
+    arguments = () if args is None else tuple(map(_argument, args))
+    return GeneratorNode(generator, arguments, _signature(types, shapes, signature))
+
+
+def _argument(value: Any) -> Any:
+    """An argument as numpy has it, bytes for a string."""
+    made = to_value(value)
+    return made if isinstance(made, bytes) else np.asarray(made)[()]
+
+
+def _signature(types: Any, shapes: Any, signature: Any) -> Any:
+    if signature is None:
+        if types is None:
+            raise TypeError(
+                "To specify the output signature you need to provide either the `output_signature` argument or the "
+                "`output_types` argument."
+            )
+        if shapes is None:
+            return structure.map_structure(lambda each: TensorSpec(None, each), types)
+        return _with_shapes(types, shapes)
+    for name, value in (("output_types", types), ("output_shapes", shapes)):
+        if value is not None:
+            raise TypeError(
+                f"The `{name}` argument can not be used together with the `output_signature` argument."
+            )
+    for spec in structure.flatten(signature):
+        if not isinstance(spec, ElementSpec):
+            raise TypeError(
+                "`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
+                f"{type(spec)} which is not."
+            )
+    return signature
+
+
+def _with_shapes(types: Any, shapes: Any) -> Any:
+    """Put types and shapes together: shapes are lists and tuples themselves, so the types say where they stand."""
+    if not structure.is_nested(types):
+        return TensorSpec(shapes, types)
+    if isinstance(types, dict):
+        return {key: _with_shapes(each, shapes[key]) for key, each in types.items()}
+    pairs = zip(types, shapes, strict=True)
+    return structure.rebuild(types, [_with_shapes(*pair) for pair in pairs])

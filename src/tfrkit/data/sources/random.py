@@ -1,0 +1,52 @@
+"""Dataset.random: random numbers, the same as TensorFlow's for a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.model.element_spec import TensorSpec
+from tfrkit.values.philox import make_philox
+
+__all__ = ["RandomNode"]
+
+
+@dataclass(frozen=True, eq=False)
+class RandomNode(Node):
+    """Numbers of 32 bits as int64, without end."""
+
+    seeds: SeedGenerator
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin an epoch, or go on with one."""
+        return _RandomIterator(*((self.seeds.draw(), 0) if state is None else state))
+
+    def element_spec(self) -> Any:
+        """A scalar."""
+        return TensorSpec((), np.int64)
+
+    def cardinality(self) -> int:
+        """There is no end."""
+        return INFINITE_CARDINALITY
+
+
+class _RandomIterator(NodeIterator):
+    def __init__(self, seeds: tuple[int, int], done: int) -> None:
+        self._seeds = seeds
+        self._done = done
+        self._stream = make_philox(*seeds)
+        self._stream.skip(done)
+
+    def pull(self, n: int) -> Run:
+        """Draw."""
+        self._done += n
+        return Run(Columns(self._stream.uint32(n).astype(np.int64), n))
+
+    def save(self) -> Any:
+        """The seeds of the epoch, and how many numbers were drawn."""
+        return [list(self._seeds), self._done]

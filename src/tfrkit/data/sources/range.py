@@ -1,0 +1,65 @@
+"""range: numbers in even steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.model.element_spec import TensorSpec
+
+__all__ = ["RangeNode"]
+
+
+@dataclass(frozen=True, eq=False)
+class RangeNode(Node):
+    """Numbers from `first` on in steps of `step`; `count` of them, or -1 for no end."""
+
+    first: int
+    step: int
+    count: int
+    dtype: np.dtype[Any]
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin at a number of elements given already."""
+        return _RangeIterator(self, 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """A scalar."""
+        return TensorSpec((), self.dtype)
+
+    def cardinality(self) -> int:
+        """As many as there are numbers; -1 is without end."""
+        return self.count
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        if self.count < 0:
+            return f"counter({self.first}, {self.step})"
+        return f"range({self.first}, {self.first + self.count * self.step}, {self.step})"
+
+
+class _RangeIterator(NodeIterator):
+    def __init__(self, node: RangeNode, done: int) -> None:
+        self._node = node
+        self._done = done
+
+    def pull(self, n: int) -> Run | None:
+        """Make the next numbers."""
+        node = self._node
+        if node.count >= 0:
+            n = min(n, node.count - self._done)
+        if n <= 0:
+            return None
+        numbers = node.first + node.step * np.arange(self._done, self._done + n, dtype=np.int64)
+        self._done += n
+        numbers = numbers.astype(node.dtype, copy=False)
+        return Run(Columns(numbers, n))
+
+    def save(self) -> int:
+        """The number of elements given."""
+        return self._done

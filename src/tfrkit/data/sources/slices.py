@@ -1,0 +1,157 @@
+"""from_tensor_slices and from_tensors: elements that are in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.columns import Rows
+from tfrkit.data.elements.element_values import to_tensors
+from tfrkit.data.elements.owned import freeze, freeze_elements
+from tfrkit.data.elements.structure import flatten, map_structure
+from tfrkit.data.elements.structure_specs import spec_of, spec_of_columns
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.sparse import Sparse
+
+__all__ = ["ElementsNode", "SlicesNode", "TensorsNode", "make_slices_node", "make_tensors_node"]
+
+
+@dataclass(frozen=True, eq=False)
+class SlicesNode(Node):
+    """Rows of a structure of columns; its position is the number of rows given."""
+
+    columns: Any
+    count: int
+    spec: Any
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin after so many rows."""
+        return _RowsIterator(Columns(self.columns, self.count), 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """That of a row."""
+        return self.spec
+
+    def cardinality(self) -> int:
+        """Number of rows."""
+        return self.count
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"from_tensor_slices({self.count} rows)"
+
+
+@dataclass(frozen=True, eq=False)
+class TensorsNode(Node):
+    """A single element."""
+
+    element: Any
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin before or after the element."""
+        return _RowsIterator(Objects([self.element]), 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """That of the element."""
+        return spec_of(self.element)
+
+    def cardinality(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return "from_tensors"
+
+
+@dataclass(frozen=True, eq=False)
+class ElementsNode(Node):
+    """Elements that a stage has kept, such as those of a window; `guessed`: others may have other sizes."""
+
+    elements: tuple[Any, ...]
+    spec: Any
+    guessed: bool = False
+
+    @property
+    def opaque(self) -> bool:
+        """If a user's function made them, their spec is what it gave elsewhere."""
+        return self.guessed
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin after so many."""
+        return _RowsIterator(Objects(freeze_elements(list(self.elements))), 0 if state is None else state)
+
+    def element_spec(self) -> Any:
+        """As it was where they came from."""
+        return self.spec
+
+    def cardinality(self) -> int:
+        """Number of elements."""
+        return len(self.elements)
+
+
+class _RowsIterator(NodeIterator):
+    """The elements of one chunk."""
+
+    def __init__(self, chunk: Columns | Objects, done: int) -> None:
+        self._chunk = chunk
+        self._done = done
+
+    def pull(self, n: int) -> Run | None:
+        """Cut off the next."""
+        start = self._done
+        stop = min(start + n, len(self._chunk))
+        if start >= stop:
+            return None
+        self._done = stop
+        return Run(self._chunk.slice(start, stop))
+
+    def save(self) -> int:
+        """The number of elements given."""
+        return self._done
+
+
+def make_slices_node(tensors: Any) -> Node:
+    """Convert the values, and check that they have rows, equally many.
+
+    Raises:
+        ValueError: a value has no rows, or another number of them; or there is no value.
+        InvalidArgumentError: a Sparse has one dimension only.
+    """
+    columns = map_structure(freeze, to_tensors(tensors))
+    found = [column for column in flatten(columns) if column is not None]
+    if not found:
+        raise ValueError("Invalid `element`. `element` should not be empty.")
+    for column in found:
+        if not np.shape(column) if isinstance(column, (np.generic, bytes)) else not column.shape:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        if isinstance(column, Sparse) and column.ndim < 2:
+            raise InvalidArgumentError(
+                f"Rank of input SparseTensor should be > 1, but saw rank: {column.ndim}"
+            )
+    counts = [len(column) for column in found]
+    for count in counts:
+        if count != counts[0]:
+            raise ValueError(f"Dimensions {counts[0]} and {count} are not compatible")
+    spec = spec_of_columns(columns)
+    rows = map_structure(lambda column: Rows([None] * counts[0]) if column is None else column, columns)
+    return SlicesNode(rows, counts[0], spec)
+
+
+def make_tensors_node(tensors: Any) -> Node:
+    """Convert the values.
+
+    Raises:
+        ValueError: TensorFlow has no tensor for a value.
+        InvalidArgumentError: there is no value.
+    """
+    element = map_structure(freeze, to_tensors(tensors))
+    if all(value is None for value in flatten(element)):
+        raise InvalidArgumentError("Length for attr 'Toutput_types' of 0 must be at least minimum 1")
+    return TensorsNode(element)

@@ -1,0 +1,302 @@
+"""interleave and flat_map: elements of datasets that a function makes, from several of them in turn.
+
+Here are the node and the order, which is that of TensorFlow: slots are visited round robin, `block` elements a visit; a
+dataset that has ended leaves its slot empty until the next visit, which opens the next one. Where all slots are open
+and nobody can notice, whole rounds are put together at once. What a slot is, is in `slot.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import Chunk, Objects, concat, gather
+from tfrkit.data.engine.function_spec import call_with, name_of, result_spec
+from tfrkit.data.engine.node import (
+    AUTOTUNE,
+    UNKNOWN_CARDINALITY,
+    Context,
+    Inbox,
+    Node,
+    NodeIterator,
+    Run,
+)
+from tfrkit.data.stages.open_dataset import Slot, node_of
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.threads import default_threads
+
+__all__ = ["InterleaveNode", "resolve_cycle"]
+
+_LITTLE: Final = (
+    64  # a consumer that asks for less gets it from whole rounds made before, where nobody can notice
+)
+_AHEAD: Final = 256
+_CORES_PER_FILE: Final = 3  # TensorFlow opens one dataset for so many cores if it may choose
+
+
+@dataclass(frozen=True, eq=False)
+class InterleaveNode(Node):
+    """`cycle` datasets are open (AUTOTUNE: by the cores); `block` elements of each in turn.
+
+    Attributes:
+        input: what the datasets are made of.
+        function: makes one of an element; a `pure` one of tfrkit's own has an attribute of that name.
+        cycle: how many datasets are open.
+        block: how many elements are taken at a visit.
+        parallel: not None: the datasets are read ahead in threads.
+        deterministic: accepted; the order is always kept.
+        verb: what the user wrote.
+    """
+
+    input: Node
+    function: Callable[..., Any]
+    cycle: int
+    block: int
+    parallel: int | None
+    deterministic: bool | None
+    verb: str
+
+    @property
+    def pure(self) -> bool:
+        """A user's function can notice."""
+        return bool(getattr(self.function, "pure", False)) and self.input.pure
+
+    @property
+    def opaque(self) -> bool:
+        """Only the function knows what it makes."""
+        return not getattr(self.function, "pure", False)
+
+    @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin with no dataset open, or those that were."""
+        return _InterleaveIterator(self, context, state)
+
+    def element_spec(self) -> Any:
+        """That of the first dataset, or of one that is made for a made-up element."""
+        return result_spec(self.input, self._inner_spec)
+
+    def _inner_spec(self, element: Any) -> Any:
+        return node_of(call_with(self.function, element)).element_spec()
+
+    def cardinality(self) -> int:
+        """Nobody knows."""
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        if self.opaque and self.verb == "interleave":
+            return f"interleave({name_of(self.function)}, {self.cycle}, {self.block})"
+        if self.opaque:
+            return f"{self.verb}({name_of(self.function)})"
+        return f"{self.verb}({self.input.label}, {self.cycle} in turn)"
+
+    def resolved_cycle(self) -> int:
+        """How many datasets are open, on this machine."""
+        if self.cycle != AUTOTUNE:
+            return self.cycle
+        cores = default_threads()
+        if self.parallel is None:
+            return cores
+        return math.ceil(cores / _CORES_PER_FILE) if self.parallel == AUTOTUNE else min(self.parallel, cores)
+
+
+def resolve_cycle(cycle: int | None, block: int | None, parallel: int | None) -> tuple[int, int]:
+    """Check the arguments as TensorFlow does, and put in the defaults.
+
+    Returns:
+        The cycle length, which may be AUTOTUNE, and the block length.
+
+    Raises:
+        InvalidArgumentError: one is not positive, or there are more parallel calls than open datasets.
+
+    >>> resolve_cycle(None, None, None), resolve_cycle(4, 2, 3)
+    ((-1, 1), (4, 2))
+    """
+    cycle = AUTOTUNE if cycle is None else cycle
+    block = 1 if block is None else block
+    if parallel is None:
+        for name, value in (("cycle_length", cycle), ("block_length", block)):
+            if value < 1 and (name, value) != ("cycle_length", AUTOTUNE):
+                raise InvalidArgumentError(f"{name} must be greater than zero.")
+        return cycle, block
+    if parallel < 1 and parallel != AUTOTUNE:
+        raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
+    if cycle < 1 and cycle != AUTOTUNE:
+        raise InvalidArgumentError(
+            f"`cycle_length` must be `tf.data.AUTOTUNE` or greater than 0 but is {cycle}"
+        )
+    if block < 1:
+        raise InvalidArgumentError("`block_length` must be > 0")
+    if parallel > cycle != AUTOTUNE:
+        raise InvalidArgumentError(
+            "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or a "
+            "value less than or equal to `cycle_length`. However, `num_parallel_calls` is "
+            f"{parallel} and `cycle_length` is {cycle}"
+        )
+    return cycle, block
+
+
+class _InterleaveIterator(NodeIterator):
+    def __init__(self, node: InterleaveNode, context: Context, state: Any) -> None:
+        self._node = node
+        self._context = context
+        self._cycle = node.resolved_cycle() if state is None else state["cycle"]
+        self._slots: list[Slot | None] = [None] * self._cycle
+        self._at = 0 if state is None else state["slot"]  # the slot that is visited
+        self._done = 0 if state is None else state["done"]  # elements taken at this visit
+        self._ended = False if state is None else state["ended"]  # the input is
+        self._single = 0  # visits to make before whole rounds are tried again
+        self._counts_errors = node.parallel is not None  # TensorFlow's parallel version does
+        self._ready: Chunk | None = None  # whole rounds, for a consumer that asks for little
+        self._given = 0  # elements of them that were given
+        self._before: dict[str, Any] = {}  # where the iterator stood before them
+        for number, saved in enumerate([] if state is None else state["slots"]):
+            if saved is not None:
+                self._slots[number] = Slot.restore(node, context, saved)
+        # Last: seeds that stages of the input share are then where the input needs them, not where the slots did.
+        self._inbox = Inbox(node.input, context, None if state is None else state["input"])
+        left = 0 if state is None else state["given"]
+        while left and (run := self._collect(left)) is not None:  # no errors: there were none in those rounds
+            left -= len(run.chunk)
+
+    def pull(self, n: int) -> Run | None:
+        """Give what is ready, or visit slots until there are n elements, or an error."""
+        if self._ready is None and n < _LITTLE:
+            before = self.save()
+            rounds = self._rounds(_AHEAD)
+            if rounds is not None:
+                self._ready, self._given, self._before = rounds.chunk, 0, before
+        if self._ready is None:
+            return self._collect(n)
+        end = min(len(self._ready), self._given + n)
+        part = self._ready.slice(self._given, end)
+        self._given = end
+        if end == len(self._ready):
+            self._ready = None
+        return Run(part)
+
+    def _collect(self, n: int) -> Run | None:
+        chunks: list[Chunk] = []
+        count = 0
+        while count < n and (not self._ended or any(self._slots)):
+            run = self._rounds(n - count) or self._visit(n - count)
+            if run is None:
+                continue
+            chunks.append(run.chunk)
+            count += len(run.chunk)
+            if run.error is not None:
+                return Run(concat(chunks), run.error)
+        return Run(concat(chunks)) if count else None
+
+    def _visit(self, n: int) -> Run | None:
+        """Open the slot that is visited, or take from it: None if that gave nothing."""
+        slot = self._slots[self._at]
+        if slot is None:
+            error = None if self._ended else self._open()
+            if self._ended:
+                self._next_slot()
+            return None if error is None else Run(Objects([]), error)
+        run = slot.take(min(n, self._node.block - self._done))
+        if run is None:
+            slot.close()
+            self._slots[self._at] = None
+            self._next_slot()
+            return None
+        self._done += len(run.chunk)
+        error = run.error
+        if error is not None and self._done == self._node.block:
+            slot.unread(run, len(run.chunk))  # it belongs to the next visit
+            error = None
+        if error is not None and self._counts_errors:
+            self._done += 1
+        if self._done == self._node.block:
+            self._next_slot()
+        return Run(run.chunk, error)
+
+    def _open(self) -> Exception | None:
+        """Make the next dataset; an error instead takes the slot in TensorFlow's parallel version."""
+        place = self._inbox.save()
+        run = self._inbox.take(1)
+        if run is None:
+            self._ended = True
+            return None
+        error = run.error
+        if len(run.chunk):
+            if error is not None:
+                self._inbox.unread(run, 1)
+            try:
+                self._slots[self._at] = Slot.open(self._node, self._context, place, run.chunk.objects()[0])
+                error = None
+            except Exception as failure:
+                error = failure
+            except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+                self._inbox.unread(run, 0)
+                raise
+        if error is not None and self._counts_errors:
+            self._slots[self._at] = Slot.failed(place, error)
+            return None
+        return error
+
+    def _next_slot(self) -> None:
+        self._done = 0
+        self._at = (self._at + 1) % self._cycle
+
+    def _rounds(self, n: int) -> Run | None:
+        """Make whole rounds at once, where all slots are open and can be asked for more than is needed."""
+        block, open_slots = self._node.block, self._in_turn()
+        if self._single:
+            self._single -= 1
+            return None
+        if self._done or n < 2 * block * len(open_slots) or not all(slot.pure for slot in open_slots):
+            return None
+        if not open_slots or (not self._ended and len(open_slots) < self._cycle):
+            return None
+        rounds = n // (block * len(open_slots))
+        runs = [slot.take(rounds * block) for slot in open_slots]
+        rounds = min(0 if run is None else len(run.chunk) // block for run in runs)
+        for slot, run in zip(open_slots, runs, strict=True):
+            if run is not None:
+                slot.unread(run, rounds * block)
+        if not rounds:
+            self._single = len(open_slots)
+            return None
+        parts = [run.chunk for run in runs if run is not None]
+        which = np.tile(np.repeat(np.arange(len(parts)), block), rounds)
+        rows = np.arange(rounds * block).reshape(rounds, 1, block).repeat(len(parts), axis=1).ravel()
+        return Run(gather(parts, which, rows))
+
+    def _in_turn(self) -> list[Slot]:
+        order = self._slots[self._at :] + self._slots[: self._at]
+        return [slot for slot in order if slot is not None]
+
+    def save(self) -> Any:
+        """Where the input stands, the open datasets, which of them is visited, and what was given of later rounds."""
+        if self._ready is not None:
+            return {**self._before, "given": self._given}
+        return {
+            "input": self._inbox.save(),
+            "slots": [None if slot is None else slot.save() for slot in self._slots],
+            "slot": self._at,
+            "done": self._done,
+            "ended": self._ended,
+            "cycle": self._cycle,
+            "given": 0,
+        }
+
+    def close(self) -> None:
+        """Close the open datasets and the input."""
+        for slot in self._slots:
+            if slot is not None:
+                slot.close()
+        self._slots = [None] * self._cycle
+        self._ended, self._ready = True, None
+        self._inbox.close()

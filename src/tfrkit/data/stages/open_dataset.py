@@ -1,0 +1,127 @@
+"""Slot: one of the datasets that interleave reads from, and how it is opened and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.engine.function_spec import call_with
+from tfrkit.data.engine.keep_order import keep_order
+from tfrkit.data.engine.node import AUTOTUNE, Context, Inbox, Node, Run
+from tfrkit.data.engine.rewrites import optimise
+from tfrkit.data.stages.prefetch import PrefetchNode
+
+__all__ = ["Slot", "node_of"]
+
+_AHEAD: Final = 256  # elements that are asked for at once where nobody can notice
+_OVER: Final = -1
+
+
+class _Description(Protocol):
+    """What a slot needs to know of the node that it is part of."""
+
+    @property
+    def input(self) -> Node: ...
+    @property
+    def function(self) -> Callable[..., Any]: ...
+    @property
+    def parallel(self) -> int | None: ...
+
+
+def node_of(made: Any) -> Node:
+    """The node of the dataset that a user's function made.
+
+    Raises:
+        TypeError: it is no dataset.
+    """
+    node = getattr(made, "node", None)
+    if not isinstance(node, Node):
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(made)}.")
+    return node
+
+
+class Slot:
+    """An open dataset, and the place of the element that it was made of.
+
+    Attributes:
+        pure: nobody can notice how far ahead it is read.
+    """
+
+    __slots__ = ("_box", "_error", "_place", "pure")
+
+    def __init__(self, place: Any, box: Inbox | None, error: Exception | None, *, pure: bool) -> None:
+        self._place = place
+        self._box = box
+        self._error = error  # in the place of a dataset that could not be made
+        self.pure = pure
+
+    @classmethod
+    def open(cls, node: _Description, context: Context, place: Any, element: Any, state: Any = None) -> Slot:
+        """Call the function, and begin what it makes, or go on with it.
+
+        Raises:
+            Exception: that of the function.
+        """
+        made = optimise(keep_order(node_of(call_with(node.function, element)), free=False))
+        pure = made.pure
+        if node.parallel is not None and not getattr(made, "reads_ahead", False):
+            made = PrefetchNode(made, AUTOTUNE)
+        return cls(place, Inbox(made, context, state), None, pure=pure)
+
+    @classmethod
+    def failed(cls, place: Any, error: Exception) -> Slot:
+        """A slot that gives an error, and ends."""
+        return cls(place, None, error, pure=False)
+
+    @classmethod
+    def restore(cls, node: _Description, context: Context, saved: Any) -> Slot:
+        """Make the dataset again of the same element, and go on where it stood.
+
+        Raises:
+            Exception: the input or the function fails where it did not fail before.
+        """
+        if saved["at"] == _OVER:
+            return cls(saved["of"], None, None, pure=False)
+        inbox = Inbox(node.input, context, saved["of"])
+        try:
+            run = inbox.take(1)
+        finally:
+            inbox.close()
+        if run is None or not len(run.chunk):
+            error = None if run is None else run.error
+            return cls.failed(saved["of"], error or RuntimeError("the element of a dataset has gone"))
+        try:
+            return cls.open(node, context, saved["of"], run.chunk.objects()[0], saved["at"])
+        except Exception as failure:
+            if saved["at"] is not None:
+                raise
+            return cls.failed(saved["of"], failure)
+
+    def take(self, n: int) -> Run | None:
+        """Give at most n elements."""
+        if self._box is None:
+            error, self._error = self._error, None
+            return None if error is None else Run(Objects([]), error)
+        if not self.pure:
+            return self._box.take(n)
+        run = self._box.take(max(n, _AHEAD))
+        if run is None or len(run.chunk) <= n:
+            return run
+        self._box.unread(run, n)
+        return Run(run.chunk.slice(0, n))
+
+    def unread(self, run: Run, used: int) -> None:
+        """Put back the run that was taken last, except its first elements, and its error."""
+        if self._box is not None:
+            self._box.unread(run, used)
+
+    def save(self) -> Any:
+        """The element that it was made of, and where it stands: None if it could not be made, -1 if that was said."""
+        at = self._box.save() if self._box is not None else None if self._error is not None else _OVER
+        return {"of": self._place, "at": at}
+
+    def close(self) -> None:
+        """Close the dataset."""
+        if self._box is not None:
+            self._box.close()

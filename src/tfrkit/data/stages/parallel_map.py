@@ -1,0 +1,439 @@
+"""map with calls in several threads: results in order, unless it may be given up.
+
+A thread claims the next element of the input, one thread at a time, and calls the function with it while others do
+the same. At most so many elements are under way as calls may run at once, or as the consumer asks for. Within a claim
+things come in order, so what was given of it is a number. The state is where the oldest claim stands that was not all
+given, what was given of it, and (without order) which later elements were given.
+
+Threads cost more than they bring if the function only computes in Python, since only one computes at a time. `Settling`
+finds out: calls then run in the consumer's thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from tfrkit.data.elements.chunk import Objects, concat
+from tfrkit.data.elements.origin import Origin
+from tfrkit.data.engine.background import Ahead, Place
+from tfrkit.data.engine.call_each import call_each, call_with_one
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.data.engine.seen_ranges import Given
+from tfrkit.data.engine.thread_choice import Settling
+from tfrkit.values.stateful import watch
+
+__all__ = ["ParallelMapIterator"]
+
+_CLAIM_SECONDS: Final = 0.02  # that a thread works on what it claims at once, if a consumer waits for so many
+_MOST_CLAIMED: Final = 32
+_PATIENCE_SECONDS: Final = (
+    0.05  # a consumer waits so long for the rest of a claim, before it takes what is ready
+)
+_SLACK: Final = 64  # results that may be ready before the consumer asks, if the user leaves that open
+_SLACK_BYTES: Final = 16 << 20
+
+
+class _Claim:
+    """An element that one thread works on, or an error of the input, or both; and what has become of them so far.
+
+    Attributes:
+        place: of the first one.
+        count: of all items, which are elements and the input's error after them.
+        made: results and failures.
+        given: how many of them the consumer has got.
+        error_given: the consumer got the error after the elements before, in an earlier life of the iterator.
+    """
+
+    __slots__ = (
+        "_error",
+        "_finished",
+        "_origin",
+        "count",
+        "elements",
+        "error_given",
+        "given",
+        "made",
+        "place",
+    )
+
+    def __init__(self, place: Place, run: Run, given: Given, *, origin: bool) -> None:
+        self.place = place
+        self.elements = run.chunk.objects()
+        self._origin: Origin | None = run.chunk.origin if origin else None
+        self._error = run.error
+        self._finished = False
+        size = len(self.elements)
+        self.count = size + (run.error is not None)
+        self.given = size if given.first else 0
+        self.made: list[Any] = [None] * self.given
+        self.error_given = run.error is not None and given.has(size)
+        given.advance(self.count)
+
+    @property
+    def single(self) -> bool:
+        """Whether it is of one element at most."""
+        return len(self.elements) <= 1
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something to be given."""
+        return self.given < len(self.made)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all calls are done."""
+        return self._finished
+
+    @property
+    def over(self) -> bool:
+        """Whether everything was given."""
+        return self._finished and not self.waiting
+
+    def give(self, n: int) -> BaseException | None:
+        """Give at most n results, as far as the first failure, which is returned and counts as given."""
+        made = self.made
+        end = min(len(made), self.given + n)
+        while self.given < end:
+            self.given += 1
+            item = made[self.given - 1]
+            if type(item) is _Failure:
+                return item.error
+        return None
+
+    def chunk(self, first: int, count: int) -> Objects:
+        """Some results."""
+        origin = None if self._origin is None else self._origin.slice(first, first + count)
+        return Objects(self.made[first : first + count], origin)
+
+    def finish(self) -> None:
+        """All calls are done: what follows is the input's error."""
+        if self._error is not None and not self.error_given:
+            self.made.append(_Failure(self._error))
+        self._finished = True
+
+
+class _Failure:
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class ParallelMapIterator(NodeIterator):
+    """Results of a function that is called in threads."""
+
+    def __init__(
+        self,
+        node: Node,
+        context: Context,
+        state: Any,
+        function: Callable[..., Any],
+        parallel: int,
+        *,
+        ordered: bool,
+        watched: bool = False,
+    ) -> None:
+        """Over the elements of a node, so many calls at once (AUTOTUNE finds out).
+
+        `watched`: calls run one after another as soon as one of them notes that order counts; see `values.stateful`.
+        """
+        self._interrupted = False
+        self._calls = _Calls(node, context, state, function, parallel, ordered=ordered, watched=watched)
+
+    def pull(self, n: int) -> Run | None:
+        """Give what is ready; wait if nothing is."""
+        calls = self._calls
+        if self._interrupted:
+            calls.recover()
+        self._interrupted = True  # until it is known not to be
+        calls.want(n)
+        try:
+            run = calls.take_ready(n)
+            while run is None and not calls.over():
+                run = calls.call_here(n) if calls.inline() else calls.wait_for(n)
+        finally:
+            calls.want(0)
+        if run is not None:
+            calls.push()
+        self._interrupted = False
+        return run
+
+    def save(self) -> Any:
+        """Where the oldest element stands that was not given, and which later ones were."""
+        return self._calls.save()
+
+    def close(self) -> None:
+        """End the background work; calls that have begun are not waited for."""
+        self._calls.close()
+
+
+class _Calls(Ahead):
+    """What the consumer and the threads share."""
+
+    __slots__ = (
+        "_claims",
+        "_function",
+        "_given",
+        "_here",
+        "_ordered",
+        "_origin",
+        "_pure",
+        "_result_bytes",
+        "_settling",
+        "_since",
+        "_under_way",
+        "_wanted",
+        "_watched",
+    )
+
+    def __init__(
+        self,
+        node: Node,
+        context: Context,
+        state: Any,
+        function: Callable[..., Any],
+        parallel: int,
+        *,
+        ordered: bool,
+        watched: bool,
+    ) -> None:
+        super().__init__(node, context, state)
+        fixed = parallel > 0
+        self._function = function
+        self._ordered = ordered
+        self._watched = watched
+        self._origin = context.origin
+        self._settling = Settling(parallel if fixed else context.threads, fixed=fixed)
+        self._given = Given(state.get("given") if state else None)  # of what the input gives next
+        self._claims: deque[_Claim] = deque()
+        self._here = False  # the consumer pulls
+        self._under_way = 0  # elements and errors that were claimed and not given
+        self._wanted = 0  # elements that the consumer waits for
+        self._pure = node.pure
+        self._result_bytes = 0  # of one, once it is known
+        self._since = 0.0  # when the consumer began to wait
+
+    # ---- the consumer
+
+    def want(self, n: int) -> None:
+        """The consumer asks for n elements, or no longer asks."""
+        self._wanted = n
+
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.closed or (self.ended and not self._open_claims())
+
+    def inline(self) -> bool:
+        """Whether the next call runs in the consumer's thread."""
+        busy = self.pulling or self._given or self.closed
+        return self._settling.inline and not busy and not self._open_claims()
+
+    def take_ready(self, n: int) -> Run | None:
+        """Give at most n results that are ready, as far as the first error; None if none is."""
+        chunks: list[Objects] = []
+        error: BaseException | None = None
+        with self.lock:
+            for claim in self._open_claims():
+                first, error = claim.given, claim.give(n)
+                count = claim.given - first
+                self._under_way -= count
+                count -= error is not None
+                if count:
+                    chunks.append(claim.chunk(first, count))
+                n -= count
+                if chunks and not isinstance(error, Exception | None):  # what is raised here, alone
+                    claim.given, self._under_way, error = claim.given - 1, self._under_way + 1, None
+                    break
+                if n == 0 or error is not None or (self._ordered and not claim.over):
+                    break
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        return Run(concat(chunks), error) if chunks or error is not None else None
+
+    def wait_for(self, n: int) -> Run | None:
+        """Wait until a result is ready, or it turns out that there is none."""
+        self._since = time.perf_counter()
+        self.wait(self._ready, self.push)
+        return self.take_ready(n)
+
+    def call_here(self, n: int) -> Run | None:
+        """Pull and call in this thread, until it is known whether threads are better."""
+        ended = False
+        try:
+            with self.lock:
+                self._here = True
+                self.reserve()
+            run = self.take(n if self._settling.settled else 1)
+            if run is None:
+                ended = True
+                return None
+            elements = run.chunk.objects()
+            try:
+                made, error = self._call(elements)
+            except BaseException:
+                self.put_back(run, 0)
+                raise
+            if error is not None:
+                self.put_back(run, len(made) + 1)
+        finally:
+            with self.lock:
+                self.release(ended=ended)
+                self._here = False
+        origin = run.chunk.slice(0, len(made)).origin if self._origin else None
+        return Run(Objects(made, origin), run.error if error is None else error)
+
+    def recover(self) -> None:
+        """Put right what a pull may have left half done that was interrupted."""
+        with self.lock:
+            self._under_way = sum(each.count - each.given - each.error_given for each in self._claims)
+            if self._here:
+                self.release()
+                self._here = False
+
+    def push(self) -> None:
+        """See to it that there are threads for what may be claimed."""
+        with self.lock:
+            wanted = self._room() > 0 and self.active < self._settling.threads
+        if wanted:
+            self.begin(self._work)
+
+    def save(self) -> dict[str, Any]:
+        """Where the oldest element stands that was not given, and which later ones were."""
+        with self.lock:
+            given, at = Given(), 0
+            place = self.now()
+            for number, claim in enumerate(self._open_claims()):
+                if number == 0:
+                    place = claim.place.after(claim.given)
+                    at = -claim.given
+                else:
+                    given.add(at, at + claim.given)
+                at += claim.count
+                if claim.error_given:
+                    given.add(at - 1, at)
+            for begin, end in self._given.ranges():
+                given.add(at + begin, at + end)
+            return {**place.state(), "given": given.ranges()}
+
+    def close(self) -> None:
+        """Forget what is ready, and want no more."""
+        super().close()
+        with self.lock:
+            self._claims.clear()
+
+    def _open_claims(self) -> deque[_Claim]:
+        """The claims from the first one on that is not over: one may end after its last result was given."""
+        with self.lock:
+            while self._claims and self._claims[0].over:
+                self._claims.popleft()
+            return self._claims
+
+    def _ready(self) -> bool:
+        if self.over() or self.inline():
+            return True
+        with self.lock:
+            patient = time.perf_counter() - self._since < _PATIENCE_SECONDS
+            for claim in self._open_claims():
+                if claim.waiting and (claim.finished or claim.single or not patient):
+                    return True
+                if self._ordered and not claim.over:
+                    return False
+            return False
+
+    def _call(self, elements: list[Any]) -> tuple[list[Any], Exception | None]:
+        if self._settling.settled:
+            return call_each(self._function, elements)
+        start, busy = time.perf_counter(), time.thread_time()
+        result: tuple[list[Any], Exception | None]
+        result, noted = watch(call_each, self._function, elements)
+        with self.lock:
+            if noted and self._watched:
+                self._settling.stay_inline()
+            self._settling.timed(time.perf_counter() - start, time.thread_time() - busy)
+        return result
+
+    # ---- threads
+
+    def _room(self) -> int:
+        """How many elements may be claimed now; with the lock held."""
+        if self.closed or self.ended or self.pulling or (self._settling.inline and not self._given):
+            return 0
+        return self._wanted + self._slack() - self._under_way
+
+    def _slack(self) -> int:
+        """How many may be claimed that nobody asks for yet: the threads go on while the consumer is busy."""
+        settling = self._settling
+        if settling.fixed or not settling.settled:
+            return settling.threads
+        return max(settling.threads, min(_SLACK, _SLACK_BYTES // max(1, self._result_bytes)))
+
+    def _share(self) -> int:
+        """How many elements a thread may claim at once; with the lock held.
+
+        One, unless more calls are wanted than threads have begun and nobody notices what is pulled: each claim is a
+        hand-over, and wakes the consumer.
+        """
+        settling = self._settling
+        if not self._pure or not settling.settled or self._given:
+            return 1
+        most = int(_CLAIM_SECONDS / max(settling.seconds, 1e-9))
+        return max(1, min(_MOST_CLAIMED, most, self._room() // settling.threads))
+
+    def _work(self, ticket: object) -> None:
+        first, last = True, False
+        while True:
+            with self.lock:
+                if self._room() <= 0 or (self.stopped and not first):
+                    last = self.leave(ticket)
+                    break
+                share = self._share()
+                self.reserve()
+            first = False
+            claim = self._claim(share)
+            if claim is not None:
+                self._work_on(claim)
+        if last:
+            self.finish()
+        self.ring()
+
+    def _claim(self, count: int) -> _Claim | None:
+        """Claim elements: a function so cheap that this costs much is called in the consumer's thread."""
+        run: Run | None = None
+        failure: BaseException | None = None
+        try:
+            run = self.take(count)
+        except BaseException as error:  # the consumer gets it
+            failure = error
+        with self.lock:
+            place = self.now()
+            self.release(ended=run is None and failure is None)
+            if failure is not None:
+                run = Run(Objects([]), failure)  # type: ignore[arg-type]  # raised as it is
+            claim = None if run is None else _Claim(place, run, self._given, origin=self._origin)
+            if claim is not None and not self.closed:
+                self._claims.append(claim)
+                self._under_way += claim.count - claim.given - claim.error_given
+        self.push()
+        return claim
+
+    def _work_on(self, claim: _Claim) -> None:
+        settling = self._settling
+        for element in claim.elements[claim.given :]:
+            if self.closed:
+                return
+            start, busy = (0.0, 0.0) if settling.settled else (time.perf_counter(), time.thread_time())
+            try:
+                claim.made.append(call_with_one(self._function, element))
+            except BaseException as error:  # the consumer gets it
+                claim.made.append(_Failure(error))
+            if not settling.settled:
+                seconds, busy = time.perf_counter() - start, time.thread_time() - busy
+                with self.lock:
+                    settling.timed(seconds, busy)
+        claim.finish()
+        if not self._result_bytes:
+            self._result_bytes = claim.chunk(0, 1).nbytes
+        self.ring()

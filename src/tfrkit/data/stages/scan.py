@@ -1,0 +1,87 @@
+"""scan: a function of a running state and the element gives the next state and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.data.elements.element_values import to_result
+from tfrkit.data.elements.owned import copies_for
+from tfrkit.data.elements.structure import map_structure
+from tfrkit.data.elements.structure_specs import shown_types, spec_of
+from tfrkit.data.engine.function_spec import name_of, result_spec
+from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.model.element_spec import spec_of_value
+
+__all__ = ["ScanNode"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScanNode(StepsNode):
+    """From `state` on, `function(state, element)` gives a pair."""
+
+    input: Node
+    state: Any
+    function: Callable[..., Any]
+
+    @property
+    def opaque(self) -> bool:
+        """Only the function knows what it makes."""
+        return True
+
+    def steps(self, begin: Open) -> Iterator[Any]:
+        """Call the function with each."""
+        return _Steps(begin(self.input), self.state, self.function)
+
+    def element_spec(self) -> Any:
+        """That of what the function gives for an element and the first state."""
+        return result_spec(
+            self.input,
+            lambda element: map_structure(spec_of_value, take_step(self.function, self.state, element)[1]),
+        )
+
+    def cardinality(self) -> int:
+        """As the input's."""
+        return self.input.cardinality()
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return f"scan({name_of(self.function)})"
+
+
+def take_step(function: Callable[..., Any], state: Any, element: Any) -> tuple[Any, Any]:
+    """The next state, and what comes out.
+
+    Raises:
+        TypeError: the function gives no pair, or a state of another type.
+    """
+    made = to_result(function(*copies_for(function, [state, element])))
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise TypeError(
+            "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value "
+            f"but its return type is {map_structure(spec_of_value, made)}."
+        )
+    expected, got = shown_types(spec_of(state)), shown_types(spec_of(made[0]))
+    if expected != got:
+        raise TypeError(
+            "Invalid `scan_func`. The element types for the new state must match the initial state. "
+            f"Expected {expected}, got {got}."
+        )
+    return made
+
+
+class _Steps:
+    def __init__(self, elements: Elements, state: Any, function: Callable[..., Any]) -> None:
+        self._elements = elements
+        self._state = state
+        self._function = function
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        self._state, made = take_step(self._function, self._state, next(self._elements))
+        return made

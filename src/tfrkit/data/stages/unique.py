@@ -1,0 +1,89 @@
+"""unique: every element once, where it comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.data.elements.structure import flatten
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
+from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.element_spec import dtype_name
+
+__all__ = ["UniqueNode"]
+
+_TYPES: Final = frozenset({"int32", "int64", "string"})
+
+
+@dataclass(frozen=True, eq=False)
+class UniqueNode(StepsNode):
+    """Elements that did not come before; all that came are remembered."""
+
+    input: Node
+
+    def __post_init__(self) -> None:
+        """Refuse what TensorFlow refuses, where that is known without running a user's function."""
+        if not self.input.opaque:
+            self.check(self.input.element_spec())
+
+    @staticmethod
+    def check(spec: Any) -> None:
+        """Refuse elements of several parts, or of other types.
+
+        Raises:
+            InvalidArgumentError: there are several parts.
+            TypeError: the type is not one of three.
+        """
+        leaves = flatten(spec)
+        for leaf in leaves:
+            if dtype_name(leaf.dtype) not in _TYPES:
+                raise TypeError(
+                    f"`tf.data.Dataset.unique` does not support type <dtype: '{dtype_name(leaf.dtype)}'> -- only "
+                    "`tf.int32`, `tf.int64`, and `tf.string` are supported."
+                )
+        if len(leaves) != 1:
+            raise InvalidArgumentError("UniqueDataset only supports inputs with a single component.")
+
+    def steps(self, begin: Open) -> Iterator[Any]:
+        """Look at each."""
+        return _Steps(begin(self.input))
+
+    def element_spec(self) -> Any:
+        """As the input's."""
+        spec = self.input.element_spec()
+        self.check(spec)
+        return spec
+
+    def cardinality(self) -> int:
+        """Nobody knows."""
+        return UNKNOWN_CARDINALITY
+
+
+class _Steps:
+    def __init__(self, elements: Elements) -> None:
+        self._elements = elements
+        self._seen: set[Any] = set()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        while True:
+            element = next(self._elements)
+            key = _key(element)
+            if key not in self._seen:
+                self._seen.add(key)
+                return element
+
+
+def _key(element: Any) -> Any:
+    value = flatten(element)[0]
+    if isinstance(value, bytes):
+        return value
+    array = np.asarray(value)
+    content = tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes()
+    return array.shape, content

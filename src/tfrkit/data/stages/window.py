@@ -1,0 +1,126 @@
+"""window: datasets of consecutive elements."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
+from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.sources.slices import ElementsNode
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.element_spec import DatasetSpec
+
+__all__ = ["MakeDataset", "WindowNode", "make_window_node"]
+
+MakeDataset = Callable[[Node], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class WindowNode(StepsNode):
+    """Window k has the elements k * shift + j * stride; `make` makes a dataset of a node."""
+
+    input: Node
+    size: int
+    shift: int
+    stride: int
+    drop: bool
+    make: MakeDataset = field(metadata={"unsigned": True})
+
+    def steps(self, begin: Open) -> Iterator[Any]:
+        """Keep as many elements as a window spans."""
+        return _Steps(self, begin(self.input))
+
+    def element_spec(self) -> Any:
+        """A dataset in the place of every value."""
+        return map_structure(lambda leaf: DatasetSpec(leaf, self.make), self.input.element_spec())
+
+    def cardinality(self) -> int:
+        """One for every shift, less those that would not be full."""
+        count = self.input.cardinality()
+        if count < 0:
+            return count
+        if self.drop:
+            count -= (self.size - 1) * self.stride
+        return max(0, -(-count // self.shift))
+
+    @property
+    def label(self) -> str:
+        """As written."""
+        return (
+            f"window({self.size}, {self.shift}, {self.stride}{', drop_remainder=True' if self.drop else ''})"
+        )
+
+
+def make_window_node(node: Node, sizes: tuple[int, int, int], drop: bool, make: MakeDataset) -> Node:
+    """Check the arguments.
+
+    Raises:
+        InvalidArgumentError: size, shift or stride is not positive.
+    """
+    for name, value in zip(("size", "shift", "stride"), sizes, strict=True):
+        if value <= 0:
+            raise InvalidArgumentError(f"Window {name} must be greater than zero.")
+    return WindowNode(node, *sizes, drop, make)
+
+
+class _Failed:
+    """An error in the place of an element."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class _Steps:
+    def __init__(self, node: WindowNode, elements: Elements) -> None:
+        self._node = node
+        self._elements = elements
+        self._spec = node.input.element_spec()
+        self._kept: deque[Any] = deque()
+        self._skip = 0  # elements before the next window that no window has
+        self._ended = False
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        node = self._node
+        span = (node.size - 1) * node.stride + 1
+        while not self._ended and (self._skip or len(self._kept) < span):
+            try:
+                element = next(self._elements)
+            except StopIteration:
+                self._ended = True
+                break
+            except Exception as error:  # it counts only for windows that have it
+                element = _Failed(error)
+            if self._skip:
+                self._skip -= 1
+            else:
+                self._kept.append(element)
+        if not self._kept or (node.drop and len(self._kept) < span):
+            raise StopIteration
+        chosen = list(self._kept)[: span : node.stride]
+        for _ in range(min(node.shift, len(self._kept))):
+            self._kept.popleft()
+        self._skip = max(0, node.shift - span) if not self._kept else 0
+        for element in chosen:
+            if isinstance(element, _Failed):
+                raise element.error
+        return self._datasets(chosen)
+
+    def _datasets(self, elements: list[Any]) -> Any:
+        """One for each part of an element."""
+        node = self._node
+        if not is_nested(self._spec):
+            return node.make(ElementsNode(tuple(elements), self._spec, node.opaque))
+        columns = zip(*map(flatten, elements), strict=True)
+        specs = flatten(self._spec)
+        parts = [
+            node.make(ElementsNode(tuple(column), spec, node.opaque))
+            for column, spec in zip(columns, specs, strict=True)
+        ]
+        return pack(self._spec, parts)

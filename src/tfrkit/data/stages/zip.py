@@ -1,0 +1,167 @@
+"""zip: elements of several datasets side by side.
+
+One element of each makes one. An error of one of them takes the place of the whole element, and the others go on, too,
+so that they stay in step; this is TensorFlow's way. As long as nobody can notice, whole runs are zipped at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
+from tfrkit.data.engine.node import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Context,
+    Inbox,
+    Node,
+    NodeIterator,
+    Run,
+)
+
+__all__ = ["ZipNode", "make_zip_node"]
+
+_WRONG = "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects"
+
+
+@dataclass(frozen=True, eq=False)
+class ZipNode(Node):
+    """Parts in a structure; `packing` is that structure with numbers of the parts as leaves."""
+
+    parts: tuple[Node, ...]
+    packing: Any
+
+    @property
+    def counts(self) -> bool:
+        """Elements are made again from a place before them."""
+        return True
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        """Begin all parts; none if the end was reached."""
+        states = [None] * len(self.parts) if state is None else state
+        inboxes = [Inbox(part, context, at) for part, at in zip(self.parts, states, strict=bool(states))]
+        return _ZipIterator(self, inboxes)
+
+    def element_spec(self) -> Any:
+        """Those of the parts, packed."""
+        return map_structure(lambda number: self.parts[number].element_spec(), self.packing)
+
+    def cardinality(self) -> int:
+        """The smallest."""
+        counts = [part.cardinality() for part in self.parts]
+        finite = [count for count in counts if count != INFINITE_CARDINALITY]
+        if not finite:
+            return INFINITE_CARDINALITY
+        return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in finite else min(finite)
+
+
+def make_zip_node(args: tuple[Any, ...], datasets: Any) -> Node:
+    """Check the arguments as TensorFlow does; each leaf is a Dataset, whose `.node` counts.
+
+    Raises:
+        TypeError: with TensorFlow's text.
+    """
+    if not args and datasets is None:
+        raise TypeError("Must pass at least one dataset to `zip`.")
+    if args and datasets is not None:
+        raise TypeError("Both `*args` and `datasets` cannot be set.")
+    given = datasets if not args else args[0] if len(args) == 1 else args
+    parts: list[Node] = []
+
+    def number(leaf: Any) -> int:
+        node = getattr(leaf, "node", None)
+        if isinstance(leaf, list):
+            raise TypeError(f"{_WRONG}. Python `list` is not supported and you should use `tuple` instead.")
+        if not isinstance(node, Node):
+            raise TypeError(f"{_WRONG} but encountered object of type {type(leaf)}.")
+        parts.append(node)
+        return len(parts) - 1
+
+    packing = map_structure(number, given)
+    return ZipNode(tuple(parts), packing)
+
+
+class _ZipIterator(NodeIterator):
+    def __init__(self, node: ZipNode, inboxes: list[Inbox]) -> None:
+        self._packing = node.packing
+        self._inboxes = inboxes
+        # Those that may be asked for more than is used come first, then at most one that may not.
+        order = sorted(range(len(inboxes)), key=lambda number: not node.parts[number].pure)
+        self._order = order if sum(not part.pure for part in node.parts) <= 1 else []
+        self._ended = not inboxes
+
+    def pull(self, n: int) -> Run | None:
+        """Give what all parts have."""
+        if self._ended:
+            return None
+        return self._pull_many(n) or self._pull_one()
+
+    def _pull_many(self, n: int) -> Run | None:
+        """Zip runs without errors; None if a part is at its end or at an error, with nothing taken."""
+        runs: dict[int, Run] = {}
+        for number in self._order:
+            run = self._inboxes[number].take(n)
+            if run is not None:
+                runs[number] = run
+                n = min(n, len(run.chunk))
+            if run is None or not n:
+                n = 0
+                break
+        used = n if self._order else 0
+        for number, run in runs.items():
+            if used < len(run.chunk) or run.error is not None:
+                self._inboxes[number].unread(run, used)
+        if not used:
+            return None
+        chunks = [runs[number].chunk for number in range(len(self._inboxes))]
+        return Run(_zip_chunks(self._packing, [chunk.slice(0, used) for chunk in chunks], used))
+
+    def _pull_one(self) -> Run | None:
+        """Take one element of each part in turn."""
+        error: Exception | None = None
+        chunks: list[Chunk] = []
+        for inbox in self._inboxes:
+            run = inbox.take(1)
+            if run is None:
+                self._ended = True  # also if another part has an error here, which still comes
+                return None if error is None else Run(Objects([]), error)
+            if not len(run.chunk):
+                error = error or run.error
+            elif run.error is not None:
+                inbox.unread(run, 1)
+            chunks.append(run.chunk)
+        if error is not None:
+            return Run(Objects([]), error)
+        return Run(_zip_chunks(self._packing, chunks, 1))
+
+    def save(self) -> Any:
+        """Where each part stands; nothing at the end."""
+        return [] if self._ended else [inbox.save() for inbox in self._inboxes]
+
+    def close(self) -> None:
+        """Close all parts."""
+        for inbox in self._inboxes:
+            inbox.close()
+
+
+def _zip_chunks(packing: Any, chunks: list[Chunk], count: int) -> Chunk:
+    """Elements side by side; columns if all are, and records as a column if there is another."""
+    if not is_nested(packing):
+        return chunks[0]
+    if not any(isinstance(chunk, Objects) for chunk in chunks):
+        columns = [_as_columns(chunk) for chunk in chunks]
+        return Columns(map_structure(lambda number: columns[number], packing), count)
+    lists = [chunk.objects() for chunk in chunks]
+    rows = list(zip(*lists, strict=True))
+    if packing == tuple(range(len(lists))) and type(packing) is tuple:
+        return Objects(rows)
+    order = flatten(packing)
+    return Objects([pack(packing, [row[number] for number in order]) for row in rows])
+
+
+def _as_columns(chunk: Chunk) -> Any:
+    return (
+        chunk.batch() if isinstance(chunk, Records) else chunk.columns if isinstance(chunk, Columns) else None
+    )
