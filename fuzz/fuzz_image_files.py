@@ -14,9 +14,9 @@ import types
 
 import atheris
 
-from tfrkit.build.image_header import BadImageError, read_image_header
-from tfrkit.build.image_orientation import jpeg_orientation
-from tfrkit.build.zip_directory import read_zip_directory
+from tfrkit.build.images.image_header import BadImageError, read_image_header
+from tfrkit.build.images.image_orientation import jpeg_orientation
+from tfrkit.build.images.sources.zip_directory import read_zip_directory
 from tfrkit.errors import InvalidArgumentError
 
 MAX_INPUT_BYTES = 1 << 16

@@ -12,13 +12,13 @@ from tfrkit import errors
 
 if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type checkers and editors
     from tfrkit import build, image
-    from tfrkit.build.compress import compress
-    from tfrkit.build.merge import merge
-    from tfrkit.build.reshard import reshard
-    from tfrkit.build.sample import sample
-    from tfrkit.build.select import select
-    from tfrkit.build.shuffle import shuffle
-    from tfrkit.build.split import split
+    from tfrkit.build.reshape.compress import compress
+    from tfrkit.build.reshape.merge import merge
+    from tfrkit.build.reshape.reshard import reshard
+    from tfrkit.build.reshape.sample import sample
+    from tfrkit.build.reshape.select import select
+    from tfrkit.build.reshape.shuffle import shuffle
+    from tfrkit.build.reshape.split import split
     from tfrkit.data.dataset import Dataset
     from tfrkit.data.engine.iterator import DatasetIterator
     from tfrkit.data.engine.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -193,13 +193,13 @@ __all__ = [
 
 # Each module with what it gives to this one.
 _EXPORTS = {
-    "build.compress": "compress",
-    "build.merge": "merge",
-    "build.reshard": "reshard",
-    "build.sample": "sample",
-    "build.select": "select",
-    "build.shuffle": "shuffle",
-    "build.split": "split",
+    "build.reshape.compress": "compress",
+    "build.reshape.merge": "merge",
+    "build.reshape.reshard": "reshard",
+    "build.reshape.sample": "sample",
+    "build.reshape.select": "select",
+    "build.reshape.shuffle": "shuffle",
+    "build.reshape.split": "split",
     "data.dataset": "Dataset",
     "data.engine.iterator": "DatasetIterator",
     "data.engine.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",

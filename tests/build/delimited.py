@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tfrkit.build.delimited import DelimitedFormat
-from tfrkit.build.table_format import Column, InputFile, Piece, Seen, Survey
-from tfrkit.build.watch import BadInput, OnBad, Watch
+from tfrkit.build.job.progress import BadInput, OnBad, Watch
+from tfrkit.build.tables.delimited.delimited import DelimitedFormat
+from tfrkit.build.tables.table_format import Column, InputFile, Piece, Seen, Survey
 from tfrkit.engines.local import Stop
 
 

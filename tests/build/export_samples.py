@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc, parquet
 
 import tfrkit
-from tfrkit.build.json_notation import decode_special
+from tfrkit.build.tables.json_notation import decode_special
 from tfrkit.model.no_bytes import NoBytes
 from tfrkit.parsing.encode import ExampleEncoder
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfrkit.build.job import BadInput, Group, Job, Watch
+from tfrkit.build.job.job import BadInput, Group, Job, Watch
 from tfrkit.model.block import Block
 
 PER_BLOCK = 50

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import tfrkit
-from tfrkit.build.job import BuildReport
+from tfrkit.build.job.job import BuildReport
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:

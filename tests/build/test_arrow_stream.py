@@ -13,7 +13,7 @@ import pytest
 
 import tfrkit
 from tests.build.tables import build, content, one_by_one
-from tfrkit.build.arrow_stream import open_stream
+from tfrkit.build.tables.arrow.arrow_stream import open_stream
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
 
 TABLE = pa.table({"n": range(10), "s": [None if n == 3 else str(n) for n in range(10)]})

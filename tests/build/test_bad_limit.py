@@ -11,9 +11,9 @@ import pytest
 import tfrkit
 from tests.build.image_samples import photos, write_files
 from tfrkit import build
-from tfrkit.build.bad_limit import BadLimit
-from tfrkit.build.reshard import reshard
-from tfrkit.build.select import select
+from tfrkit.build.job.bad_limit import BadLimit
+from tfrkit.build.reshape.reshard import reshard
+from tfrkit.build.reshape.select import select
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.check.completeness import find_shards
 from tfrkit.records.check.verify import verify_files

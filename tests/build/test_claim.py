@@ -11,9 +11,9 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
-from tfrkit.build.job import Group, Progress, run_job
-from tfrkit.build.journal import Journal
-from tfrkit.build.plan import Job
+from tfrkit.build.job.job import Group, Progress, run_job
+from tfrkit.build.job.job_plan import Job
+from tfrkit.build.job.journal import Journal
 from tfrkit.errors import (
     AlreadyExistsError,
     DataLossError,

@@ -5,8 +5,8 @@ import pytest
 import tfrkit as tfr
 from tests.build.frame_files import RECORDS, contents, files_in, put_records, tree
 from tests.records.made import CONTAINERS
-from tfrkit.build.compression_table import measure_compressions
-from tfrkit.build.frame_input import frame_input
+from tfrkit.build.reshape.compression_table import measure_compressions
+from tfrkit.build.reshape.frame_input import frame_input
 from tfrkit.codecs.compression import from_suffix
 from tfrkit.errors import InvalidArgumentError
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.build.delimited import read_table
-from tfrkit.build.delimited import DelimitedFormat
-from tfrkit.build.table_format import Seen
+from tfrkit.build.tables.delimited.delimited import DelimitedFormat
+from tfrkit.build.tables.table_format import Seen
 from tfrkit.errors import InvalidArgumentError
 
 

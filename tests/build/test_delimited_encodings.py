@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 
 from tests.build.delimited import read_table
-from tfrkit.build import row_windows
-from tfrkit.build.text_source import canonical_encoding
+from tfrkit.build.tables.delimited import row_windows
+from tfrkit.build.tables.text_source import canonical_encoding
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.optional import require
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.build.delimited import read_table
-from tfrkit.build.table_format import Seen
+from tfrkit.build.tables.table_format import Seen
 
 
 def test_fields_are_numbered_and_null_is_a_backslash_and_n(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.build.delimited import Table, read_table
-from tfrkit.build import delimited, row_survey, row_windows
-from tfrkit.build.table import table as build_table
+from tfrkit.build.tables.delimited import delimited, row_survey, row_windows
+from tfrkit.build.tables.table import table as build_table
 from tfrkit.records.read.reader import read_records
 
 UNCLOSED = "quote or escape without an end"
@@ -33,7 +33,7 @@ def small(window: int, row_bytes: int) -> Iterator[None]:
         mock.patch.object(row_windows, "WINDOW_BYTES", window),
         mock.patch.object(row_survey, "SECTION_BYTES", 3 * window),
         mock.patch.object(delimited, "_WINDOW_ROWS", window),
-        mock.patch("tfrkit.build.row_layout._ROW_BYTES", row_bytes),
+        mock.patch("tfrkit.build.tables.delimited.row_layout._ROW_BYTES", row_bytes),
     ):
         yield
 

@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.build.delimited import Table, input_file, quiet_watch, read_pieces, read_table, settled
-from tfrkit.build import delimited, row_survey, row_windows
-from tfrkit.build.delimited import DelimitedFormat
+from tfrkit.build.tables.delimited import delimited, row_survey, row_windows
+from tfrkit.build.tables.delimited.delimited import DelimitedFormat
 from tfrkit.errors import DataLossError, InvalidArgumentError
 
 UNCLOSED = "quote or escape without an end"
@@ -126,7 +126,7 @@ def test_a_line_of_any_length_is_passed_over_in_windows(tmp_path: Path, encoding
 
     with (
         mock.patch.object(row_windows, "WINDOW_BYTES", 1 << 12),
-        mock.patch("tfrkit.build.row_layout._ROW_BYTES", 1 << 14),
+        mock.patch("tfrkit.build.tables.delimited.row_layout._ROW_BYTES", 1 << 14),
         mock.patch.object(row_windows.TextSource, "text_of", text_of),
     ):
         table = read_table(tmp_path, b"a,b\n1,x\n2," + long + b"\n3,z\n", max_field=10, encoding=encoding)
@@ -157,7 +157,7 @@ def test_a_thousand_columns_are_read(tmp_path: Path) -> None:
 
 def test_rows_that_pyarrow_refuses_are_found_one_by_one(tmp_path: Path) -> None:
     """The scanner is stricter than pyarrow; if ever it is not, the line is bad and the others are kept."""
-    checks = "tfrkit.build.delimited_columns.ColumnPlan.checks"
+    checks = "tfrkit.build.tables.delimited.delimited_columns.ColumnPlan.checks"
     with mock.patch(checks, lambda plan: [(0, 0, False, False, b"")] * plan.width):
         table = read_table(tmp_path, b"a,b\n1,x\nq,y\n3,z\nr,v\n", {"a": {"kind": "int64"}})
     assert table.values == {"a": [1, 3], "b": [b"x", b"z"]}

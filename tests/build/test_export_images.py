@@ -11,8 +11,8 @@ import pytest
 
 import tfrkit
 from tests.build.export_samples import write
-from tfrkit.build import export_images
-from tfrkit.build.export_names import file_name, safe_name
+from tfrkit.build.export.export_names import file_name, safe_name
+from tfrkit.build.export.export_table import export_images
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, OpError
 
 PNG = tfrkit.image.encode_png(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))
@@ -221,7 +221,8 @@ def test_every_class_has_a_folder_that_is_read_again(tmp_path, names):
     assert len({name.casefold() for name in report.classes}) == len(report.classes) == len(names) + 1
     assert sum(len(files) for _, _, files in os.walk(tmp_path / "out")) >= len(names) + 2
     assert (
-        tfrkit.build.images(tmp_path / "out", tmp_path / "again", duplicates="keep").records == len(names) + 1
+        tfrkit.build.images(tmp_path / "out", tmp_path / "again", duplicates="keep").records
+        == len(names) + 1
     )
 
 
@@ -237,7 +238,7 @@ def test_failed_rename_leaves_the_old_export(tmp_path, monkeypatch):
             raise OSError(errno.EIO, "Input/output error")
         rename(source, target)
 
-    monkeypatch.setattr("tfrkit.build.export_folder.exchange", lambda _one, _other: False)
+    monkeypatch.setattr("tfrkit.build.export.export_folder.exchange", lambda _one, _other: False)
     monkeypatch.setattr(os, "rename", failing)
     with pytest.raises(OpError, match="Input/output error"):
         export_images(new, out, overwrite=True)
@@ -254,7 +255,7 @@ def test_full_disk_leaves_nothing(tmp_path, monkeypatch):
     def full(*_args, **_options):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("tfrkit.build.export_image_writer.open", full, raising=False)
+    monkeypatch.setattr("tfrkit.build.export.export_image_writer.open", full, raising=False)
     with pytest.raises(OSError, match="No space left on device"):
         export_images(source, tmp_path / "out")
     assert os.listdir(tmp_path) == ["a.tfrecord"]

@@ -13,8 +13,8 @@ import tfrkit
 from tests.build.image_samples import photos, write_files
 from tests.build.tables import rows
 from tfrkit import build
-from tfrkit.build.float_range import BEYOND, Beyond, beyond_in_array, beyond_in_cell
-from tfrkit.build.job import BadInput
+from tfrkit.build.job.job import BadInput
+from tfrkit.build.tables.float_range import BEYOND, Beyond, beyond_in_array, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfrkit.build.frame_choice import EveryChoice, RandomChoice, in_range, mix64, random_edges
+from tfrkit.build.reshape.frame_choice import EveryChoice, RandomChoice, in_range, mix64, random_edges
 from tfrkit.model.block import Block
 
 

@@ -11,9 +11,9 @@ import pytest
 import tfrkit as tfr
 from tests.build.frame_files import RECORDS, contents, put_records
 from tests.records.made import CONTAINERS, SUFFIX, flip, frames
-from tfrkit.build.frame_input import FrameRun, Scratch, frame_input
-from tfrkit.build.frame_recipe import FrameRecipe
-from tfrkit.build.watch import Watch
+from tfrkit.build.job.progress import Watch
+from tfrkit.build.reshape.frame_input import FrameRun, Scratch, frame_input
+from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, NotFoundError
 from tfrkit.records.access.index import build_index, save_index
@@ -52,8 +52,8 @@ def test_marks_are_the_same_with_an_index_and_without(tmp_path):
 
 
 def test_pieces_cover_all_records_in_order(tmp_path, monkeypatch):
-    monkeypatch.setattr("tfrkit.build.frame_input._PIECE_BYTES", 50_000)
-    monkeypatch.setattr("tfrkit.build.frame_input._MARK_BYTES", 10_000)
+    monkeypatch.setattr("tfrkit.build.reshape.frame_input._PIECE_BYTES", 50_000)
+    monkeypatch.setattr("tfrkit.build.reshape.frame_input._MARK_BYTES", 10_000)
     with frame_input(
         [put_records(tmp_path / "a", RECORDS), put_records(tmp_path / "b", RECORDS, "XZ")]
     ) as given:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import tfrkit as tfr
 from tests.build.made import job, mixed, train, tree
 from tests.build.test_claim import interrupted
-from tfrkit.build.job import run_job
-from tfrkit.build.report import read_report
+from tfrkit.build.job.job import run_job
+from tfrkit.build.job.report import read_report
 from tfrkit.cli.main import run
 from tfrkit.errors import AlreadyExistsError, DataLossError, FailedPreconditionError, OpError
 from tfrkit.records.manifest import read_manifest

@@ -13,8 +13,8 @@ import pytest
 import tfrkit as tfr
 from tests.build.made import Numbers, job, mixed, train, tree
 from tests.build.test_claim import interrupted
-from tfrkit.build.job import Group, dry_run, run_job
-from tfrkit.build.plan import job_digest
+from tfrkit.build.job.job import Group, dry_run, run_job
+from tfrkit.build.job.job_plan import job_digest
 from tfrkit.cli.main import run
 from tfrkit.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
 

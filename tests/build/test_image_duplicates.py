@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.build.image_samples import labels, picture, tarred, write_files, zipped
-from tfrkit.build import image_folder
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.build_images.sources import image_folder
 from tfrkit.errors import InvalidArgumentError
 
 SAME = picture(1)

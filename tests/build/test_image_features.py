@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.build.image_samples import examples, photos, write_files
-from tfrkit.build.image_features import feature_names
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.image_features import feature_names
 from tfrkit.errors import InvalidArgumentError
 
 SETS = {

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.build.image_samples import examples, labels, photos, picture, write_files
-from tfrkit.build import image_folder
-from tfrkit.build.image_options import ImageOptions
-from tfrkit.build.image_plan import plan_images
-from tfrkit.build.images import images
-from tfrkit.build.job import run_job
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.build_images.sources import image_folder
+from tfrkit.build.images.image_options import ImageOptions
+from tfrkit.build.images.image_plan import plan_images
+from tfrkit.build.job.job import run_job
 from tfrkit.errors import DataLossError, InvalidArgumentError
 
 ONE = photos({"cat": 1})

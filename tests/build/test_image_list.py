@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.build.image_samples import examples, labels, photos, picture, write_files
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
 from tfrkit.errors import InvalidArgumentError
 
 FILES = photos({"a": 3})

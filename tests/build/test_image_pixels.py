@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from tests.build.image_samples import FORMATS, examples, photos, picture, write_files
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
 from tfrkit.errors import InvalidArgumentError, MissingExtraError
 from tfrkit.images.codecs.jpeg.jpeg import decode_jpeg
 from tfrkit.images.codecs.jpeg.jpeg_encode import encode_jpeg

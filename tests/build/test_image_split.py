@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.build.image_samples import examples, labels, photos, picture, write_files, zipped
-from tfrkit.build.image_split import assign_ratios, parse_split, permutation, share_out
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.image_split import assign_ratios, parse_split, permutation, share_out
 from tfrkit.errors import InvalidArgumentError
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.build.image_samples import examples, labels, photos, picture, tarred, write_files
-from tfrkit.build.image_items import Ledger
-from tfrkit.build.image_tar import TarStreamSource, list_tar, list_tar_stream
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.image_items import Ledger
+from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream
 from tfrkit.errors import InvalidArgumentError, OpError
 
 GOOD = {"cat/1.jpg": picture(1), "dog/2.jpg": picture(2)}
@@ -160,7 +160,7 @@ def test_larger_members_than_the_limit_are_bad(tmp_path):
 def test_readers_of_a_gzipped_archive_go_on_where_another_has_stopped(tmp_path, monkeypatch):
     source = tarred(tmp_path / "p.tgz", photos({"cat": 12}), "w:gz")
     opened = []
-    from tfrkit.build import image_tar
+    from tfrkit.build.images.build_images.sources import image_tar
 
     plain = image_tar._gzip.open
     monkeypatch.setattr(image_tar._gzip, "open", lambda path: opened.append(path) or plain(path))

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.build.image_samples import examples, labels, photos, picture, write_files, zipped
-from tfrkit.build.images import images
-from tfrkit.build.zip_directory import read_zip_directory
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.sources.zip_directory import read_zip_directory
 from tfrkit.errors import InvalidArgumentError
 
 GOOD = {"cat/1.jpg": picture(1), "dog/2.jpg": picture(2)}

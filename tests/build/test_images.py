@@ -19,7 +19,7 @@ from tests.build.image_samples import (
     write_files,
     zipped,
 )
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 
 FILES = photos({"cat": 3, "dog": 2}) | {"dog/small/9.png": picture(99, "PNG")}

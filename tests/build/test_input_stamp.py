@@ -15,20 +15,20 @@ import pytest
 import tfrkit
 from tests.build.image_samples import photos, write_files
 from tfrkit import build
-from tfrkit.build import run
-from tfrkit.build.compress import compress
-from tfrkit.build.input_stamp import InputStamp
-from tfrkit.build.merge import merge
-from tfrkit.build.reshard import reshard
-from tfrkit.build.sample import sample
-from tfrkit.build.select import select
-from tfrkit.build.shuffle import shuffle as mix
-from tfrkit.build.split import split
+from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.job.job import run_job as run
+from tfrkit.build.reshape.compress import compress
+from tfrkit.build.reshape.merge import merge
+from tfrkit.build.reshape.reshard import reshard
+from tfrkit.build.reshape.sample import sample
+from tfrkit.build.reshape.select import select
+from tfrkit.build.reshape.shuffle import shuffle as mix
+from tfrkit.build.reshape.split import split
 from tfrkit.errors import DataLossError
 
-table = importlib.import_module("tfrkit.build.table")
-export_module = importlib.import_module("tfrkit.build.export")
-export_images = importlib.import_module("tfrkit.build.export_images")
+table = importlib.import_module("tfrkit.build.tables.table")
+export_module = importlib.import_module("tfrkit.build.export.export_table")
+export_images = importlib.import_module("tfrkit.build.export.export_images")
 ROWS = 200
 
 

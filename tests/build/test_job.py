@@ -7,7 +7,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.made import Failing, Numbers, job, left_over, mixed, record, train, tree
-from tfrkit.build.job import BadInput, Group, Progress, dry_run, run_job
+from tfrkit.build.job.job import BadInput, Group, Progress, dry_run, run_job
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.access.index import load_index
 from tfrkit.records.manifest import read_manifest
@@ -85,7 +85,7 @@ def test_recipe_without_records_is_an_empty_shard(tmp_path):
 
 
 def test_job_without_groups_leaves_a_manifest_and_a_report(tmp_path):
-    from tfrkit.build.plan import Job
+    from tfrkit.build.job.job_plan import Job
 
     report = run_job(Job(str(tmp_path), (), "", None, {"source": "empty"}))
     assert report.records == 0

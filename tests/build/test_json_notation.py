@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfrkit.build.json_notation import decode_special, float_texts, json_values
+from tfrkit.build.tables.json_notation import decode_special, float_texts, json_values
 from tfrkit.model.bytes_column import BytesColumn
 
 

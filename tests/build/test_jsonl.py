@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import tfrkit
 from tests.build.tables import build, one_by_one, write_lines
-from tfrkit.build import jsonl
-from tfrkit.build.job import Watch
-from tfrkit.build.jsonl_block import parse_block
-from tfrkit.build.table_format import InputFile, Seen
-from tfrkit.build.table_schema import ColumnChoice, settle
+from tfrkit.build.job.job import Watch
+from tfrkit.build.tables.jsonl import jsonl
+from tfrkit.build.tables.jsonl.jsonl_block import parse_block
+from tfrkit.build.tables.table_format import InputFile, Seen
+from tfrkit.build.tables.table_schema import ColumnChoice, settle
 from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.build.image_samples import labels, photos, write_files
-from tfrkit.build.images import images
-from tfrkit.build.label_map import read_label_map
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.label_map import read_label_map
 from tfrkit.errors import InvalidArgumentError, NotFoundError
 
 

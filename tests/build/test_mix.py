@@ -7,8 +7,8 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.made import Numbers, job, left_over, mixed, record, tree
-from tfrkit.build import mix
-from tfrkit.build.job import run_job
+from tfrkit.build.job.job import external_shuffle as mix
+from tfrkit.build.job.job import run_job
 from tfrkit.errors import DataLossError
 
 

@@ -11,9 +11,9 @@ import pytest
 from pyarrow import parquet
 
 from tests.build.tables import build, one_by_one, rows
-from tfrkit.build.job import Watch
-from tfrkit.build.parquet import ParquetFormat
-from tfrkit.build.table_format import Column, InputFile
+from tfrkit.build.job.job import Watch
+from tfrkit.build.tables.arrow.parquet import ParquetFormat
+from tfrkit.build.tables.table_format import Column, InputFile
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.build.made import Numbers, job, mixed, train
-from tfrkit.build.plan import Group, belongs_to, check_plan, job_digest, plan_shards, shard_names
-from tfrkit.build.watch import BadInput
+from tfrkit.build.job.job_plan import Group, belongs_to, check_plan, job_digest, plan_shards, shard_names
+from tfrkit.build.job.progress import BadInput
 from tfrkit.errors import InvalidArgumentError
 
 

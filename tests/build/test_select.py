@@ -7,7 +7,7 @@ import tfrkit as tfr
 from tests.build.frame_files import contents, files_in, put_records, tree
 from tests.records.made import flip, frames
 from tfrkit import _core
-from tfrkit.build.feature_change import feature_change
+from tfrkit.build.reshape.feature_change import feature_change
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.block import Block
 

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 import tfrkit as tfr
-from tfrkit.build import row_windows
+from tfrkit.build.tables.delimited import row_windows
 from tfrkit.errors import InvalidArgumentError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tfrkit.build.table_inputs import find_inputs, guess_format
+from tfrkit.build.tables.table_inputs import find_inputs, guess_format
 from tfrkit.errors import InvalidArgumentError, NotFoundError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfrkit.build.table_format import InputFile, Piece, Seen, Survey
-from tfrkit.build.table_schema import ColumnChoice, choose_columns, feature_spec, parse_column, settle
+from tfrkit.build.tables.table_format import InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.table_schema import ColumnChoice, choose_columns, feature_spec, parse_column, settle
 from tfrkit.errors import InvalidArgumentError
 
 

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from tests.build.image_samples import examples, picture, tarred
-from tfrkit.build.image_items import ImageItems, Ledger
-from tfrkit.build.image_tar import list_tar, list_tar_stream
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.image_items import ImageItems, Ledger
+from tfrkit.build.images.sources.image_tar import list_tar, list_tar_stream
 from tfrkit.errors import InvalidArgumentError
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}

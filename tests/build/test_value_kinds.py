@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tfrkit import build
-from tfrkit.build import row_survey, row_windows
-from tfrkit.build.column_report import ColumnCause
-from tfrkit.build.job import dry_run
-from tfrkit.build.table import TableOptions, plan_table
-from tfrkit.build.value_kinds import ValueKinds, shown_value
+from tfrkit.build.job.column_report import ColumnCause
+from tfrkit.build.job.job import dry_run
+from tfrkit.build.tables.delimited import row_survey, row_windows
+from tfrkit.build.tables.table import TableOptions, plan_table
+from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 
 
 def settled(inputs, tmp_path, **options):

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 import tfrkit as tfr
-from tfrkit.build.where import parse_where
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
+from tfrkit.records.where import parse_where
 
 EXAMPLES = [
     {"label": 1, "score": 0.5, "name": "a", "tags": ["x", "y"], "image/width": 10},

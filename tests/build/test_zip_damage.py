@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.build.image_samples import picture, write_files, zipped
-from tfrkit.build.archive_names import MemberList
-from tfrkit.build.image_header import BadImageError
-from tfrkit.build.image_items import ImageBuffer, Ledger
-from tfrkit.build.image_zip import ZipSource, list_zip
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
+from tfrkit.build.images.image_header import BadImageError
+from tfrkit.build.images.image_items import ImageBuffer, Ledger
+from tfrkit.build.images.sources.archive_names import MemberList
+from tfrkit.build.images.sources.image_zip import ZipSource, list_zip
 from tfrkit.errors import InvalidArgumentError
 
 FILES = {"cat/1.jpg": b"1" * 300, "猫/二.jpg": b"2" * 400, "dog/photo": b"3" * 500}

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tfrkit.build.watch import Progress
+from tfrkit.build.job.progress import Progress
 from tfrkit.cli import progress as shown
 from tfrkit.cli.progress import job_progress, progress_text, size_text, time_text
 

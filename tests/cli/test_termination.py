@@ -27,10 +27,10 @@ main()
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [
-        ("tfrkit.build.table:plan_table", ("build", "table", "a.csv", "out")),
-        ("tfrkit.build.table:plan_table", ("build", "table", "a.csv", "out", "--dry-run")),
-        ("tfrkit.build.image_plan:plan_images", ("build", "images", "photos", "out")),
-        ("tfrkit.build.frame_input:frame_input", ("reshard", "a.tfrecord", "out/a", "--shards", "2")),
+        ("tfrkit.build.tables.table:plan_table", ("build", "table", "a.csv", "out")),
+        ("tfrkit.build.tables.table:plan_table", ("build", "table", "a.csv", "out", "--dry-run")),
+        ("tfrkit.build.images.image_plan:plan_images", ("build", "images", "photos", "out")),
+        ("tfrkit.build.reshape.frame_input:frame_input", ("reshard", "a.tfrecord", "out/a", "--shards", "2")),
         ("tfrkit.records.check.verify:verify_files", ("verify", "a.tfrecord")),
         ("tfrkit.records.check.repair:repair", ("repair", "a.tfrecord", "b.tfrecord")),
     ],

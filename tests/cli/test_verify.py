@@ -10,7 +10,7 @@ import pytest
 import tfrkit as tfr
 from tests.build.made import job, train
 from tests.build.test_claim import interrupted
-from tfrkit.build.job import run_job
+from tfrkit.build.job.job import run_job
 
 
 def damage(path, at=80):

@@ -14,7 +14,7 @@ from sklearn.datasets import load_sample_images
 from tests.build.image_samples import photos, write_files
 from tests.oracle.oracle import tensorflow
 from tests.oracle.test_seed_programs import TF2, load
-from tfrkit.build.images import images
+from tfrkit.build.images.build_images import images
 
 
 @pytest.fixture

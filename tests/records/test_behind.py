@@ -16,8 +16,8 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit import _core
-from tfrkit.build.journal import Header, Journal
-from tfrkit.build.report import Finished
+from tfrkit.build.job.journal import Header, Journal
+from tfrkit.build.job.report import Finished
 from tfrkit.errors import AbortedError, FailedPreconditionError, OpError, ResourceExhaustedError
 from tfrkit.records.access import record_file
 from tfrkit.records.write import overlap as behind

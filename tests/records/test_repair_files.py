@@ -14,7 +14,7 @@ import tfrkit as tfr
 from tests.build.made import job, train
 from tests.build.test_claim import interrupted
 from tests.records.made import GOLDEN, flip, put
-from tfrkit.build.job import run_job
+from tfrkit.build.job.job import run_job
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tfrkit.records.manifest import change_manifest, read_manifest
 

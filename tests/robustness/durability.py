@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tfrkit.build import export_folder
-from tfrkit.build.journal import Journal, is_part
+from tfrkit.build.export.export_table import export_folder
+from tfrkit.build.job.journal import Journal, is_part
 from tfrkit.stores import exchange, output
 
 __all__ = ["Durability", "watched"]

@@ -160,7 +160,7 @@ def test_names_are_synced_before_the_call_returns(tmp_path, name):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_removed_syncs_would_be_noticed(tmp_path, name, monkeypatch):
     monkeypatch.setattr(output.FileOutput, "sync", lambda _self, **_options: None)
-    monkeypatch.setattr("tfrkit.build.export_folder._sync_all", lambda _folder: None)
+    monkeypatch.setattr("tfrkit.build.export.export_folder._sync_all", lambda _folder: None)
     seen, expected = run(tmp_path, name)
     assert expected <= set(seen.renamed)
     assert expected & set(seen.early)

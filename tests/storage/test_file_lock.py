@@ -8,8 +8,8 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.made import job, train
-from tfrkit.build.export_folder import StagedFolder
-from tfrkit.build.job import run_job
+from tfrkit.build.export.export_folder import StagedFolder
+from tfrkit.build.job.job import run_job
 from tfrkit.errors import OpError
 from tfrkit.stores.file_lock import lock_file
 

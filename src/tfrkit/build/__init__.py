@@ -9,11 +9,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfrkit.build.export import ExportedFile, ExportReport, export
-    from tfrkit.build.export_images import ImagesReport, export_images
-    from tfrkit.build.images import images
-    from tfrkit.build.job import BadInput, BuildReport, Progress
-    from tfrkit.build.table import table
+    from tfrkit.build.export.export_images import ImagesReport, export_images
+    from tfrkit.build.export.export_table import ExportedFile, ExportReport, export
+    from tfrkit.build.images.build_images import images
+    from tfrkit.build.job.job import BadInput, BuildReport, Progress
+    from tfrkit.build.tables.table import table
 
 __all__ = [
     "BadInput",
@@ -30,11 +30,11 @@ __all__ = [
 
 # Each module with what it gives to this one.
 _EXPORTS = {
-    "export": "ExportReport ExportedFile export",
-    "export_images": "ImagesReport export_images",
-    "images": "images",
-    "job": "BadInput BuildReport Progress",
-    "table": "table",
+    "export.export_table": "ExportReport ExportedFile export",
+    "export.export_images": "ImagesReport export_images",
+    "images.build_images": "images",
+    "job.job": "BadInput BuildReport Progress",
+    "tables.table": "table",
 }
 
 

@@ -80,7 +80,7 @@ def bad_limit(text: str) -> str:
     Raises:
         typer.BadParameter: it is neither.
     """
-    from tfrkit.build.bad_limit import BadLimit
+    from tfrkit.build.job.bad_limit import BadLimit
     from tfrkit.errors import InvalidArgumentError
 
     try:

@@ -21,7 +21,7 @@ from tfrkit.cli.arguments import (
 from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
 
 if TYPE_CHECKING:
-    from tfrkit.build.image_options import ImageOptions
+    from tfrkit.build.images.image_options import ImageOptions
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -144,9 +144,9 @@ def images(
     """
     from dataclasses import replace
 
-    from tfrkit.build.image_plan import plan_images
-    from tfrkit.build.job import dry_run as plan_of
-    from tfrkit.build.job import run_job
+    from tfrkit.build.images.image_plan import plan_images
+    from tfrkit.build.job.job import dry_run as plan_of
+    from tfrkit.build.job.job import run_job
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
 
@@ -171,8 +171,8 @@ def images(
 
 def _checked(source: str, out: str, **given: Any) -> ImageOptions:
     """Check the arguments: what is wrong with them is bad usage, and not bad data."""
-    from tfrkit.build.image_options import ImageOptions
-    from tfrkit.build.image_plan import check_apart
+    from tfrkit.build.images.image_options import ImageOptions
+    from tfrkit.build.images.image_plan import check_apart
 
     with bad_usage("build images"):
         check_apart(source, out)

@@ -10,8 +10,8 @@ from tfrkit.cli.progress import number_text, size_text, time_text
 from tfrkit.errors import AlreadyExistsError
 
 if TYPE_CHECKING:
-    from tfrkit.build.column_report import ColumnReport
-    from tfrkit.build.job import BuildReport, PlanSummary
+    from tfrkit.build.job.column_report import ColumnReport
+    from tfrkit.build.job.job import BuildReport, PlanSummary
     from tfrkit.records.manifest import ShardEntry
 
 __all__ = ["end_dry_run", "show_plan", "show_report"]
@@ -34,7 +34,7 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
         as_json: print everything as one JSON document instead.
         quiet: no remarks.
     """
-    from tfrkit.build.float_range import BEYOND
+    from tfrkit.build.tables.float_range import BEYOND
 
     if as_json:
         out_json(report.to_dict())

@@ -154,9 +154,9 @@ def table(
 
     Example: tfr build table 'logs/dt=2024-01-*' out --format hive --names fea1,fea2,label --shards 16
     """
-    from tfrkit.build.job import dry_run as look_only
-    from tfrkit.build.job import run_job
-    from tfrkit.build.table import MAX_FIELD, TableOptions, check_options, plan_table
+    from tfrkit.build.job.job import dry_run as look_only
+    from tfrkit.build.job.job import run_job
+    from tfrkit.build.tables.table import MAX_FIELD, TableOptions, check_options, plan_table
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
 
@@ -215,6 +215,6 @@ def _listed(texts: Iterable[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    from tfrkit.build.table_schema import unescape
+    from tfrkit.build.tables.table_schema import unescape
 
     return unescape(text)

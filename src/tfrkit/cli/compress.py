@@ -71,7 +71,7 @@ def compress(
     if table:
         show_compressions(paths, sample_size or 32_000_000, as_json=as_json, quiet=quiet)
         return
-    from tfrkit.build.compress import plan_compress
+    from tfrkit.build.reshape.compress import plan_compress
 
     *inputs, out = paths
     if not inputs:

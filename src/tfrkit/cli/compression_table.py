@@ -11,8 +11,8 @@ __all__ = ["show_compressions"]
 
 def show_compressions(paths: Sequence[str], sample_bytes: int, *, as_json: bool, quiet: bool) -> None:
     """Measure on a sample and print."""
-    from tfrkit.build.compression_table import measure_compressions
-    from tfrkit.build.frame_input import frame_input
+    from tfrkit.build.reshape.compression_table import measure_compressions
+    from tfrkit.build.reshape.frame_input import frame_input
     from tfrkit.cli.arguments import shard_files
     from tfrkit.cli.progress import number_text, size_text
     from tfrkit.errors import InvalidArgumentError

@@ -23,9 +23,9 @@ from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
 from tfrkit.errors import OpError
 
 if TYPE_CHECKING:
-    from tfrkit.build.export import ExportReport
-    from tfrkit.build.export_format import Format
-    from tfrkit.build.export_images import ImagesReport
+    from tfrkit.build.export.export_format import Format
+    from tfrkit.build.export.export_images import ImagesReport
+    from tfrkit.build.export.export_table import ExportReport
 
 _SHOWN = 20
 _STDOUT = "-"
@@ -205,7 +205,7 @@ def images(
     Example: tfr export images 'out/train-*' photos/
     """
     files = shard_files(paths)
-    from tfrkit.build.export_images import export_images
+    from tfrkit.build.export.export_images import export_images
 
     with job_progress(quiet=quiet, kept=_WHOLE) as progress:
         report = export_images(
@@ -248,7 +248,7 @@ def _run(
             exit_code=BAD_USAGE,
         )
     files = shard_files(paths)
-    from tfrkit.build.export import export
+    from tfrkit.build.export.export_table import export
 
     with job_progress(quiet=quiet, kept=_CUT if out == _STDOUT else _WHOLE) as progress:
         try:

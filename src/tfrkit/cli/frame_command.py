@@ -10,8 +10,8 @@ import typer
 from tfrkit.cli.console import BAD_USAGE, CommandError
 
 if TYPE_CHECKING:
-    from tfrkit.build.frame_input import FrameInput
-    from tfrkit.build.job import Job
+    from tfrkit.build.job.job import Job
+    from tfrkit.build.reshape.frame_input import FrameInput
     from tfrkit.model.policy import OnCorrupt
 
 __all__ = ["Inputs", "Output", "run_command"]
@@ -51,9 +51,9 @@ def run_command(
     Raises:
         CommandError: the arguments contradict each other.
     """
-    from tfrkit.build.frame_input import frame_input
-    from tfrkit.build.job import dry_run as look
-    from tfrkit.build.job import run_job
+    from tfrkit.build.job.job import dry_run as look
+    from tfrkit.build.job.job import run_job
+    from tfrkit.build.reshape.frame_input import frame_input
     from tfrkit.cli.arguments import shard_files
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress

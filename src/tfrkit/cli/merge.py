@@ -50,7 +50,7 @@ def merge(
 
     Example: tfr merge 'in/*.tfrecord' all.tfrecord
     """
-    from tfrkit.build.merge import plan_merge
+    from tfrkit.build.reshape.merge import plan_merge
 
     run_command(
         paths,

@@ -16,7 +16,7 @@ from tfrkit.cli.console import fancy, say
 from tfrkit.cli.termination import terminated_like_interrupted
 
 if TYPE_CHECKING:
-    from tfrkit.build.watch import Progress
+    from tfrkit.build.job.progress import Progress
 
 __all__ = ["job_progress", "number_text", "progress_bar", "progress_text", "size_text", "time_text"]
 
@@ -61,7 +61,7 @@ def time_text(seconds: float) -> str:
 def progress_text(now: Progress) -> str:
     """Say in a line how far a job has come: bytes, rate, time left, shards, records, bad inputs. Pure: no I/O.
 
-    >>> from tfrkit.build.watch import Progress
+    >>> from tfrkit.build.job.progress import Progress
     >>> progress_text(Progress(50_000_000, 200_000_000, 1000, 2, 1, 4, 1.0))
     '50.0 MB of 200.0 MB, 50.0 MB/s, 3.0 s left, 1 of 4 shards, 1,000 records, 2 bad'
     """

@@ -60,7 +60,7 @@ def reshard(
 
     Example: tfr reshard 'in/*.tfrecord' out/train --shards 16
     """
-    from tfrkit.build.reshard import plan_reshard
+    from tfrkit.build.reshape.reshard import plan_reshard
 
     run_command(
         paths,

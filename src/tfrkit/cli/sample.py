@@ -57,7 +57,7 @@ def sample(
 
     Example: tfr sample 'in/*.tfrecord' some.tfrecord -n 1000 --seed 1
     """
-    from tfrkit.build.sample import plan_sample
+    from tfrkit.build.reshape.sample import plan_sample
 
     run_command(
         paths,

@@ -92,7 +92,7 @@ def select(
 
     Example: tfr select in.tfrecord out.tfrecord --where 'label == 3' --drop image
     """
-    from tfrkit.build.select import plan_select
+    from tfrkit.build.reshape.select import plan_select
 
     rename = renamed(names or [])
     run_command(

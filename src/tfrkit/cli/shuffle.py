@@ -46,7 +46,7 @@ def shuffle(
 
     Example: tfr shuffle 'in/*.tfrecord' out/train --shards 16 --seed 1
     """
-    from tfrkit.build.shuffle import plan_shuffle
+    from tfrkit.build.reshape.shuffle import plan_shuffle
 
     run_command(
         paths,

@@ -144,7 +144,7 @@ def split(
 
     Example: tfr split all.tfrecord out --parts train=0.8,validation=0.1,test=0.1 --shards train=16
     """
-    from tfrkit.build.split import How, plan_split
+    from tfrkit.build.reshape.split import How, plan_split
 
     shares = part_shares(parts, every is not None)
     numbers = shard_numbers(shards)

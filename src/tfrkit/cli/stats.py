@@ -90,7 +90,7 @@ class _Advance:
 
 
 def _label_names(path: str) -> list[str]:
-    from tfrkit.build.label_map import read_label_map
+    from tfrkit.build.images.label_map import read_label_map
 
     return [name.decode(errors="surrogateescape") for name in read_label_map(path)]
 

@@ -1,6 +1,6 @@
 """Jobs that have not ended, as the folder of their shards shows them: only looks. FORMAT.md defines the journal.
 
-What writes, locks and resumes journals is `build/journal.py`.
+What writes, locks and resumes journals is `build/job/journal.py`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Shards into other formats: Parquet, Arrow, JSON lines, CSV and image files."""

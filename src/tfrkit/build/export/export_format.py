@@ -1,0 +1,141 @@
+"""What a format of an export is: something that takes chunks and writes a file. One file for each format.
+
+`export_arrow.py` (Parquet and Arrow), `export_jsonl.py`, `export_csv.py`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, TypeAlias
+
+from tfrkit.build.export.export_columns import Chunk
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.stores.output import Output
+
+__all__ = [
+    "CHUNK_BYTES",
+    "COMPRESSIONS",
+    "SUFFIXES",
+    "ExportOptions",
+    "Format",
+    "OutputFile",
+    "TableSink",
+    "check_options",
+    "format_of",
+]
+
+Format: TypeAlias = Literal["parquet", "arrow", "jsonl", "csv"]
+
+# The first of each is what files in a folder get.
+SUFFIXES: Final[Mapping[Format, tuple[str, ...]]] = {
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "csv": (".csv", ".tsv"),
+}
+# The first of each is the default.
+COMPRESSIONS: Final[Mapping[Format, tuple[str, ...]]] = {
+    "parquet": ("zstd", "snappy", "gzip", "lz4", "brotli", "none"),
+    "arrow": ("none", "lz4", "zstd"),
+    "jsonl": ("none",),
+    "csv": ("none",),
+}
+# Of records that are parsed and written at once; texts of numbers take many times the room of the numbers.
+CHUNK_BYTES: Final[Mapping[Format, int]] = {
+    "parquet": 16 << 20,
+    "arrow": 16 << 20,
+    "jsonl": 4 << 20,
+    "csv": 4 << 20,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """How a format is written.
+
+    Attributes:
+        compression: one of those that the format has.
+        level: of the compression, or None.
+        delimiter: CSV: between columns.
+        separator: CSV: between the values of a list.
+    """
+
+    compression: str
+    level: int | None
+    delimiter: str
+    separator: str
+
+
+class TableSink(Protocol):
+    """A file that is being written."""
+
+    @property
+    def losses(self) -> Mapping[str, int]:
+        """What the format could not say so far: how often, by what it is."""
+
+    def write(self, chunk: Chunk) -> None:
+        """Write some records."""
+
+    def close(self) -> None:
+        """Write what belongs to the end of the file, which stays open."""
+
+
+class OutputFile(io.RawIOBase):
+    """An output as a file object, for writers that want one."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._abandoned = False
+
+    def abandon(self) -> None:
+        """Take no more: a writer that was given up may still want to end its file, when it is collected."""
+        self._abandoned = True
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        if not self._abandoned:
+            self._output.write(view)
+        return len(view)
+
+    def tell(self) -> int:
+        return self._output.position
+
+
+def format_of(path: str) -> Format | None:
+    """The format that a path's suffix means, or None. Pure: no I/O.
+
+    >>> format_of("a/b.Parquet"), format_of("folder")
+    ('parquet', None)
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    return next((name for name, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+
+
+def check_options(kind: Format, options: ExportOptions) -> None:
+    """Refuse what a format does not have.
+
+    Raises:
+        InvalidArgumentError: a compression that it does not know, or separators that cannot be told apart.
+    """
+    if options.compression not in COMPRESSIONS[kind]:
+        raise InvalidArgumentError(
+            f"expected a compression of {kind} ({', '.join(COMPRESSIONS[kind])}) but got {options.compression!r}."
+        )
+    if options.level is not None and options.compression in ("none", "snappy", "lz4"):
+        raise InvalidArgumentError(
+            f"the compression {options.compression!r} has no levels: leave out level= (--level)."
+        )
+    marks = (options.delimiter, options.separator)
+    if kind == "csv" and (
+        len(options.delimiter) != 1 or marks[0] == marks[1] or set('"\r\n') & set("".join(marks))
+    ):
+        raise InvalidArgumentError(
+            f"expected a delimiter of one character and another separator, without quotes and line ends, but got "
+            f"{marks[0]!r} and {marks[1]!r}."
+        )

@@ -1,0 +1,181 @@
+"""export_images: the pictures of TFRecord files as image files, in a folder for each class.
+
+The bytes are written as they are; pixels become PNG files. Everything else that records have is dropped, and counted.
+The files are gathered in a temporary folder, which gets its name when all are there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from tfrkit.build.export.export_columns import parse_chunk, settle_columns
+from tfrkit.build.export.export_folder import StagedFolder
+from tfrkit.build.export.export_image_keys import ImageKeys, find_keys
+from tfrkit.build.export.export_image_writer import ImageWriter
+from tfrkit.build.export.export_paths import input_files
+from tfrkit.build.export.export_progress import Meter
+from tfrkit.build.images.label_map import LABELS_FILE, read_label_map
+from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged
+from tfrkit.build.job.job import Progress
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.describe.inspect import inspect
+from tfrkit.records.describe.schema import Schema
+from tfrkit.records.read.feature_columns import gather_blocks
+from tfrkit.records.read.reader import read_blocks
+from tfrkit.stores.paths import PathLike, Paths, path_text
+
+__all__ = ["ImagesReport", "export_images"]
+
+_CHUNK_BYTES: Final = 16 << 20  # of records that are parsed and written at once
+_DERIVED: Final = ("image/format", "image/height", "image/width", "image/channels", "image/colorspace")
+
+
+@dataclass(frozen=True, slots=True)
+class ImagesReport:
+    """What an export of images did.
+
+    Attributes:
+        folder: where they are.
+        records: how many were read.
+        images: how many files were written.
+        bytes: of all of them.
+        classes: how many files each folder has; the key is "" if there are no classes.
+        dropped: what records have and files do not, and what had to be changed, each with how often.
+        skipped: damages of the inputs that were passed over (`on_corrupt="skip"` or "stop").
+        seconds: how long it took.
+    """
+
+    folder: str
+    records: int
+    images: int
+    bytes: int
+    classes: Mapping[str, int]
+    dropped: Mapping[str, int]
+    skipped: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return asdict(self)
+
+
+def export_images(
+    paths: Paths,
+    folder: PathLike,
+    *,
+    image: str | None = None,
+    label: str | None = None,
+    text: str | None = None,
+    filename: str | None = None,
+    label_map: PathLike | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    on_corrupt: OnCorrupt = "raise",
+    progress: Callable[[Progress], None] | None = None,
+) -> ImagesReport:
+    """Write the images of TFRecord files as files, in a folder for each class, as `tfrkit.build.images` reads them.
+
+    A file is called as the record says, else after its shard and its number there. Names never lead out of the folder;
+    one that is taken gets a number. Pixels (`image/height` and so on tell their shape) become PNG files, all other
+    bytes stay as they are. The folder appears when everything is written.
+
+    Args:
+        paths: files or patterns. They are read twice, first to see what is in them.
+        folder: where the images go. It must not be there yet, or be empty.
+        image: feature with the image; by default "image/encoded", "image" or the only one that looks like images.
+        label: feature with the number of the class; by default "image/label", "image/class/label" or "label".
+        text: feature with the name of the class; by default "image/text" or "image/class/text".
+        filename: feature with the name of the file; by default "image/filename" or "file_name".
+        label_map: file with a class name on each line, for numbers without names; by default `labels.txt` beside the
+            first input, if there is one.
+        overwrite: replace a folder that an earlier export has made; another one is never touched.
+        threads: how many cores to read with; by default all.
+        on_corrupt: what to do about damaged records, as in `read_blocks`.
+        progress: called some times a second, in this thread.
+
+    Returns:
+        What was written, and what was dropped.
+
+    Raises:
+        InvalidArgumentError: a record is no Example, or there is no feature with images.
+        AlreadyExistsError: the folder is there already.
+        DataLossError, NotFoundError: as in `read_blocks`.
+
+    >>> import numpy as np
+    >>> import tfrkit
+    >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
+    ...     png = tfrkit.image.encode_png(np.zeros((2, 2, 3), np.uint8))
+    ...     writer.write_example({"image/encoded": png, "image/text": "black", "image/filename": "x/1.png"})
+    >>> export_images("a.tfrecord", "pictures").classes
+    {'black': 1}
+    >>> os.listdir("pictures/black")
+    ['1.png']
+    """
+    started = time.perf_counter()
+    files = input_files(paths)
+    stamps = [InputStamp.of(file) for file in files if os.path.isfile(file)]
+    names = _label_names(label_map, files)
+    with StagedFolder(path_text(folder), overwrite) as staged:
+        meter = Meter(files, 1, progress)
+        schema = inspect(files, on_corrupt=on_corrupt, threads=threads, progress=meter.surveyed)
+        keys = find_keys(schema, image=image, label=label, text=text, filename=filename)
+        columns = settle_columns(schema, keys.all(), unset="absent") if schema.records else ()
+        meter.begin(schema.data_bytes)
+        writer = ImageWriter(staged.path, keys, columns, names, schema)
+        read = read_blocks(files, on_corrupt=on_corrupt, threads=threads)
+        for blocks in gather_blocks(read, _CHUNK_BYTES):
+            writer.write(blocks, parse_chunk(blocks, columns, threads or 0))
+            meter.written(sum(block.nbytes for block in blocks), sum(map(len, blocks)))
+            meter.tell()
+        lines = writer.label_lines()
+        if lines is not None:
+            with open(os.path.join(staged.path, LABELS_FILE), "wb") as file:
+                file.write(lines)
+        check_unchanged(stamps)
+        if writer.records != schema.records:
+            raise InputChangedError(
+                files[-1],
+                f"expected {schema.records:,} records in all inputs but got {writer.records:,}",
+            )
+        staged.publish({"format": "images", "images": writer.images})
+    meter.finished()
+    dropped = writer.dropped + _unused(schema, keys)
+    return ImagesReport(
+        staged.name,
+        writer.records,
+        writer.images,
+        writer.bytes,
+        dict(sorted(writer.classes.items())),
+        {what: number for what, number in sorted(dropped.items()) if number},
+        schema.skipped,
+        time.perf_counter() - started,
+    )
+
+
+def _unused(schema: Schema, keys: ImageKeys) -> Counter[str]:
+    """Features that no file has, and in how many records they are."""
+    used = {*keys.all(), *_DERIVED}
+    found = Counter({f"records with the feature {name!r}": feature.records for name, feature in schema.features.items()
+                     if name not in used})  # fmt: skip
+    for name, feature in schema.feature_lists.items():
+        found[f"records with the feature list {name!r}"] = feature.records
+    return found
+
+
+def _label_names(label_map: PathLike | None, files: list[str]) -> list[str] | None:
+    """The names in a label map, or None."""
+    if label_map is not None:
+        return [os.fsdecode(name) for name in read_label_map(path_text(label_map))]
+    path = os.path.join(os.path.dirname(files[0]), LABELS_FILE) if files else LABELS_FILE
+    if not os.path.isfile(path):
+        return None
+    try:
+        return [os.fsdecode(name) for name in read_label_map(path)]
+    except InvalidArgumentError:
+        return None  # something else that is called so

@@ -1,0 +1,75 @@
+"""How far an export has come: first the survey of all inputs, then the writing."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tfrkit.build.job.job import Progress
+
+__all__ = ["Meter"]
+
+_EVERY_SECONDS: Final = 0.1
+
+
+class Meter:
+    """Counts for a `progress` callback; the sizes of the inputs count twice, as they are read twice. Thread-safe."""
+
+    def __init__(
+        self, files: Sequence[str], outputs: int, progress: Callable[[Progress], None] | None
+    ) -> None:
+        self._progress = progress
+        self._outputs = outputs
+        self._size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
+        self._data_bytes = self._size
+        self._lock = threading.Lock()
+        self._started = time.perf_counter()
+        self._told = 0.0
+        self._surveyed = self._written = self._records = self._done = 0
+
+    def surveyed(self, records: int, data_bytes: int) -> None:
+        """Note how much the survey has seen."""
+        self._surveyed = min(data_bytes, self._size)
+        self.tell()
+
+    def begin(self, data_bytes: int) -> None:
+        """Note that the survey is over, and how much there is to write."""
+        self._surveyed = self._size
+        self._data_bytes = max(1, data_bytes)
+
+    def written(self, data_bytes: int, records: int) -> None:
+        """Note that more records were written. From any thread."""
+        with self._lock:
+            self._written += data_bytes
+            self._records += records
+
+    def finished(self) -> None:
+        """Note that an output is whole."""
+        self._done += 1
+        self.tell(at_once=True)
+
+    def tell(self, *, at_once: bool = False) -> None:
+        """Call the callback, unless it was called a moment ago. From the calling thread only."""
+        now = time.perf_counter()
+        if self._progress is None or (now - self._told < _EVERY_SECONDS and not at_once):
+            return
+        self._told = now
+        written = (
+            int(self._size * min(1.0, self._written / self._data_bytes))
+            if self._surveyed == self._size
+            else 0
+        )
+        self._progress(
+            Progress(
+                self._surveyed + written,
+                2 * self._size,
+                self._records,
+                0,
+                self._done,
+                self._outputs,
+                now - self._started,
+            )
+        )

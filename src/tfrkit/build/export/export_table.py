@@ -1,0 +1,332 @@
+"""export: TFRecord files into Parquet, Arrow, JSON lines or CSV.
+
+The columns are settled over all records first, then each output is written chunk by chunk, several at once. They get
+their names when all are whole: an export that fails or is interrupted leaves nothing. What a format looks like is in
+its own file; images are `export_images.py`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import IO, Any, Final, cast
+
+from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
+from tfrkit.build.export.export_columns import (
+    ExportColumn,
+    Unset,
+    count_unset,
+    parse_chunk,
+    settle_columns,
+    type_text,
+)
+from tfrkit.build.export.export_csv import CsvSink
+from tfrkit.build.export.export_format import (
+    CHUNK_BYTES,
+    COMPRESSIONS,
+    SUFFIXES,
+    ExportOptions,
+    Format,
+    OutputFile,
+    TableSink,
+    check_options,
+    format_of,
+)
+from tfrkit.build.export.export_jsonl import JsonlSink
+from tfrkit.build.export.export_paths import STDOUT, Target, input_files, plan_targets, refuse_existing
+from tfrkit.build.export.export_progress import Meter
+from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged
+from tfrkit.build.job.job import Progress
+from tfrkit.engines.local import Stop, run_tasks
+from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.optional import require
+from tfrkit.records.describe.inspect import inspect
+from tfrkit.records.read.feature_columns import gather_blocks
+from tfrkit.records.read.reader import read_blocks
+from tfrkit.stores.output import AtomicOutput, ObjectOutput, Output
+from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.threads import default_threads
+
+__all__ = ["ExportReport", "ExportedFile", "export"]
+
+_WORKERS: Final = 4  # by default: more take more than 500 MB, and texts are made under the interpreter's lock
+_SINKS: Final[Mapping[Format, Callable[[IO[bytes], tuple[ExportColumn, ...], ExportOptions], TableSink]]] = {
+    "parquet": ParquetSink,
+    "arrow": ArrowSink,
+    "jsonl": JsonlSink,
+    "csv": CsvSink,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """One file that was written."""
+
+    path: str
+    records: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export did.
+
+    Attributes:
+        format: what was written.
+        files: each with its counts, in the order of the inputs.
+        columns: name and type of each column.
+        dropped: what the format could not say, and how often; formats that lose nothing have only features without a
+            kind here.
+        skipped: damages of the inputs that were passed over (`on_corrupt="skip"` or "stop").
+        seconds: how long it took.
+    """
+
+    format: str
+    files: tuple[ExportedFile, ...]
+    columns: Mapping[str, str]
+    dropped: Mapping[str, int]
+    skipped: int
+    seconds: float
+
+    @property
+    def records(self) -> int:
+        """Records in all files."""
+        return sum(file.records for file in self.files)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.bytes for file in self.files)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return {**asdict(self), "records": self.records, "bytes": self.bytes}
+
+
+def export(
+    paths: Paths,
+    out: PathLike,
+    format: Format | None = None,  # noqa: A002  # the name that users expect
+    *,
+    columns: Collection[str] | None = None,
+    unset: Unset = "absent",
+    compression: str | None = None,
+    level: int | None = None,
+    delimiter: str | None = None,
+    separator: str = "|",
+    overwrite: bool = False,
+    workers: int | None = None,
+    on_corrupt: OnCorrupt = "raise",
+    progress: Callable[[Progress], None] | None = None,
+) -> ExportReport:
+    """Write the Examples or SequenceExamples of TFRecord files as Parquet, Arrow, JSON lines or CSV.
+
+    The first three lose nothing: `tfrkit.build.table` makes the same records of them. Memory does not grow with the
+    inputs. Files appear when all of them are whole; after an error or an interruption there are none.
+
+    Args:
+        paths: files or patterns. They are read twice, first to settle the columns.
+        out: a file, if it ends as files of the format do (`.parquet`, `.arrow`, `.jsonl`, `.csv`): all records go into
+            it. Else a folder, which is made: each input gets a file of its name there. "-" is standard output, for
+            JSON lines and CSV.
+        format: "parquet", "arrow", "jsonl" or "csv"; by default what `out` ends with.
+        columns: only these features, in this order; by default all, sorted.
+        unset: a feature that is there without a kind, as TFX writes them, is written as if it were "absent", which is
+            what every reader makes of it, and counted; or it is an error ("raise"), but not in CSV.
+        compression: of Parquet "zstd" (default), "snappy", "gzip", "lz4", "brotli" or "none"; of Arrow "none"
+            (default), "lz4" or "zstd".
+        level: of the compression.
+        delimiter: CSV: between columns; a comma by default, a tab if `out` ends with `.tsv`.
+        separator: CSV: between the values of a list.
+        overwrite: replace files that are there; else they are an error.
+        workers: how many files are written at once; by default as many as there are cores, but at most 4. Each takes up
+            to 90 MB of memory.
+        on_corrupt: what to do about damaged records, as in `read_blocks`.
+        progress: called some times a second, in this thread.
+
+    Returns:
+        What was written, and for CSV what could not be.
+
+    Raises:
+        InvalidArgumentError: a record is no Example, a feature has several kinds, or an option does not fit.
+        AlreadyExistsError: an output is there already.
+        DataLossError, NotFoundError: as in `read_blocks`.
+        MissingExtraError: pyarrow is not installed (Parquet and Arrow).
+
+    >>> import tfrkit
+    >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
+    ...     writer.write_batch({"label": [3, 5], "word": ["three", None]})
+    >>> report = export("a.tfrecord", "a.jsonl")
+    >>> report.records, report.columns
+    (2, {'label': 'int64', 'word': 'bytes'})
+    >>> from pathlib import Path
+    >>> print(Path("a.jsonl").read_text(), end="")
+    {"label": 3, "word": "three"}
+    {"label": 5}
+    """
+    started = time.perf_counter()
+    place = path_text(out)
+    chosen = _checked_format(place, format)
+    options = ExportOptions(
+        compression or COMPRESSIONS[chosen][0],
+        level,
+        delimiter or ("\t" if place.lower().endswith(".tsv") else ","),
+        separator,
+    )
+    check_options(chosen, options)
+    if chosen in ("parquet", "arrow"):
+        require("pyarrow", f"export to {chosen}")  # before all records are read
+    files = input_files(paths)
+    stamps = {file: InputStamp.of(file) for file in files if os.path.isfile(file)}
+    targets = plan_targets(files, place, SUFFIXES[chosen])
+    refuse_existing(targets, overwrite)
+    meter = Meter(files, len(targets), progress)
+    schema = inspect(files, on_corrupt=on_corrupt, threads=workers, progress=meter.surveyed)
+    settled = settle_columns(schema, columns, unset="absent" if chosen == "csv" else unset)
+    meter.begin(schema.data_bytes)
+    job = _Export(
+        chosen, options, settled, on_corrupt, meter, Stop(), workers or min(default_threads(), _WORKERS),
+        stamps, schema.records if len(targets) == 1 else None,
+    )  # fmt: skip
+    written = job.run(targets, overwrite)
+    dropped: Counter[str] = Counter(count_unset(schema, columns))
+    for _, losses in written:
+        dropped.update(losses)
+    return ExportReport(
+        chosen,
+        tuple(file for file, _ in written),
+        {column.name: type_text(column) for column in settled},
+        {what: number for what, number in sorted(dropped.items()) if number},
+        schema.skipped,
+        time.perf_counter() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    """What all files of an export share."""
+
+    format: Format
+    options: ExportOptions
+    columns: tuple[ExportColumn, ...]
+    on_corrupt: OnCorrupt
+    meter: Meter
+    stop: Stop
+    workers: int
+    stamps: Mapping[str, InputStamp]
+    records: int | None
+    outputs: dict[str, Output] = field(default_factory=dict)
+
+    def run(self, targets: list[Target], overwrite: bool) -> list[tuple[ExportedFile, Mapping[str, int]]]:
+        """Write all files, in any order, and give them their names when all are whole; else nothing is left of them."""
+        try:
+            done = self._write_all(targets)
+            self._publish(targets, overwrite)
+        except BaseException:
+            for output in self.outputs.values():
+                output.discard()
+            raise
+        return [done[target] for target in targets]
+
+    def _publish(self, targets: list[Target], overwrite: bool) -> None:
+        """Give all files their names."""
+        named = []
+        try:
+            for target in targets:
+                output = self.outputs[target.path]
+                if isinstance(output, AtomicOutput):
+                    output.publish()
+                    named.append(target.path)
+        except BaseException:
+            for path in [] if overwrite else named:  # there were none of these before
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+            raise
+
+    def _write_all(self, targets: list[Target]) -> dict[Target, tuple[ExportedFile, Mapping[str, int]]]:
+        done: dict[Target, tuple[ExportedFile, Mapping[str, int]]] = {}
+        threads = max(1, self.workers // max(1, len(targets)))
+        tasks = run_tasks(
+            targets,
+            lambda target: self._write(target, threads),
+            workers=self.workers,
+            stop=self.stop,
+            tick=self.meter.tell,
+        )
+        with contextlib.closing(tasks):  # type: ignore[type-var]  # a generator: no task runs behind this
+            for target, result in tasks:
+                done[target] = result
+                self.meter.finished()
+        return done
+
+    def _write(self, target: Target, threads: int) -> tuple[ExportedFile, Mapping[str, int]]:
+        output = self.outputs[target.path] = _open_output(target.path)
+        file = OutputFile(output)
+        records = 0
+        try:
+            sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
+            read = read_blocks(list(target.inputs), on_corrupt=self.on_corrupt, threads=threads)
+            for blocks in gather_blocks(read, CHUNK_BYTES[self.format]):
+                self.stop.check()
+                sink.write(parse_chunk(blocks, self.columns, threads))
+                count = sum(map(len, blocks))
+                records += count
+                self.meter.written(sum(block.nbytes for block in blocks), count)
+            sink.close()
+            self._check(target, records)
+            if isinstance(output, AtomicOutput):
+                output.finish()
+            else:
+                output.close()
+        except BaseException:
+            file.abandon()
+            raise
+        return ExportedFile(target.path, records, output.position), sink.losses
+
+    def _check(self, target: Target, records: int) -> None:
+        """Refuse to publish a file if its inputs are not what the columns were settled from.
+
+        Raises:
+            InputChangedError: they are not.
+        """
+        check_unchanged(self.stamps[path] for path in target.inputs if path in self.stamps)
+        if self.records not in (None, records):
+            raise InputChangedError(
+                target.inputs[-1], f"expected {self.records:,} records in all inputs but got {records:,}"
+            )
+
+
+def _checked_format(out: str, wanted: str | None) -> Format:
+    chosen = format_of(out) if wanted is None else next((name for name in SUFFIXES if name == wanted), None)
+    if chosen is None:
+        raise InvalidArgumentError(
+            f"expected a format, {', '.join(SUFFIXES)}, but got {wanted!r} and the output {out!r}. Pass format=, or an "
+            "output that ends with one, such as data.parquet."
+        )
+    if format_of(out) not in (None, chosen) and not os.path.isdir(out):
+        raise InvalidArgumentError(
+            f"expected an output for {chosen} but {out!r} ends like a file of {format_of(out)}. Give it the suffix "
+            f"{SUFFIXES[chosen][0]}, or none for a folder."
+        )
+    if out == STDOUT and chosen not in ("jsonl", "csv"):
+        raise InvalidArgumentError(
+            f"expected a file or folder for {chosen}: only jsonl and csv go to standard output."
+        )
+    return chosen
+
+
+def _open_output(path: str) -> Output:
+    if path == STDOUT:
+        return ObjectOutput(sys.stdout.buffer)
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as error:
+        raise from_os_error(error, folder) from error
+    return AtomicOutput(path)

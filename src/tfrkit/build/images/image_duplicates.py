@@ -1,0 +1,105 @@
+"""Images that are in a source twice, byte for byte: found without reading most of the files.
+
+Only files of the same size can be equal. Of those a cheap mark is compared (some bytes, or the checksum that an archive
+has), and only files whose marks are equal are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit._core import crc32c
+from tfrkit.build.images.image_header import BadImageError
+from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageReader, ImageSource
+from tfrkit.codecs.checksum import crc32
+from tfrkit.threads import default_threads
+
+__all__ = ["Duplicates", "content_mark", "find_duplicates"]
+
+Duplicates: TypeAlias = Literal["note", "skip", "raise", "keep"]
+IntArray: TypeAlias = npt.NDArray[Any]
+_AT_ONCE: Final = 1024
+_UNREADABLE: Final = 1 << 63
+
+
+def content_mark(content: bytes | memoryview) -> int:
+    """Give 64 bits that differ if contents of the same size do."""
+    return crc32c(content) << 32 | crc32(content)
+
+
+def find_duplicates(source: ImageSource, items: ImageItems) -> tuple[IntArray, IntArray]:
+    """Find images that have the same bytes as an earlier one.
+
+    Returns:
+        Their rows, ascending, and for each the row of the first of its kind.
+    """
+    rows = _repeated(np.arange(len(items)), items.sizes)
+    if source.streams:
+        marks = items.places["mark"][rows]
+    else:
+        known = items.places.get("crc")
+        marks = known[rows] if known is not None else _marks(source, items, rows, _cheap_mark)
+        rows = _repeated(rows, items.sizes[rows], marks)
+        marks = _marks(source, items, rows, _read_mark)
+    if not len(rows):
+        return rows, rows
+    pairs = np.stack([items.sizes[rows].astype(np.uint64), marks.astype(np.uint64)], axis=1)
+    _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    firsts = rows[first[which.reshape(-1)]]
+    later = firsts != rows
+    return rows[later], firsts[later]
+
+
+def _repeated(rows: IntArray, *values: IntArray) -> IntArray:
+    """Those of some rows whose values another row has too, ascending."""
+    if len(rows) < 2:
+        return rows[:0]
+    order = np.lexsort(values)
+    same = np.ones(len(rows) - 1, bool)
+    for column in values:
+        same &= column[order][1:] == column[order][:-1]
+    either = np.zeros(len(rows), bool)
+    either[1:] |= same
+    either[:-1] |= same
+    return np.sort(rows[order[either]])
+
+
+def _cheap_mark(reader: ImageReader, key: Any, _: ImageBuffer) -> int:
+    return reader.mark(key)
+
+
+def _read_mark(reader: ImageReader, key: Any, buffer: ImageBuffer) -> int:
+    buffer.clear()
+    reader.read(key, buffer)
+    with memoryview(buffer.data)[: buffer.at] as view:
+        return content_mark(view)
+
+
+def _marks(
+    source: ImageSource,
+    items: ImageItems,
+    rows: IntArray,
+    mark: Callable[[ImageReader, Any, ImageBuffer], int],
+) -> IntArray:
+    """Mark some images, on several threads; what cannot be read is equal to nothing."""
+    marks = np.zeros(len(rows), np.uint64)
+
+    def work(first: int) -> None:
+        chosen = rows[first : first + _AT_ONCE]
+        buffer = ImageBuffer()
+        with source.open() as reader:
+            for place, key in enumerate(reader.keys(items.take(chosen)), first):
+                try:
+                    marks[place] = mark(reader, key, buffer)
+                except BadImageError:
+                    marks[place] = _UNREADABLE | place
+
+    with ThreadPoolExecutor(min(4, default_threads())) as pool:
+        for _ in pool.map(work, range(0, len(rows), _AT_ONCE)):
+            pass
+    return marks

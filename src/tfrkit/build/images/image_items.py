@@ -1,0 +1,271 @@
+"""The images of a source as columns: names, sizes and where they lie; and the buffer that their bytes are read into.
+
+There is no object for each image, so that a million of them take some 100 MB. Reading is the sources': a file each
+(`image_folder.py`, `image_zip.py`, `image_tar.py`, `image_list.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput
+from tfrkit.model.bytes_column import BytesColumn
+
+__all__ = [
+    "Extra",
+    "ImageBuffer",
+    "ImageItems",
+    "ImageReader",
+    "ImageSource",
+    "Ledger",
+    "is_ignored",
+    "shown",
+]
+
+IntArray: TypeAlias = npt.NDArray[Any]
+BLOCK_BYTES: Final = 4 << 20
+_KEEP_BYTES: Final = 16 << 20  # a buffer that had to grow beyond this is not kept
+_IGNORED: Final = frozenset({b"__MACOSX", b"Thumbs.db", b"desktop.ini"})
+_BESIDE: Final = frozenset({b"labels.txt", b"manifest.json", b"report.json"})
+RESERVED: Final = frozenset(name.decode().casefold() for name in _IGNORED | _BESIDE)  # no names for classes
+IGNORED: Final = "hidden or system file"
+
+
+def is_ignored(name: bytes, *, top: bool = False) -> bool:
+    """Whether a file or folder of this name is no part of the data: dot files and what systems leave behind.
+
+    With `top`, which is for files at the top of a source, also what builds and exports put beside their files.
+    """
+    return name.startswith(b".") or name in _IGNORED or (top and name in _BESIDE)
+
+
+def shown(name: bytes) -> str:
+    r"""Give a name as text that every output can take.
+
+    >>> shown("猫/a.jpg".encode()), shown(b"\xc3\x28")
+    ('猫/a.jpg', '\\xc3(')
+    """
+    return name.decode("utf-8", "backslashreplace")
+
+
+class Ledger:
+    """Counts what is left out or noticed while a job is planned, and lists the first of it."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.listed: list[BadInput] = []
+
+    def extend(self, other: Ledger) -> None:
+        """Take over what another one has."""
+        for reason, number in other.counts.items():
+            self.counts[reason] = self.counts.get(reason, 0) + number
+        self.listed += other.listed[: max(0, MAX_LISTED_BAD - len(self.listed))]
+
+    def add_rows(self, items: ImageItems, rows: IntArray, reason: str, details: Callable[[int], str]) -> None:
+        """Count some images; `details` says for each what is listed."""
+        if not len(rows):
+            return
+        self.counts[reason] = self.counts.get(reason, 0) + len(rows)
+        listed = rows[: max(0, MAX_LISTED_BAD - len(self.listed))]
+        for row, path in zip(listed.tolist(), items.take(listed).paths(), strict=True):
+            self.listed.append(BadInput(shown(path), None, reason, details(row)))
+
+    def add(
+        self, source: str, reason: str, detail: str = "", *, line: int | None = None, count: int = 1
+    ) -> None:
+        """Count one, or several in one place, and list it if there is room."""
+        self.counts[reason] = self.counts.get(reason, 0) + count
+        if len(self.listed) < MAX_LISTED_BAD:
+            self.listed.append(BadInput(source, line, reason, detail))
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A further column of a list of images.
+
+    Attributes:
+        kind: "int64", "float32" or "bytes".
+        values: an array, a BytesColumn, or a list where rows have lists of values.
+        present: which rows have a value; None: all.
+    """
+
+    kind: str
+    values: Any
+    present: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def is_list(self) -> bool:
+        """Whether rows have lists of values."""
+        return isinstance(self.values, list)
+
+    def take(self, rows: IntArray) -> Extra:
+        """Some rows, in this order."""
+        values = [self.values[row] for row in rows.tolist()] if self.is_list else self.values[rows]
+        return Extra(self.kind, values, None if self.present is None else self.present[rows])
+
+    def to_list(self) -> list[Any]:
+        """A value for each row, None where there is none."""
+        values = (
+            self.values
+            if self.is_list
+            else self.values.tolist()
+            if self.kind != "bytes"
+            else self.values.to_list()
+        )
+        if self.present is None:
+            return list(values)
+        return [value if there else None for value, there in zip(values, self.present.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageItems:
+    """Some images of a source.
+
+    Attributes:
+        folders: paths of folders in the source, without a slash at the end; b"" is the source itself.
+        folder_of: for each image the number of its folder.
+        names: names in the folder.
+        sizes: bytes of each file.
+        places: what the source needs to find each, by name.
+        labels: numbers of the classes; None without classes.
+        texts: for each image the number of its class name in the list; used by lists alone.
+        extras: further columns.
+        times: when each file was written last, in nanoseconds; None for members of archives.
+    """
+
+    folders: tuple[bytes, ...]
+    folder_of: IntArray
+    names: BytesColumn
+    sizes: IntArray
+    places: Mapping[str, IntArray] = field(default_factory=dict)
+    labels: IntArray | None = None
+    texts: IntArray | None = None
+    extras: Mapping[str, Extra] = field(default_factory=dict)
+    times: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all files together."""
+        return int(self.sizes.sum())
+
+    def take(self, rows: IntArray) -> ImageItems:
+        """Some images, in this order; a copy."""
+        return replace(
+            self,
+            folder_of=self.folder_of[rows],
+            names=self.names.take(rows),
+            sizes=self.sizes[rows],
+            places={name: values[rows] for name, values in self.places.items()},
+            labels=None if self.labels is None else self.labels[rows],
+            texts=None if self.texts is None else self.texts[rows],
+            extras={name: extra.take(rows) for name, extra in self.extras.items()},
+            times=None if self.times is None else self.times[rows],
+        )
+
+    def run(self, begin: int, end: int) -> ImageItems:
+        """The images from `begin` to `end`; views, except of further columns."""
+        rows = np.arange(begin, min(end, len(self)))
+        return replace(
+            self,
+            folder_of=self.folder_of[begin:end],
+            names=self.names[begin:end],
+            sizes=self.sizes[begin:end],
+            places={name: values[begin:end] for name, values in self.places.items()},
+            labels=None if self.labels is None else self.labels[begin:end],
+            texts=None if self.texts is None else self.texts[begin:end],
+            extras={name: extra.take(rows) for name, extra in self.extras.items()},
+            times=None if self.times is None else self.times[begin:end],
+        )
+
+    def paths(self) -> list[bytes]:
+        """Paths in the source, with slashes."""
+        prefixes = [folder + b"/" if folder else b"" for folder in self.folders]
+        names: list[bytes] = self.names.to_list()
+        return [prefixes[folder] + name for folder, name in zip(self.folder_of.tolist(), names, strict=True)]
+
+
+class ImageBuffer:
+    """Memory into which files are read one behind the other; used again for every block.
+
+    Attributes:
+        data: the memory. Everything before `at` is in use.
+        at: where the next file goes.
+    """
+
+    __slots__ = ("_view", "at", "data")
+
+    def __init__(self) -> None:
+        self.data = bytearray(2 * BLOCK_BYTES)
+        self._view = memoryview(self.data)
+        self.at = 0
+
+    def room(self, size: int) -> memoryview:
+        """Give memory for the next `size` bytes, which `commit` then keeps."""
+        end = self.at + size
+        if end > len(self.data):
+            self._grow(end)
+        return self._view[self.at : end]
+
+    def put(self, content: bytes) -> None:
+        """Append some bytes."""
+        self.room(len(content))[:] = content
+        self.at += len(content)
+
+    def replace(self, begin: int, content: bytes | memoryview) -> None:
+        """Put something else in the place of what lies from `begin` on."""
+        self.at = begin
+        self.room(len(content))[:] = content
+        self.at += len(content)
+
+    def clear(self) -> None:
+        """Forget everything; a buffer that has become very large is given back."""
+        self.at = 0
+        if len(self.data) > _KEEP_BYTES:
+            self.__init__()  # type: ignore[misc]
+
+    def _grow(self, needed: int) -> None:
+        grown = bytearray(needed + (needed >> 3))
+        grown[: self.at] = self._view[: self.at]
+        self.data = grown
+        self._view = memoryview(grown)
+
+
+class ImageReader(Protocol):
+    """Reads images of an open source. For one thread."""
+
+    def keys(self, items: ImageItems) -> Sequence[Any]:
+        """Give for each image what `read` needs; for some thousand images at once."""
+
+    def read(self, key: Any, buffer: ImageBuffer) -> None:
+        """Append the bytes of one image to the buffer.
+
+        Raises:
+            BadImageError: it cannot be read, or is larger than the limit.
+        """
+
+    def mark(self, key: Any) -> int:
+        """Give a number of 63 bits, at little cost, that is the same for images with the same bytes.
+
+        Raises:
+            BadImageError: it cannot be read.
+        """
+
+
+class ImageSource(Protocol):
+    """Where images come from: plain data that pickles."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether images can be read in the order of the listing only."""
+
+    def open(self) -> AbstractContextManager[ImageReader]:
+        """Open it for reading."""

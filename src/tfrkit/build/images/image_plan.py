@@ -1,0 +1,308 @@
+"""The plan of a build from images: which there are, their labels, splits, order and shards."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.build.images.image_classes import FolderMeaning, common_top, read_folders
+from tfrkit.build.images.image_duplicates import find_duplicates
+from tfrkit.build.images.image_features import COLORSPACE, FIELDS, feature_names
+from tfrkit.build.images.image_header import BadImageError, read_image_header
+from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
+from tfrkit.build.images.image_options import ImageOptions
+from tfrkit.build.images.image_recipe import ImageRecipe
+from tfrkit.build.images.image_split import assign_ratios, permutation
+from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, sorted_labels, write_label_map
+from tfrkit.build.images.sources.image_sources import Listing, list_source
+from tfrkit.build.job.job_plan import Group, Job, plan_shards
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.spec_json import spec_to_data
+from tfrkit.model.specs import FixedLenFeature, VarLenFeature
+from tfrkit.stores.scheme import check_local
+
+__all__ = ["check_apart", "plan_images"]
+
+IntArray = npt.NDArray[Any]
+DUPLICATE: Final = "duplicate"
+_NO_CLASS: Final = "not in a class folder"
+_NO_SPLIT: Final = "not in the folder of a split"
+_NOT_IN_MAP: Final = "class is not in the label map"
+_SUFFIXES: Final = (b".jpg", b".jpeg", b".png", b".gif", b".bmp", b".webp")
+_RECORD_BYTES: Final = 200  # of a record beside the image
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """Images with what their folders or the list say of them.
+
+    Attributes:
+        items: with labels, if there are classes.
+        label_names: of the labels; None without names.
+        splits: for each image the number of its split, if folders decide.
+    """
+
+    items: ImageItems
+    label_names: tuple[bytes, ...] | None
+    splits: IntArray | None
+
+
+def plan_images(source: str, out: str, options: ImageOptions) -> Job:
+    """List a source and decide everything.
+
+    Raises:
+        InvalidArgumentError: there are no images, or an option does not fit them.
+    """
+    check_apart(source, out)
+    bad, noted = Ledger(), Ledger()
+    listing = list_source(
+        source,
+        bad,
+        noted,
+        class_depth=1 if options.split.folders is None else 2,
+        max_bytes=options.max_image,
+        list_encoding=options.list_encoding,
+        zip_encoding=options.zip_encoding,
+    )
+    digest = listing.digest()
+    listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted)
+    labelled = _label(listing, options, bad)
+    name = os.path.basename(os.path.normpath(source))
+    if not len(labelled.items):
+        raise _nothing(source, bad, noted, options)
+    groups, features = _groups(listing, labelled, options, name)
+    files = {} if labelled.label_names is None else {LABELS_FILE: write_label_map(labelled.label_names)}
+    return Job(
+        folder=out,
+        groups=groups,
+        compression=options.compression,
+        level=options.level,
+        made_by={
+            "command": "build images",
+            "arguments": dict(options.given),
+            "source": {"name": name, "kind": listing.kind, "images": len(labelled.items), "digest": digest},
+        },
+        spec=_spec(labelled, features),
+        files=files,
+        bad=_under(name, bad),
+        counts=bad.counts,
+        noted=_under(name, noted),
+        noted_counts=noted.counts,
+        transient={"stamp": listing.stamp},
+        stamps=listing.files,
+    )
+
+
+def _under(name: str, ledger: Ledger) -> tuple[Any, ...]:
+    """What was listed, with the name of the source before the paths in it."""
+    return tuple(
+        found if found.line is not None else replace(found, source=f"{name}/{found.source}")
+        for found in ledger.listed
+    )
+
+
+def check_apart(source: str, out: str) -> None:
+    """Refuse an output folder inside the source: the next build would take it for a class.
+
+    Raises:
+        InvalidArgumentError: it is inside.
+        UnimplementedError: one of them is a URL.
+    """
+    inner, outer = os.path.realpath(check_local(out)), os.path.realpath(check_local(source))
+    if inner == outer or (os.path.isdir(source) and inner.startswith(os.path.join(outer, ""))):
+        raise InvalidArgumentError(
+            f"{out}: expected a folder for the output outside of the source {source!r}. Choose another one."
+        )
+
+
+def _nothing(source: str, bad: Ledger, noted: Ledger, options: ImageOptions) -> InvalidArgumentError:
+    found = {**bad.counts, **noted.counts}
+    beside = ", ".join(f"{reason}: {number}" for reason, number in found.items())
+    wanted = "images"
+    if options.split.folders is not None:
+        names = ", ".join(sorted({shown(folder) for folder in options.split.folders}))
+        wanted = f"images in folders of splits ({names})"
+    return InvalidArgumentError(
+        f"{source}: expected {wanted} but found none" + (f" ({beside})" if beside else "")
+        + ". Expected are a folder for each class, or a folder of images.",
+        path=source,
+    )  # fmt: skip
+
+
+def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
+    """Look now at the few files that are not called like images: if they are none, splits are exact without them."""
+    items = listing.items
+    names: list[bytes] = items.names.to_list()
+    odd = np.array([row for row, name in enumerate(names) if not name.lower().endswith(_SUFFIXES)], np.int64)
+    if not len(odd) or len(odd) > max(100, len(items) // 20) or listing.source.streams:
+        return listing
+    kept = np.ones(len(items), bool)
+    buffer = ImageBuffer()
+    with listing.source.open() as reader:
+        for row, key in zip(odd.tolist(), reader.keys(items.take(odd)), strict=True):
+            buffer.clear()
+            try:
+                reader.read(key, buffer)
+                read_image_header(buffer.data, 0, buffer.at)
+            except BadImageError as error:
+                kept[row] = False
+                detail = error.detail
+                bad.add_rows(items, np.array([row]), error.reason, lambda _, detail=detail: detail)  # type: ignore[misc]
+    return listing if kept.all() else replace(listing, items=items.take(np.flatnonzero(kept)))
+
+
+def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, noted: Ledger) -> Listing:
+    if options.duplicates == "keep":
+        return listing
+    items = listing.items
+    rows, firsts = find_duplicates(listing.source, items)
+    if not len(rows):
+        return listing
+    first_of = dict(zip(rows.tolist(), firsts.tolist(), strict=True)) if len(rows) < 100_000 else {}
+
+    def same_as(row: int) -> str:
+        first = first_of.get(row)
+        return "" if first is None else f"same as {shown(items.run(first, first + 1).paths()[0])}"
+
+    if options.duplicates == "raise":
+        row = int(rows[0])
+        path = shown(items.run(row, row + 1).paths()[0])
+        raise InvalidArgumentError(
+            f"{path}: {same_as(row) or DUPLICATE}; there are {len(rows)} such images. Remove them, or pass "
+            'duplicates="skip" or "note" (--duplicates).',
+            path=path,
+        )
+    (bad if options.duplicates == "skip" else noted).add_rows(items, rows, DUPLICATE, same_as)
+    if options.duplicates == "note":
+        return listing
+    kept = np.ones(len(items), bool)
+    kept[rows] = False
+    return replace(listing, items=items.take(np.flatnonzero(kept)))
+
+
+# -- labels and splits -----------------------------------------------------------------------------------------------
+
+
+def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
+    """Give every image its label and, if folders decide, its split; leave out those that have none."""
+    items, folders = listing.items, listing.items.folders
+    used = np.unique(items.folder_of).tolist()
+    top = (
+        common_top([folders[number] for number in used], options.split.folders)
+        if listing.kind != "folder"
+        else b""
+    )
+    meanings = read_folders(folders, options.split.folders, top=top, classes=listing.kind != "list")
+    splits = None
+    if options.split.folders is not None:
+        numbers = {name: number for number, name in enumerate(options.split.names)}
+        by_folder = np.array(
+            [-1 if found.split is None else numbers[found.split] for found in meanings], np.int8
+        )
+        splits = by_folder[items.folder_of]
+        items, splits = _drop(items, splits < 0, _NO_SPLIT, bad, splits)
+    if listing.numbered:
+        return _Labelled(items, None, splits)
+    if listing.kind == "list":
+        classes, class_of = listing.classes, items.texts
+    else:
+        classes, class_of = _folder_classes(items, meanings)
+    if classes is None or class_of is None:
+        return _Labelled(items, None, splits)
+    items, splits = _drop(items, class_of < 0, _NO_CLASS, bad, splits)
+    class_of = class_of[class_of >= 0]
+    if options.label_map is None:
+        names = sorted_labels(classes[number] for number in np.unique(class_of).tolist())
+    else:
+        names = read_label_map(options.label_map)
+    label_of = {name: number for number, name in enumerate(names)}
+    labels = np.array([label_of.get(name, -1) for name in classes], np.int64)[class_of]
+    items, splits = _drop(
+        items, labels < 0, _NOT_IN_MAP, bad, splits, lambda row: shown(classes[class_of[row]])
+    )
+    return _Labelled(replace(items, labels=labels[labels >= 0], texts=None), names, splits)
+
+
+def _folder_classes(
+    items: ImageItems, meanings: list[FolderMeaning]
+) -> tuple[tuple[bytes, ...] | None, IntArray | None]:
+    """Classes by folders: their names, and for each image the number; None if no image is in one."""
+    numbers: dict[bytes, int] = {}
+    by_folder = [
+        -1 if found.label is None else numbers.setdefault(found.label, len(numbers)) for found in meanings
+    ]
+    class_of = np.array(by_folder, np.int64)[items.folder_of]
+    return (tuple(numbers), class_of) if (class_of >= 0).any() else (None, None)
+
+
+def _drop(
+    items: ImageItems,
+    unwanted: IntArray,
+    reason: str,
+    bad: Ledger,
+    splits: IntArray | None,
+    details: Any = None,
+) -> tuple[ImageItems, IntArray | None]:
+    if not unwanted.any():
+        return items, splits
+    bad.add_rows(items, np.flatnonzero(unwanted), reason, details or (lambda _: ""))
+    kept = np.flatnonzero(~unwanted)
+    return items.take(kept), None if splits is None else splits[kept]
+
+
+# -- shards ----------------------------------------------------------------------------------------------------------
+
+
+def _groups(
+    listing: Listing, labelled: _Labelled, options: ImageOptions, name: str
+) -> tuple[tuple[Group, ...], dict[str, str]]:
+    """Make the recipes of all shards; also give the names of the features."""
+    items, split = labelled.items, options.split
+    features = feature_names(options.names, options.rename, items.extras, raw=options.is_raw)
+    splits = labelled.splits
+    if splits is None:
+        by_class = items.labels if options.per_class else None
+        splits = assign_ratios(len(items), split.ratios or (), options.seed, by_class)
+    recipe = ImageRecipe(listing.source, name, items, labelled.label_names, features, options.pixels)
+    groups = []
+    for number, prefix in enumerate(split.names):
+        rows = np.flatnonzero(splits == number)
+        if split.folders is not None and not len(rows):
+            continue  # a source need not have all of the folders
+        groups.append(_group(recipe, rows, prefix, options))
+    return tuple(groups), features
+
+
+def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOptions) -> Group:
+    estimated = int(whole.items.sizes[rows].sum()) + _RECORD_BYTES * len(rows)
+    if options.is_raw and options.pixels is not None and options.pixels.size is not None:
+        height, width = options.pixels.size
+        estimated = (height * width * options.pixels.channels + _RECORD_BYTES) * len(rows)
+    shards = plan_shards(estimated, options.shards, options.shard_size, most=len(rows))
+    if whole.source.streams and options.shuffle:
+        return Group(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.seed)
+    if options.shuffle:
+        rows = rows[permutation(len(rows), options.seed)]
+    items = whole.items.take(rows)
+    ends = [len(rows) * number // shards for number in range(shards + 1)]
+    recipes = [replace(whole, items=items.run(*run)) for run in pairwise(ends)]
+    return Group(prefix, tuple(recipes), shards)
+
+
+def _spec(labelled: _Labelled, features: dict[str, str]) -> Any:
+    items = labelled.items
+    kinds: dict[str, Any] = {field: FixedLenFeature([], kind) for field, kind in FIELDS.items()}
+    kinds[COLORSPACE] = FixedLenFeature([], "bytes")
+    if items.labels is None:
+        del kinds["image/label"]
+    if labelled.label_names is None:
+        del kinds["image/text"]
+    for name, extra in items.extras.items():
+        whole = extra.present is None and not extra.is_list
+        kinds[name] = FixedLenFeature([], extra.kind) if whole else VarLenFeature(extra.kind)
+    return spec_to_data({name: kinds[field] for field, name in features.items() if field in kinds})

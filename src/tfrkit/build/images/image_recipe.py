@@ -1,0 +1,149 @@
+"""The records of one shard of images: read, look at the header, encode a block at once.
+
+Plain data that pickles. Which images belong to which shard is `images.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.build.images.image_features import COLORSPACE
+from tfrkit.build.images.image_header import BadImageError, ImageHeader, read_image_header
+from tfrkit.build.images.image_items import BLOCK_BYTES, ImageBuffer, ImageItems, ImageSource, shown
+from tfrkit.build.images.image_pixels import PixelPlan
+from tfrkit.build.job.job import BadInput, Watch
+from tfrkit.model.block import Block
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.parsing.encode import encode_examples
+
+__all__ = ["ImageRecipe"]
+
+_AT_ONCE: Final = 2048  # images whose names are Python objects at the same time
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRecipe:
+    """Some images of a source, in the order in which they become records.
+
+    Attributes:
+        source: where they are.
+        source_name: for reports.
+        items: which.
+        label_names: texts of the labels; None without names.
+        features: names of features by fields.
+        pixels: what is done to pixels; None keeps every file as it is.
+    """
+
+    source: ImageSource
+    source_name: str
+    items: ImageItems
+    label_names: tuple[bytes, ...] | None
+    features: Mapping[str, str]
+    pixels: PixelPlan | None
+
+    @property
+    def input_bytes(self) -> int:
+        """Bytes of all files."""
+        return self.items.nbytes
+
+    def blocks(self, watch: Watch) -> Iterator[Block]:
+        """Read the images and give their records, some MB at once."""
+        batch = _Batch(self)
+        buffer = batch.buffer
+        with self.source.open() as reader:
+            for first in range(0, len(self.items), _AT_ONCE):
+                items = self.items.run(first, first + _AT_ONCE)
+                batch.begin(items)
+                sizes = items.sizes.tolist()
+                for row, key in enumerate(reader.keys(items)):
+                    begin = buffer.at
+                    batch.input_bytes += sizes[row]
+                    try:
+                        reader.read(key, buffer)
+                        header = read_image_header(buffer.data, begin, buffer.at)
+                        if self.pixels is not None:
+                            header = self._remake(self.pixels, buffer, begin, header)
+                    except BadImageError as error:
+                        buffer.at = begin
+                        source = f"{self.source_name}/{shown(batch.paths[row])}"
+                        watch.bad(BadInput(source, None, error.reason, error.detail))
+                        continue
+                    batch.add(row, header)
+                    if buffer.at >= BLOCK_BYTES:
+                        yield batch.encode(watch)
+                if batch.rows:
+                    yield batch.encode(watch)
+        watch.advance(batch.input_bytes)
+
+    @staticmethod
+    def _remake(pixels: PixelPlan, buffer: ImageBuffer, begin: int, header: ImageHeader) -> ImageHeader:
+        made, header = pixels.make(bytes(buffer.data[begin : buffer.at]), header)
+        if made is not None:
+            buffer.replace(begin, made)
+        return header
+
+
+class _Batch:
+    """Images that were read and are not encoded yet."""
+
+    def __init__(self, recipe: ImageRecipe) -> None:
+        self._recipe = recipe
+        self.buffer = ImageBuffer()
+        self.input_bytes = 0
+        self.paths: list[bytes] = []
+        self.rows: list[int] = []
+        self._items: ImageItems = recipe.items
+        self._headers: list[ImageHeader] = []
+        self._ends: list[int] = [0]
+
+    def begin(self, items: ImageItems) -> None:
+        """Go on with further images; rows count from the first of them."""
+        self._items = items
+        self.paths = items.paths()
+
+    def add(self, row: int, header: ImageHeader) -> None:
+        """Take the image that was read last."""
+        self.rows.append(row)
+        self._headers.append(header)
+        self._ends.append(self.buffer.at)
+
+    def encode(self, watch: Watch) -> Block:
+        """Make records of what there is, and forget it."""
+        columns = self._columns()
+        block = encode_examples(columns, threads=1)
+        del columns
+        watch.advance(self.input_bytes, len(self.rows))
+        self.input_bytes = 0
+        self.rows = []
+        self._headers = []
+        self._ends = [0]
+        self.buffer.clear()
+        return block
+
+    def _columns(self) -> dict[str, Any]:
+        recipe, rows, items = self._recipe, np.array(self.rows), self._items
+        kinds, heights, widths, channels = zip(*self._headers, strict=True)
+        fields: dict[str, Any] = {
+            "image/encoded": BytesColumn.unchecked(
+                np.frombuffer(self.buffer.data, np.uint8), np.array(self._ends, np.int64)
+            ),
+            "image/format": list(kinds),
+            "image/height": np.array(heights),
+            "image/width": np.array(widths),
+            "image/channels": np.array(channels),
+            "image/filename": [self.paths[row] for row in self.rows],
+        }
+        if recipe.pixels is not None:
+            fields[COLORSPACE] = [recipe.pixels.order.upper()] * len(rows)
+        if items.labels is not None:
+            labels = items.labels[rows]
+            fields["image/label"] = labels
+            if recipe.label_names is not None:
+                fields["image/text"] = [recipe.label_names[label] for label in labels.tolist()]
+        for name, extra in items.extras.items():
+            fields[name] = extra.take(rows).to_list()
+        return {name: fields[field] for field, name in recipe.features.items() if field in fields}

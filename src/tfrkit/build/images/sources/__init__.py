@@ -1,0 +1,1 @@
+"""Where photos are found: folders, ZIP and tar archives, lists."""

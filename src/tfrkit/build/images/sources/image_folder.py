@@ -1,0 +1,234 @@
+"""Images in folders of the disk: listed in the order of their names, read with one system call each.
+
+Links are followed, to files and to folders; inside one class every real folder is read once, so that loops end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tfrkit._core import crc32c
+from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
+from tfrkit.build.images.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
+from tfrkit.build.job.input_stamp import InputChangedError, written_again
+from tfrkit.errors import from_os_error
+from tfrkit.model.bytes_column import BytesColumn
+
+__all__ = ["UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
+
+UNREADABLE = "unreadable file"
+_LOOP = "link to a folder that was read already"
+_SPECIAL = "not a regular file"
+_SAMPLE_BYTES = 64
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
+
+Folder: TypeAlias = tuple[int, int]  # device and inode
+FileKey: TypeAlias = tuple[bytes, int, int | None]  # path, size and time
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A folder.
+
+    Attributes:
+        path: of the folder.
+        max_bytes: files that are larger are bad.
+    """
+
+    path: str
+    max_bytes: int
+    streams: bool = False
+
+    @contextmanager
+    def open(self) -> Iterator[FolderReader]:
+        """Nothing is kept open."""
+        yield FolderReader(os.fsencode(self.path), self.max_bytes)
+
+
+class FolderReader:
+    """Reads files by their paths."""
+
+    def __init__(self, root: bytes, max_bytes: int) -> None:
+        self._root = os.path.join(root, b"")
+        self._max_bytes = max_bytes
+
+    def keys(self, items: ImageItems) -> list[FileKey]:
+        """Paths, sizes and times."""
+        root = self._root
+        times = [None] * len(items) if items.times is None else items.times.tolist()
+        return [
+            (os.path.join(root, path), size, time)
+            for path, size, time in zip(items.paths(), items.sizes.tolist(), times, strict=True)
+        ]
+
+    def read(self, key: FileKey, buffer: ImageBuffer) -> None:
+        """Read a file that must still be what it was.
+
+        Raises:
+            InputChangedError: it has another size or time, or is gone.
+        """
+        path, size, time = key
+        if size > self._max_bytes:
+            raise BadImageError(TOO_LARGE, f"{size} bytes")
+        read_file(path, size, buffer, time)
+
+    def mark(self, key: FileKey) -> int:
+        """The checksum of some bytes in the middle and at the end."""
+        path, size, _ = key
+        try:
+            fd = os.open(path, _FLAGS)
+            try:
+                end = os.pread(fd, _SAMPLE_BYTES, max(0, size - _SAMPLE_BYTES))
+                return crc32c(end, crc32c(os.pread(fd, _SAMPLE_BYTES, size // 2)))
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
+
+
+def read_file(path: bytes, size: int, buffer: ImageBuffer, time_ns: int | None = None) -> None:
+    """Append a file of `size` bytes, which was written last at `time_ns`, to a buffer.
+
+    Raises:
+        InputChangedError: it has another size or time, or is gone.
+    """
+    with buffer.room(size + 1) as room:  # one more, to see that it has not grown
+        try:
+            fd = os.open(path, _FLAGS)
+            try:
+                got = os.readv(fd, (room,))
+                while 0 < got < size and (more := os.readv(fd, (room[got:],))):
+                    got += more
+                now = os.fstat(fd)  # behind the reading: what is written meanwhile counts, too
+            finally:
+                os.close(fd)
+        except FileNotFoundError:
+            raise InputChangedError(shown(path), f"expected {size:,} bytes but the file is gone") from None
+        except OSError as error:
+            raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
+    if got != size or now.st_size != size:
+        raise InputChangedError(shown(path), f"expected {size:,} bytes but got {max(got, now.st_size):,}")
+    if time_ns is not None and now.st_mtime_ns != time_ns:
+        raise written_again(shown(path), time_ns, now.st_mtime_ns)
+    buffer.at += size
+
+
+def list_folder(path: str, ledger: Ledger, noted: Ledger, *, class_depth: int) -> tuple[ImageItems, str]:
+    """List all files under a folder, by folder and then by name, in the order of their bytes.
+
+    Args:
+        path: of the folder.
+        ledger: takes what is no file with bytes.
+        noted: takes what is hidden.
+        class_depth: how many folders deep classes begin; below it, each real folder is read once in a class.
+
+    Returns:
+        The files, and a digest of the times at which they were changed.
+
+    Raises:
+        NotFoundError, PermissionDeniedError: the folder cannot be read.
+    """
+    return _Lister(os.fsencode(path), ledger, noted, class_depth).walk()
+
+
+class _Lister:
+    """One walk over a folder. It keeps its own stack: folders may be nested deeper than calls."""
+
+    def __init__(self, root: bytes, ledger: Ledger, noted: Ledger, class_depth: int) -> None:
+        self._root = root
+        self._ledger = ledger
+        self._noted = noted
+        self._class_depth = class_depth
+        self._folders: list[bytes] = []
+        self._folder_of = array("i")
+        self._lengths = array("q")
+        self._sizes = array("q")
+        self._changed = array("q")
+        self._times = hashlib.blake2b(digest_size=8)
+        self._names = bytearray()
+
+    def walk(self) -> tuple[ImageItems, str]:
+        try:
+            first = os.stat(self._root)
+        except OSError as error:
+            raise from_os_error(error, shown(self._root)) from error
+        # Path in the source, depth, which folder it is, and which were read: by those above, or by its class.
+        stack: list[tuple[bytes, int, Folder, set[Folder]]] = [(b"", 0, (first.st_dev, first.st_ino), set())]
+        while stack:
+            path, depth, place, read = stack.pop()
+            if place in read:
+                self._ledger.add(shown(path), _LOOP)
+                continue
+            if depth <= self._class_depth:
+                read = read | {place}
+            else:
+                read.add(place)
+            inner = self._list_one(path)
+            stack += [
+                (path + b"/" + name if path else name, depth + 1, below, read)
+                for name, below in reversed(inner)
+            ]
+        offsets = np.zeros(len(self._lengths) + 1, np.int64)
+        np.cumsum(np.frombuffer(self._lengths, np.int64), out=offsets[1:])
+        items = ImageItems(
+            tuple(self._folders),
+            np.frombuffer(self._folder_of, np.int32),
+            BytesColumn(bytes(self._names), offsets),
+            np.frombuffer(self._sizes, np.int64),
+            times=np.frombuffer(self._changed, np.int64),
+        )
+        return items, self._times.hexdigest()
+
+    def _list_one(self, path: bytes) -> list[tuple[bytes, Folder]]:
+        """List the files of one folder, and give the folders in it."""
+        try:
+            with os.scandir(os.path.join(self._root, path)) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if not path:
+                raise from_os_error(error, shown(self._root)) from error
+            self._ledger.add(shown(path), UNREADABLE, os.strerror(error.errno or 0))
+            return []
+        inner = []
+        number = len(self._folders)
+        self._folders.append(path)
+        for entry in entries:
+            if is_ignored(entry.name, top=not path and not entry.is_dir(follow_symlinks=False)):
+                self._noted.add(shown(os.path.join(path, entry.name)), IGNORED)
+                continue
+            try:
+                status = entry.stat()
+            except OSError as error:
+                self._ledger.add(
+                    shown(os.path.join(path, entry.name)), UNREADABLE, os.strerror(error.errno or 0)
+                )
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                inner.append((entry.name, (status.st_dev, status.st_ino)))
+            elif self._is_good(path, entry.name, status):
+                self._folder_of.append(number)
+                self._lengths.append(len(entry.name))
+                self._names += entry.name
+                self._sizes.append(status.st_size)
+                self._changed.append(status.st_mtime_ns)
+                self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
+        return inner
+
+    def _is_good(self, path: bytes, name: bytes, status: os.stat_result) -> bool:
+        """Whether it is a file with something in it."""
+        if not stat.S_ISREG(status.st_mode):
+            self._ledger.add(shown(os.path.join(path, name)), _SPECIAL)
+            return False
+        if not status.st_size:
+            self._ledger.add(shown(os.path.join(path, name)), EMPTY)
+            return False
+        return True

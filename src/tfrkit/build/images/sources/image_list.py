@@ -1,0 +1,277 @@
+"""Lists of images: CSV, TSV or JSON lines with the columns `path`, `label` and any others.
+
+Paths are relative to the folder of the list. Reading the images is `image_folder.py`'s.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import re
+import stat
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from tfrkit.build.images.image_columns import make_extra
+from tfrkit.build.images.image_header import EMPTY
+from tfrkit.build.images.image_items import ImageItems, Ledger
+from tfrkit.build.images.sources.image_folder import UNREADABLE, FolderSource
+from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
+from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.model.bytes_column import BytesColumn
+
+__all__ = ["LIST_SUFFIXES", "ListSource", "ListedImages", "list_rows"]
+
+Row: TypeAlias = Mapping[str, Any]
+LIST_SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
+_PATH, _LABEL = "path", "label"
+_NO_PATH: Final = "no path"
+_NO_LABEL: Final = "no label"
+_BAD_LINE: Final = "not a row of the list"
+_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedImages:
+    """What a list says.
+
+    Attributes:
+        items: in the order of the list.
+        classes: names for `items.texts`; None without labels, or if they are numbers.
+        numbered: labels are numbers, in `items.labels`.
+        times: a digest of when the files were changed.
+    """
+
+    items: ImageItems
+    classes: tuple[bytes, ...] | None
+    numbered: bool
+    times: str
+
+
+def ListSource(path: str, max_bytes: int) -> FolderSource:  # noqa: N802 - a kind of source
+    """Read the images of a list."""
+    return FolderSource(os.path.dirname(path) or ".", max_bytes)
+
+
+def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> ListedImages:
+    """Read a list, and find its files.
+
+    Args:
+        path: of the list; the suffix says what it is.
+        bad: takes rows without a path, a label or a file, with the number of their line.
+        noted: takes numbers that float32 does not hold.
+        encoding: of the text.
+
+    Raises:
+        InvalidArgumentError: the text is not in this encoding, or a table has columns without names.
+    """
+    reader = _Reader(path, bad, noted)
+    try:
+        with open(path, encoding=_with_mark(encoding), errors=_errors(encoding), newline="") as file:
+            rows = (
+                _json_rows(file, reader)
+                if path.lower().endswith(("l", "ndjson"))
+                else _table_rows(file, reader)
+            )
+            for line, row in rows:
+                reader.add(line, row)
+    except UnicodeDecodeError as error:
+        raise InvalidArgumentError(
+            f"{path}: expected text in {encoding} but got bytes that are not ({error.reason}). "
+            "Pass another list_encoding (--list-encoding), such as gbk.",
+            path=path,
+        ) from None
+    except csv.Error as error:
+        raise InvalidArgumentError(
+            f"{path}: expected a table but in the row that begins in line {reader.next_line} there is: {error}. "
+            "Mend the list.",
+            path=path,
+        ) from None
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    return reader.finish()
+
+
+def _with_mark(encoding: str) -> str:
+    return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+
+
+def _errors(encoding: str) -> str:
+    """Paths need not be UTF-8."""
+    return "surrogateescape" if _with_mark(encoding) == "utf-8-sig" else "strict"
+
+
+def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
+    delimiter = "\t" if reader.path.lower().endswith(".tsv") else ","
+    table = csv.reader(
+        file, delimiter=delimiter, strict=True
+    )  # or a quote without its other end takes all that follows
+    names: list[str] | None = None
+    for cells in table:
+        line = table.line_num
+        reader.next_line = line + 1
+        if not any(cells):
+            continue
+        if names is None:
+            names = [cell.strip() for cell in cells]
+            if _PATH in names:
+                _check_names(reader.path, names)
+                continue
+            if len(cells) > 2:
+                raise InvalidArgumentError(
+                    f"{reader.path}: expected a first line that names the columns, one of them {_PATH!r}, but got "
+                    f"{len(cells)} columns without names: {', '.join(cells)[:100]}. Add such a line.",
+                    path=reader.path,
+                )
+            names = [_PATH, _LABEL][: len(cells)]
+        if len(cells) != len(names):
+            reader.bad.add(
+                reader.path, _BAD_LINE, f"expected {len(names)} cells but got {len(cells)}", line=line
+            )
+            continue
+        yield line, {name: cell for name, cell in zip(names, cells, strict=True) if cell != ""}
+
+
+def _check_names(path: str, names: list[str]) -> None:
+    for name in names:
+        if not name or names.count(name) > 1:
+            raise InvalidArgumentError(
+                f"{path}: expected columns of different names but got {', '.join(map(repr, names))[:200]}. "
+                "Mend the first line.",
+                path=path,
+            )
+
+
+def _json_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
+    for line, text in enumerate(file, 1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            reader.bad.add(reader.path, _BAD_LINE, str(error)[:200], line=line)
+            continue
+        if not isinstance(row, dict):
+            reader.bad.add(
+                reader.path, _BAD_LINE, f"expected an object but got {text.strip()[:100]}", line=line
+            )
+            continue
+        yield line, {name: value for name, value in row.items() if value is not None}
+
+
+class _Reader:
+    """Collects rows as columns."""
+
+    def __init__(self, path: str, bad: Ledger, noted: Ledger) -> None:
+        self.path = path
+        self.bad = bad
+        self._noted = noted
+        self.next_line = 1
+        self._root = os.path.dirname(path)
+        self._folders: dict[bytes, int] = {}
+        self._folder_of = array("i")
+        self._names: list[bytes] = []
+        self._sizes = array("q")
+        self._changed = array("q")
+        self._lines = array("q")
+        self._classes: dict[str, int] = {}
+        self._texts = array("q")
+        self._extras: dict[str, list[Any]] = {}
+        self._times = hashlib.blake2b(digest_size=8)
+
+    def add(self, line: int, row: Row) -> None:
+        """Take a row if there is a file for it."""
+        given, label = row.get(_PATH), row.get(_LABEL)
+        if not isinstance(given, str) or not given or "\0" in given:
+            self.bad.add(self.path, _NO_PATH, line=line)
+            return
+        if isinstance(label, (dict, list, float)):
+            self.bad.add(
+                self.path,
+                _BAD_LINE,
+                f"expected a name or a number as label but got {label!r}"[:200],
+                line=line,
+            )
+            return
+        status = self._find(given, line)
+        if status is None:
+            return
+        folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
+        self._folder_of.append(self._folders.setdefault(folder, len(self._folders)))
+        self._names.append(name)
+        self._sizes.append(status.st_size)
+        self._changed.append(status.st_mtime_ns)
+        self._lines.append(line)
+        text = None if label is None else str(int(label) if isinstance(label, bool) else label)
+        self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))
+        rows = len(self._names)
+        for key, value in row.items():
+            if key not in (_PATH, _LABEL):
+                column = self._extras.setdefault(key, [])
+                column += [None] * (rows - 1 - len(column))
+                column.append(value)
+
+    def _find(self, given: str, line: int) -> os.stat_result | None:
+        try:
+            status = os.stat(os.path.join(self._root, given))
+        except (OSError, ValueError) as error:
+            reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
+            self.bad.add(self.path, UNREADABLE, f"{given}: {reason}", line=line)
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            self.bad.add(self.path, UNREADABLE, f"{given}: not a regular file", line=line)
+            return None
+        if not status.st_size:
+            self.bad.add(self.path, EMPTY, given, line=line)
+            return None
+        self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
+        return status
+
+    def finish(self) -> ListedImages:
+        """Give the columns; rows without a label are bad if others have one."""
+        texts = np.array(self._texts, np.int64)
+        rows = np.arange(len(texts))
+        if self._classes and (texts < 0).any():
+            for line in np.array(self._lines)[texts < 0].tolist():
+                self.bad.add(self.path, _NO_LABEL, line=line)
+            rows = rows[texts >= 0]
+        count = len(self._names)
+        extras = {
+            name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self._is_typed)
+            for name, column in self._extras.items()
+        }
+        for name, extra in extras.items():
+            for line, value in zip(self._lines, extra.to_list(), strict=True):
+                if extra.kind == "float32" and (found := beyond_in_cell(value)) is not None:
+                    reason = f"{BEYOND}: column {name!r}"
+                    self._noted.add(self.path, reason, f"got {found.value!r}", line=line, count=found.count)
+        classes = list(self._classes)
+        numbered = bool(classes) and all(_NUMBER.fullmatch(text) for text in classes)
+        labels = np.array([int(text) for text in classes], np.int64)[texts] if numbered else None
+        items = ImageItems(
+            tuple(self._folders),
+            np.array(self._folder_of, np.int32),
+            BytesColumn.from_list(self._names),
+            np.array(self._sizes, np.int64),
+            {},
+            labels,
+            None if numbered or not classes else texts,
+            extras,
+            np.array(self._changed, np.int64),
+        )
+        names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
+        if len(rows) < count:
+            items = items.take(rows)
+        return ListedImages(
+            items, None if numbered or not classes else names, numbered, self._times.hexdigest()
+        )
+
+    @property
+    def _is_typed(self) -> bool:
+        return self.path.lower().endswith((".jsonl", ".ndjson"))

@@ -1,0 +1,130 @@
+"""Which kind of source a path is, and what is in it: folder, archive or list."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tfrkit.build.images.image_items import ImageItems, ImageSource, Ledger
+from tfrkit.build.images.sources.image_folder import FolderSource, list_folder
+from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, ListSource, list_rows
+from tfrkit.build.images.sources.image_tar import TarSource, TarStreamSource, list_tar, list_tar_stream
+from tfrkit.build.images.sources.image_zip import ZipSource, list_zip
+from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.errors import InvalidArgumentError, from_os_error
+
+__all__ = ["Listing", "list_source"]
+
+_EXPECTED: Final = (
+    "Expected a folder, a .zip, .tar or .tar.gz archive, or a .csv, .tsv or .jsonl list of paths and labels"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is in a source.
+
+    Attributes:
+        kind: "folder", "zip", "tar", "tar.gz" or "list".
+        source: to read it.
+        items: the images, in order.
+        classes: names of classes for `items.texts`; None: folders are classes.
+        numbered: the labels of a list are numbers, which `items.labels` has.
+        stamp: of times; changes when something is written again.
+        files: the archive or list as it was before it was read; none for a folder, whose images are compared one by
+            one when they are read.
+    """
+
+    kind: str
+    source: ImageSource
+    items: ImageItems
+    classes: tuple[bytes, ...] | None
+    numbered: bool
+    stamp: str
+    files: tuple[InputStamp, ...] = ()
+
+    def digest(self) -> str:
+        """Give 32 hex digits that names, sizes, places and columns decide."""
+        items = self.items
+        content = hashlib.blake2b(digest_size=16)
+        content.update(b"\0".join(items.folders))
+        for part in (items.names.used(), items.names.lengths, items.folder_of, items.sizes):
+            content.update(part.tobytes())
+        for name in sorted(items.places):
+            content.update(items.places[name].tobytes())
+        for numbers in (items.labels, items.texts):
+            content.update(b"-" if numbers is None else numbers.tobytes())
+        content.update(b"\0".join(self.classes or ()))
+        for name, extra in items.extras.items():
+            content.update(repr((name, extra.kind, extra.to_list())).encode("utf-8", "surrogateescape"))
+        return content.hexdigest()
+
+
+def list_source(
+    path: str,
+    bad: Ledger,
+    noted: Ledger,
+    *,
+    class_depth: int,
+    max_bytes: int,
+    list_encoding: str,
+    zip_encoding: str | None,
+) -> Listing:
+    """Find out what a path is, by content where it is an archive, and list it.
+
+    Args:
+        path: of a folder, an archive or a list.
+        bad: takes what cannot be an image.
+        noted: takes what is ignored.
+        class_depth: see `list_folder`.
+        max_bytes: the largest file.
+        list_encoding: of the text of a list.
+        zip_encoding: of names in a ZIP archive that are not marked as UTF-8; None guesses.
+
+    Raises:
+        InvalidArgumentError: it is nothing of that kind, or damaged, or has names that lead out of it.
+        NotFoundError: there is nothing.
+    """
+    if os.path.isdir(path):
+        items, stamp = list_folder(path, bad, noted, class_depth=class_depth)
+        return Listing("folder", FolderSource(path, max_bytes), items, None, False, stamp)
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError as error:
+        raise from_os_error(error, path, f"{_EXPECTED}.") from error
+    known = InputStamp.of(path)
+    listing = _list_file(path, head, known, bad, noted, max_bytes, list_encoding, zip_encoding)
+    return replace(listing, files=(known,))
+
+
+def _list_file(
+    path: str,
+    head: bytes,
+    known: InputStamp,
+    bad: Ledger,
+    noted: Ledger,
+    max_bytes: int,
+    list_encoding: str,
+    zip_encoding: str | None,
+) -> Listing:
+    stamp = f"{known.size} {known.time_ns}"
+    if path.lower().endswith(LIST_SUFFIXES):
+        rows = list_rows(path, bad, noted, encoding=list_encoding)
+        return Listing(
+            "list", ListSource(path, max_bytes), rows.items, rows.classes, rows.numbered, rows.times
+        )
+    if head[:2] == b"\x1f\x8b":
+        items = list_tar_stream(path, bad, noted, max_bytes=max_bytes)
+        return Listing("tar.gz", TarStreamSource(path, max_bytes), items, None, False, stamp)
+    if head[257:262] == b"ustar" or path.lower().endswith(".tar"):
+        return Listing("tar", TarSource(path, max_bytes), list_tar(path, bad, noted), None, False, stamp)
+    if head[:2] == b"PK" or path.lower().endswith(".zip"):
+        items = list_zip(path, bad, noted, encoding=zip_encoding)
+        return Listing("zip", ZipSource(path, max_bytes), items, None, False, stamp)
+    raise InvalidArgumentError(
+        f"{path}: {_EXPECTED} but got a file that is none of them. Unpack other archives, and name the folder.",
+        path=path,
+    )

@@ -1,0 +1,276 @@
+"""Images inside a tar archive, plain or gzipped: nothing is unpacked to the disk.
+
+A plain archive is read anywhere. A gzipped one can only be read from its beginning on, so its images keep the order of
+the archive; a reader that has done its part waits for the one that wants to go on from there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, Any, Final, TypeAlias
+
+from tfrkit._core import crc32c
+from tfrkit.build.images.image_duplicates import content_mark
+from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
+from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
+from tfrkit.build.images.sources.archive_file import ArchiveFile, open_archive
+from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
+from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
+from tfrkit.errors import from_os_error
+from tfrkit.stores.at_exit import unless_exiting
+
+_gzip: Any
+_gzip_error: Any
+try:
+    from isal import igzip as _gzip
+    from isal.isal_zlib import error as _gzip_error
+except ImportError:  # no wheel for this platform: the standard library is slower and does the same
+    _gzip, _gzip_error = gzip, zlib.error
+
+__all__ = ["TarSource", "TarStreamSource", "list_tar", "list_tar_stream"]
+
+Key: TypeAlias = tuple[int, int]  # offset and size
+_SPECIAL: Final = "not a regular file"
+_PIECE: Final = 1 << 20
+_SAMPLE_BYTES: Final = 64
+_MAX_PARKED: Final = 64
+_JOINT: Final = "zero blocks inside of the archive: archives that were joined, or members that were wiped out"
+_PADDING: Final = "more zeros at the end of the archive than tar puts there: members may be missing"
+_DAMAGES: Final = (EOFError, zlib.error, _gzip_error, gzip.BadGzipFile)
+
+
+def list_tar(path: str, bad: Ledger, noted: Ledger) -> ImageItems:
+    """List the files of a plain archive, by folder and then by name.
+
+    Raises:
+        InvalidArgumentError: it is damaged, or a name leads out of it.
+    """
+    members = MemberList(path, bad, noted, "offset")
+    with _naming(path), open(path, "rb") as file:
+        walk = TarWalk(file, path, os.fstat(file.fileno()).st_size)
+        for member, parts in _files(walk, path, members):
+            members.add(parts, member.size, member.offset)
+    _note_zeros(walk, noted)
+    return members.finish(ordered=True)
+
+
+def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) -> ImageItems:
+    """List the files of a gzipped archive, in its order. All of it is inflated once, and contents are marked.
+
+    Raises:
+        InvalidArgumentError: as `list_tar`.
+    """
+    members = MemberList(path, bad, noted, "offset", "mark")
+    with _naming(path), _gzip.open(path) as file:
+        walk = TarWalk(file, path)
+        for member, parts in _files(walk, path, members):
+            mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
+            members.add(parts, member.size, member.offset, mark)
+    _note_zeros(walk, noted)
+    return members.finish(ordered=False)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Errors of the file and of its compression as errors of ours, which name it."""
+    try:
+        yield
+    except _DAMAGES as error:
+        raise damaged_tar(path, error) from error
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def _files(walk: TarWalk, path: str, members: MemberList) -> Iterator[tuple[TarMember, list[bytes]]]:
+    """Give the files of an archive that are part of the data."""
+    for member in walk:
+        parts = split_name(member.name, path)
+        if not member.is_folder and members.takes(parts) and _is_good(member, parts, members.bad):
+            yield member, parts
+
+
+def _note_zeros(walk: TarWalk, noted: Ledger) -> None:
+    """Count zeros that may have been images."""
+    for offset in walk.joints:
+        noted.add("", _JOINT, f"at byte {offset}")
+    if walk.padding > MAX_PADDING:
+        noted.add("", _PADDING, f"{walk.padding} bytes")
+
+
+def _is_good(member: TarMember, parts: list[bytes], bad: Ledger) -> bool:
+    name = shown(b"/".join(parts))
+    if member.is_link:
+        bad.add(name, LINK, f"to {shown(member.link)}")
+    elif not member.is_regular:
+        bad.add(name, _SPECIAL)
+    elif not member.size:
+        bad.add(name, EMPTY)
+    else:
+        return True
+    return False
+
+
+def _keys(items: ImageItems) -> list[Key]:
+    return list(zip(items.places["offset"].tolist(), items.sizes.tolist(), strict=True))
+
+
+# -- plain archives ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TarSource:
+    """A plain archive.
+
+    Attributes:
+        path: of the archive.
+        max_bytes: members that are larger are bad.
+    """
+
+    path: str
+    max_bytes: int
+    streams: bool = False
+
+    @contextmanager
+    def open(self) -> Iterator[_TarReader]:
+        """Open the archive."""
+        with open_archive(self.path) as archive:
+            yield _TarReader(archive, self.max_bytes)
+
+
+class _TarReader:
+    """Reads members by their offsets."""
+
+    def __init__(self, archive: ArchiveFile, max_bytes: int) -> None:
+        self._archive = archive
+        self._max_bytes = max_bytes
+        self._sample = memoryview(bytearray(_SAMPLE_BYTES))
+
+    def keys(self, items: ImageItems) -> list[Key]:
+        """Offsets and sizes."""
+        return _keys(items)
+
+    def mark(self, key: Key) -> int:
+        """The checksum of some bytes in the middle."""
+        offset, size = key
+        got = self._archive.read_into(self._sample[: size - size // 2], offset + size // 2)
+        return crc32c(self._sample[:got])
+
+    def read(self, key: Key, buffer: ImageBuffer) -> None:
+        """Read a member."""
+        offset, size = key
+        if size > self._max_bytes:
+            raise BadImageError(TOO_LARGE, f"{size} bytes")
+        with buffer.room(size) as room:
+            got = self._archive.read_into(room, offset)
+        if got < size:
+            raise BadImageError(DAMAGED, "the archive ends inside it")
+        buffer.at += size
+
+
+# -- gzipped archives --------------------------------------------------------------------------------------------------
+
+
+class _Parked:
+    """Streams that somebody has read up to some place, for whoever goes on from there. Thread-safe; not pickled."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._streams: list[tuple[int, IO[bytes]]] = []
+
+    def take(self, position: int) -> IO[bytes] | None:
+        """Give the stream that is nearest before a position."""
+        with self._lock:
+            fit = [place for place, (at, _) in enumerate(self._streams) if at <= position]
+            if not fit:
+                return None
+            return self._streams.pop(max(fit, key=lambda place: self._streams[place][0]))[1]
+
+    def put(self, stream: IO[bytes]) -> None:
+        """Leave a stream."""
+        with self._lock:
+            self._streams.append((stream.tell(), stream))
+            unwanted = self._streams.pop(0)[1] if len(self._streams) > _MAX_PARKED else None
+        if unwanted is not None:
+            unwanted.close()
+
+    @unless_exiting
+    def __del__(self) -> None:
+        for _, stream in self._streams:
+            stream.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _Parked, ()
+
+
+@dataclass(frozen=True, slots=True)
+class TarStreamSource:
+    """A gzipped archive.
+
+    Attributes:
+        path: of the archive.
+        max_bytes: members that are larger are bad.
+    """
+
+    path: str
+    max_bytes: int
+    streams: bool = True
+    parked: _Parked = field(default_factory=_Parked, compare=False, repr=False)
+
+    @contextmanager
+    def open(self) -> Iterator[_StreamReader]:
+        """Open the archive, at the place where another reader has stopped if that helps."""
+        reader = _StreamReader(self)
+        try:
+            yield reader
+        finally:
+            reader.leave()
+
+
+class _StreamReader:
+    """Reads members whose offsets ascend."""
+
+    def __init__(self, source: TarStreamSource) -> None:
+        self._source = source
+        self._stream: IO[bytes] | None = None
+
+    def keys(self, items: ImageItems) -> list[Key]:
+        """Offsets and sizes."""
+        return _keys(items)
+
+    def mark(self, key: Key) -> int:
+        """Not used: contents were marked when the archive was listed."""
+        return key[0]
+
+    def read(self, key: Key, buffer: ImageBuffer) -> None:
+        """Go on to a member, and read it."""
+        offset, size = key
+        if size > self._source.max_bytes:
+            raise BadImageError(TOO_LARGE, f"{size} bytes")
+        with _naming(self._source.path), buffer.room(size) as room:
+            stream = self._at(offset)
+            got = done = stream.readinto(room)  # type: ignore[attr-defined]
+            while done and got < size:
+                got += (done := stream.readinto(room[got:]))  # type: ignore[attr-defined]
+        if got < size:
+            raise BadImageError(DAMAGED, "the archive ends inside it")
+        buffer.at += size
+
+    def leave(self) -> None:
+        """Let others go on from here."""
+        if self._stream is not None:
+            self._source.parked.put(self._stream)
+            self._stream = None
+
+    def _at(self, offset: int) -> IO[bytes]:
+        if self._stream is None:
+            self._stream = self._source.parked.take(offset) or _gzip.open(self._source.path)
+        while (left := offset - self._stream.tell()) > 0:
+            if not self._stream.read(min(left, _PIECE)):
+                raise EOFError("it ends too soon")
+        return self._stream

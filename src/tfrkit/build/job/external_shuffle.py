@@ -1,0 +1,373 @@
+"""Mixing: all records of a group in random order, whatever their number, in bounded memory.
+
+Every record has a random key of 64 bits, made of the seed, the number of its recipe and its own number in it. The order
+is that of the keys. So it is a uniform permutation, and does not depend on how the work is cut. Three steps:
+
+    scatter   records go to the temporary file of their part, chunk by chunk; in a chunk they stand by bucket, which is
+              the first bits of the key
+    split     a bucket that is too large is scattered again by the next bits, until none is
+    gather    a shard is a range of ranks: its buckets are read whole, one by one, and sorted by key
+
+Keys, and the files of chunks, are `scatter.py`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+from tfrkit.build.job.job_plan import Group
+from tfrkit.build.job.progress import Watch
+from tfrkit.build.job.report import Finished
+from tfrkit.build.job.shuffle_chunks import KEY_BITS, RECORD_BYTES, Keys, KeyStream, Scatter
+from tfrkit.engines.local import Stop
+from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.model.block import Block
+from tfrkit.stores.output import FileOutput
+
+__all__ = ["MAX_MIXERS", "Leaf", "Mixture"]
+
+MAX_MIXERS: Final = 16  # tasks at once: each has a bucket or a chunk in memory
+_CHUNK_ROOM: Final = 1 << 26  # bytes of the chunks of all tasks together
+_CHUNK_BYTES: Final = (1 << 22, 1 << 25)  # of one, at least and at most
+_BUCKET_BYTES: Final = 1 << 22  # that a bucket should have
+_SPLIT_BYTES: Final = 3 * _BUCKET_BYTES  # with more it is split
+_MAX_BITS: Final = 10  # of the key in one step: more would make the reads of gathering small
+_TABLE_BYTES: Final = 1 << 25  # of heads of chunks that are kept in memory
+_PARTS: Final = 64  # about how many parts a group is cut into, if they are not too small
+_PART_BYTES: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A bucket: one range of keys.
+
+    Attributes:
+        path: where it is: the numbers of the buckets that lead to it.
+        shift: how many bits of the key these are.
+        bucket: the last of these numbers.
+        sources: names of the parts that hold its records, in order.
+        records: how many there are.
+        bytes: of their frames.
+    """
+
+    path: str
+    shift: int
+    bucket: int
+    sources: tuple[str, ...]
+    records: int
+    bytes: int
+
+    @property
+    def cost(self) -> int:
+        """About how much memory it takes to sort it."""
+        return self.bytes + RECORD_BYTES * self.records
+
+    @property
+    def too_large(self) -> bool:
+        """Whether it must be split before it can be sorted."""
+        return self.cost > _SPLIT_BYTES and self.records > 1 and self.shift + _MAX_BITS <= KEY_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What a chunk has for a bucket: how many records and bytes, and where keys and frames are in the file."""
+
+    records: int
+    keys_at: int
+    bytes: int
+    frames_at: int
+
+
+class Mixture:
+    """The records of one group on their way into random order.
+
+    Args:
+        folder: for temporary files; it is made when the first is written.
+        number: of the group.
+        group: with a seed.
+        workers: how many tasks run at once, which decides how much memory each may take.
+    """
+
+    def __init__(self, folder: str, number: int, group: Group, workers: int) -> None:
+        self._folder = folder
+        self._number = number
+        self._group = group
+        at_least, at_most = _CHUNK_BYTES
+        self._chunk_bytes = max(at_least, min(at_most, _CHUNK_ROOM // workers))
+        self._bits = _bits_for(2 * group.input_bytes)  # frames may be larger than what they are made of
+        self._tables: dict[str, npt.NDArray[np.int64]] = {}
+        self._parts = _cut([recipe.input_bytes for recipe in group.recipes])
+
+    # -- names ------------------------------------------------------------------------------------------------------
+
+    @property
+    def part_names(self) -> list[str]:
+        """Of the tasks that scatter, in order."""
+        return [f"mix/{self._number}/part-{number:05d}" for number in range(len(self._parts))]
+
+    def part_bytes(self, number: int) -> int:
+        """How much input a part reads."""
+        return sum(self._group.recipes[recipe].input_bytes for recipe in self._parts[number])
+
+    def split_name(self, leaf: Leaf) -> str:
+        """Of the task that splits a bucket."""
+        return f"mix/{self._number}/split-{leaf.path}"
+
+    def is_mine(self, name: str) -> bool:
+        """Tell whether a task is one of this mixture's."""
+        return name.startswith(f"mix/{self._number}/")
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, name.removeprefix("mix/").replace("/", "-"))
+
+    # -- scatter ----------------------------------------------------------------------------------------------------
+
+    def write_part(self, number: int, watch: Watch, stop: Stop) -> Finished:
+        """Scatter the records of a part."""
+        with self._scatter(self.part_names[number], 0, self._bits) as scatter:
+            for recipe in self._parts[number]:
+                keys = KeyStream(self._group.mix_seed or 0, recipe)
+                with contextlib.closing(self._made(recipe, watch)) as blocks:
+                    for block in blocks:
+                        stop.check()
+                        scatter.add(block, keys.next(len(block)))
+            return scatter.finish(watch)
+
+    def _made(self, recipe: int, watch: Watch) -> Generator[Block, None, None]:
+        yield from self._group.recipes[recipe].blocks(watch)
+
+    def write_split(self, leaf: Leaf, done: Mapping[str, Finished], stop: Stop) -> Finished:
+        """Scatter the records of a bucket once more."""
+        bits = min(max(1, _bits_for(leaf.cost)), KEY_BITS - leaf.shift)
+        with self._scatter(self.split_name(leaf), leaf.shift, bits) as scatter:
+            for name in leaf.sources:
+                for keys, frames in self._segments(done[name], leaf.bucket):
+                    stop.check()
+                    scatter.add(_as_block(frames, len(keys), self._path(name)), keys)
+            return scatter.finish(None)
+
+    @contextlib.contextmanager
+    def _scatter(self, name: str, shift: int, bits: int) -> Iterator[Scatter]:
+        path = self._path(name)
+        try:
+            os.makedirs(self._folder, exist_ok=True)
+        except OSError as error:
+            raise from_os_error(error, self._folder) from error
+        output = FileOutput(path)
+        try:
+            yield Scatter(name, output, shift, bits, self._chunk_bytes)
+            output.close()
+        except BaseException:
+            output.close()
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise
+
+    # -- gather -----------------------------------------------------------------------------------------------------
+
+    def leaves(self, done: Mapping[str, Finished]) -> list[Leaf]:
+        """Give the buckets in order of their keys, when all parts are done. Pure: no I/O.
+
+        Args:
+            done: finished tasks by name, parts and splits among them.
+        """
+        names = tuple(self.part_names)
+        buckets: list[tuple[int, int]] = [(0, 0)] * (1 << self._bits)
+        for name in names:
+            pairs = zip(buckets, done[name].buckets, strict=True)
+            buckets = [(records + more, size + more_bytes) for (records, size), (more, more_bytes) in pairs]
+        return list(self._expand("", 0, names, buckets, done))
+
+    def _expand(
+        self,
+        path: str,
+        shift: int,
+        sources: tuple[str, ...],
+        buckets: Sequence[tuple[int, int]],
+        done: Mapping[str, Finished],
+    ) -> Iterator[Leaf]:
+        shift += (len(buckets) - 1).bit_length()
+        for number, (records, size) in enumerate(buckets):
+            if records:
+                leaf = Leaf(
+                    f"{path}.{number}" if path else str(number), shift, number, sources, records, size
+                )
+                split = done.get(self.split_name(leaf))
+                if split is None:
+                    yield leaf
+                else:
+                    yield from self._expand(leaf.path, shift, (split.name,), split.buckets, done)
+
+    def blocks(
+        self, leaves: Sequence[Leaf], shard: int, done: Mapping[str, Finished], stop: Stop
+    ) -> Iterator[Block]:
+        """Give the records of a shard in their final order, a bucket at a time."""
+        total = sum(leaf.records for leaf in leaves)
+        shards = self._group.shards or 1
+        first, after = shard * total // shards, (shard + 1) * total // shards
+        rank = 0
+        for leaf in leaves:
+            if first < rank + leaf.records and rank < after:
+                stop.check()
+                yield self._sorted(leaf, done, max(0, first - rank), min(leaf.records, after - rank))
+            rank += leaf.records
+
+    def _sorted(self, leaf: Leaf, done: Mapping[str, Finished], first: int, after: int) -> Block:
+        keys = np.empty(leaf.records, np.uint64)
+        frames = np.empty(leaf.bytes, np.uint8)
+        key_bytes, frame_bytes = memoryview(keys).cast("B"), memoryview(frames)
+        record = at = 0
+        for name in leaf.sources:
+            with self._opened(done[name]) as file:
+                for piece in self._pieces(file, done[name], leaf.bucket):
+                    end = at + piece.bytes
+                    _read(file, piece.keys_at, key_bytes[8 * record : 8 * (record + piece.records)])
+                    _read(file, piece.frames_at, frame_bytes[at:end])
+                    record, at = record + piece.records, end
+        block = _as_block(frames, leaf.records, self._path(leaf.sources[0]))
+        order = np.argsort(keys, kind="stable")[first:after]
+        return Block(block.data, block.offsets[order], block.lengths[order])
+
+    def _segments(self, part: Finished, bucket: int) -> Iterator[tuple[Keys, npt.NDArray[np.uint8]]]:
+        """Read what the chunks of a part have for a bucket, one by one."""
+        with self._opened(part) as file:
+            for piece in self._pieces(file, part, bucket):
+                keys, frames = np.empty(piece.records, np.uint64), np.empty(piece.bytes, np.uint8)
+                _read(file, piece.keys_at, memoryview(keys).cast("B"))
+                _read(file, piece.frames_at, memoryview(frames))
+                yield keys, frames
+
+    @contextlib.contextmanager
+    def _opened(self, part: Finished) -> Iterator[IO[bytes]]:
+        path = self._path(part.name)
+        try:
+            with open(path, "rb", buffering=0) as file:
+                yield file
+        except OSError as error:
+            raise from_os_error(error, path) from error
+
+    def _pieces(self, file: IO[bytes], part: Finished, bucket: int) -> Iterator[_Piece]:
+        """Find what the chunks of a part have for a bucket."""
+        if not part.buckets[bucket][0]:
+            return
+        buckets = len(part.buckets)
+        table = self._table(file, part)
+        for number, start in enumerate(part.chunks):
+            if table is None:
+                before, end = _read_pairs(file, start + 16 * bucket, 2)
+                ((total, _),) = _read_pairs(file, start + 16 * buckets, 1)
+            else:
+                before, end, (total, _) = table[number, [bucket, bucket + 1, buckets]].tolist()
+            if end[0] > before[0]:
+                keys_at = start + 16 * (buckets + 1)
+                frames_at = keys_at + 8 * total + before[1]
+                yield _Piece(end[0] - before[0], keys_at + 8 * before[0], end[1] - before[1], frames_at)
+
+    def _table(self, file: IO[bytes], part: Finished) -> npt.NDArray[np.int64] | None:
+        """Give what stands at the head of all chunks of a part; None if that is too much to be kept."""
+        table = self._tables.get(part.name)
+        if table is None:
+            shape = (len(part.chunks), len(part.buckets) + 1, 2)
+            size = 8 * math.prod(shape)
+            if size + sum(other.nbytes for other in list(self._tables.values())) > _TABLE_BYTES:
+                return None
+            table = np.empty(shape, np.int64)
+            for number, start in enumerate(part.chunks):
+                _read(file, start, memoryview(table[number].reshape(-1)).cast("B"))
+            self._tables[part.name] = table
+        return table
+
+    # -- after a kill -----------------------------------------------------------------------------------------------
+
+    def restore(self, done: dict[str, Finished]) -> None:
+        """Forget finished tasks whose files are needed and not whole, and remove files that belong to none."""
+        names = set(self.part_names)
+        for name in names & done.keys():
+            if len(done[name].buckets) != 1 << self._bits:
+                del done[name]
+        mine = {name for name in done if self.is_mine(name)}
+        if names <= mine:
+            needed = {name for leaf in self.leaves(done) for name in leaf.sources}
+            if not all(self._is_whole(done[name]) for name in needed):
+                for name in mine:
+                    del done[name]
+        else:
+            for name in mine:
+                if name not in names or not self._is_whole(done[name]):
+                    del done[name]
+        kept = {os.path.basename(self._path(name)) for name in done if self.is_mine(name)}
+        with contextlib.suppress(FileNotFoundError):
+            for file in os.listdir(self._folder):
+                if file.startswith(f"{self._number}-") and file not in kept:
+                    os.unlink(os.path.join(self._folder, file))
+
+    def _is_whole(self, part: Finished) -> bool:
+        try:
+            return os.stat(self._path(part.name)).st_size == part.bytes
+        except OSError:
+            return False
+
+    def drop_split(self, done: Mapping[str, Finished]) -> None:
+        """Remove the files of parts all of whose buckets were split."""
+        needed = {name for leaf in self.leaves(done) for name in leaf.sources}
+        for name in done:
+            if self.is_mine(name) and name not in needed:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(self._path(name))
+
+
+def _bits_for(size: int) -> int:
+    """How many bits of the key cut so many bytes into buckets of a good size."""
+    return min(_MAX_BITS, max(0, -(-size // _BUCKET_BYTES) - 1).bit_length())
+
+
+def _cut(sizes: Sequence[int]) -> list[range]:
+    """Put neighbouring recipes together into parts of about the same size."""
+    enough = max(_PART_BYTES, sum(sizes) // _PARTS)
+    parts, first, size = [], 0, 0
+    for number, more in enumerate(sizes):
+        size += more
+        if size >= enough or number == len(sizes) - 1:
+            parts.append(range(first, number + 1))
+            first, size = number + 1, 0
+    return parts
+
+
+def _read(file: IO[bytes], at: int, view: memoryview) -> None:
+    """Fill a buffer from a place in a file."""
+    while len(view):
+        done = os.preadv(file.fileno(), [view], at)
+        if done == 0:
+            raise _damaged(str(file.name))
+        view, at = view[done:], at + done
+
+
+def _read_pairs(file: IO[bytes], at: int, count: int) -> list[list[int]]:
+    pairs = np.empty((count, 2), np.int64)
+    _read(file, at, memoryview(pairs.reshape(-1)).cast("B"))
+    found: list[list[int]] = pairs.tolist()
+    return found
+
+
+def _as_block(frames: npt.NDArray[np.uint8], records: int, path: str) -> Block:
+    scan = _core.scan_frames(frames, 0, len(frames), True, 2**62)
+    if scan.end != len(frames) or len(scan.offsets) != records:
+        raise _damaged(path)
+    return Block(frames, scan.offsets, scan.lengths)
+
+
+def _damaged(path: str) -> DataLossError:
+    return DataLossError(
+        f"{path}; this temporary file is not what was written. Check the disk, then run the job again with "
+        "overwrite=True (--overwrite), which begins anew.",
+        path=path,
+    )

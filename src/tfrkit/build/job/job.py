@@ -1,0 +1,197 @@
+"""Running a job: each task writes one shard, atomically, and the journal notes what is done.
+
+The plan is `plan.py`'s, what stands in the folder `claim.py`'s, mixing `mix.py`'s. Running tasks is the engine's,
+reading foreign files the formats'.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from tfrkit.build.job.bad_limit import BadLimit, MaxBad
+from tfrkit.build.job.column_report import ColumnReport
+from tfrkit.build.job.input_stamp import check_unchanged
+from tfrkit.build.job.job_plan import Group, Job, Recipe, check_plan, plan_shards
+from tfrkit.build.job.output_ownership import claim, look
+from tfrkit.build.job.progress import BadInput, OnBad, Progress, Watch
+from tfrkit.build.job.report import BuildReport, make_report
+from tfrkit.build.job.run_job import Run
+from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.threads import default_threads
+
+__all__ = [
+    "BadInput",
+    "BuildReport",
+    "Group",
+    "Job",
+    "MaxBad",
+    "OnBad",
+    "PlanSummary",
+    "Progress",
+    "Recipe",
+    "Watch",
+    "dry_run",
+    "plan_shards",
+    "run_job",
+]
+
+MAX_WORKERS: Final = 16  # by default; each takes some 20 MB
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """What a job would do.
+
+    Attributes:
+        folder: where the shards would go.
+        state: "new"; "resume": some shards are there; "complete": all are; "exists": refused without `overwrite`.
+        shards: how many there will be, by prefix.
+        finished: how many are there already, from a run that was interrupted.
+        input_bytes: how much is to be read.
+        mixed: whether records are mixed.
+        temporary_bytes: about how much room mixing takes on the disk, beside the shards.
+        compression: of the shards.
+        files: names of further files.
+        bad: inputs that the plan leaves out, by reason.
+        noted: inputs that it noticed and keeps, or ignores on purpose, by reason.
+        refusal: why the job would be refused; or empty.
+        columns: how the columns of a table are settled.
+    """
+
+    folder: str
+    state: str
+    shards: dict[str, int]
+    finished: int
+    input_bytes: int
+    mixed: bool
+    temporary_bytes: int
+    compression: str
+    files: tuple[str, ...]
+    bad: dict[str, int]
+    noted: dict[str, int]
+    refusal: str
+    columns: tuple[ColumnReport, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return {**asdict(self), "columns": [column.to_json() for column in self.columns]}
+
+
+def dry_run(
+    job: Job, *, on_bad: OnBad = "skip", max_bad: MaxBad | None = None, overwrite: bool = False
+) -> PlanSummary:
+    """Say what `run_job` would do, and change nothing.
+
+    What `run_job` would refuse before it begins is an error here too; but that there is something in the way is in the
+    result, as `refusal`.
+
+    Raises:
+        DataLossError: an input has changed since the plan was made.
+        FailedPreconditionError: a running job writes under the same names.
+        InvalidArgumentError: bad input with on_bad="raise", too much of it, or a plan that cannot be run.
+        PermissionDeniedError: the folder may not be written to.
+    """
+    limit = _check_before(job, on_bad, max_bad)
+    found = look(job)
+    state, refusal = found.state, found.refusal
+    if overwrite:
+        found.earlier, refusal = None, ""
+        state = "resume" if found.finished else "new"
+    found.close()
+    if found.own is not None:
+        found.own.close()
+    if state == "complete" and found.complete is not None:
+        _check_complete(found.complete, on_bad, limit)
+    _check_writable(job.folder)
+    report = make_report(job, (), (), 0, 0)
+    return PlanSummary(
+        job.folder,
+        state,
+        {group.prefix: group.shards or 1 for group in job.groups},
+        found.finished,
+        job.input_bytes,
+        any(group.mix_seed is not None for group in job.groups),
+        sum(group.input_bytes for group in job.groups if group.mix_seed is not None),
+        job.compression,
+        tuple(job.files),
+        dict(report.bad),
+        dict(report.noted),
+        refusal,
+        job.columns,
+    )
+
+
+def run_job(
+    job: Job,
+    *,
+    workers: int | None = None,
+    on_bad: OnBad = "skip",
+    max_bad: MaxBad | None = None,
+    overwrite: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> BuildReport:
+    """Write all shards of a job that are not there yet.
+
+    A job that was interrupted or killed goes on where it was; one that is complete is not run again, unless it is to
+    overwrite itself.
+
+    Args:
+        job: the plan.
+        workers: how many shards at once; all cores by default, but not more than 16, for the sake of memory.
+        on_bad: "skip" counts bad input, "raise" ends at the first of the first shard that has some.
+        max_bad: more bad inputs than this number, or than this share ("1%"), are an error, and nothing is published.
+            If all are bad, that always is.
+        overwrite: replace what another job has left in the folder; else it is an error.
+        progress: called some times a second, from the calling thread.
+
+    Raises:
+        AlreadyExistsError: there are shards of another job, or the source has changed since it was interrupted.
+        DataLossError: an input has changed since the plan was made.
+        FailedPreconditionError: a running job writes under the same names.
+        InvalidArgumentError: bad input with on_bad="raise", too much of it, a feature that no record has, or a plan
+            that cannot be run.
+        ResourceExhaustedError: the disk is full; run the job again when there is room.
+    """
+    started = time.perf_counter()
+    if workers is not None and workers < 1:
+        raise InvalidArgumentError(f"Expected at least 1 worker but got {workers}.")
+    limit = _check_before(job, on_bad, max_bad)
+    found = claim(job, overwrite=overwrite, staged=limit != BadLimit())
+    if found.complete is not None:
+        _check_complete(found.complete, on_bad, limit)
+        return replace(found.complete, seconds=time.perf_counter() - started)
+    threads = workers or min(default_threads(), MAX_WORKERS)
+    return Run(job, found, threads, on_bad, progress, started, limit).run()
+
+
+def _check_before(job: Job, on_bad: OnBad, max_bad: MaxBad | None) -> BadLimit:
+    """Refuse what is wrong before anything is touched; gives the limit."""
+    check_plan(job)
+    if on_bad == "raise" and job.bad:
+        raise job.bad[0].to_error()
+    limit = BadLimit.parse(max_bad)
+    planned = make_report(job, (), (), 0, 0)
+    limit.check(planned.bad, None, planned.listed)
+    check_unchanged(job.stamps)
+    return limit
+
+
+def _check_complete(complete: BuildReport, on_bad: OnBad, limit: BadLimit) -> None:
+    """Refuse a job that is complete, but not as it is asked for now."""
+    if on_bad == "raise" and complete.listed:
+        raise complete.listed[0].to_error()
+    limit.check(complete.bad, complete.records + complete.passed, complete.listed)
+
+
+def _check_writable(folder: str) -> None:
+    path = os.path.abspath(folder)
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    if not os.access(path, os.W_OK | os.X_OK):
+        code = errno.EACCES if os.path.isdir(path) else errno.ENOTDIR
+        raise from_os_error(OSError(code, os.strerror(code)), folder)

@@ -1,0 +1,234 @@
+"""The plan of a job: which records go into which shards. Plain data, made before anything is written.
+
+Pure: nothing here does I/O. Running a plan is `job.py`'s, making recipes the formats'.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Protocol
+
+from tfrkit.build.job.column_report import ColumnReport
+from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.job.progress import BadInput, Watch
+from tfrkit.build.job.wanted_features import WantedFeatures
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.block import Block
+from tfrkit.stores.json_file import is_file_name, json_line
+
+__all__ = ["Group", "Job", "Recipe", "belongs_to", "check_plan", "job_digest", "plan_shards", "shard_names"]
+
+DEFAULT_SHARD_BYTES: Final = 256_000_000
+_SUFFIXES: Final = {"": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
+_SHARD: Final = re.compile(r"(?s)(.*?)(-[0-9]{5,}-of-[0-9]{5,})?\.tfrecord(\.gz|\.zlib|\.xz|\.zst)?")
+_OWN_FILES: Final = ("manifest.json", "report.json")
+
+
+class Recipe(Protocol):
+    """What one shard holds, or one part of a job that is mixed: plain data that pickles."""
+
+    @property
+    def input_bytes(self) -> int:
+        """How much it reads, for the progress bar."""
+
+    def blocks(self, watch: Watch) -> Iterator[Block]:
+        """Make the records, in order and the same every time, some MB at once; report to `watch` on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Shards of one name: `<prefix>-00000-of-00008.tfrecord` and so on, or one file `<prefix>.tfrecord`.
+
+    Attributes:
+        prefix: beginning of the file names, such as "train".
+        recipes: one for each shard; with `mix_seed`, any number of parts whose records are mixed; for the one file
+            without a number, any number of parts that follow each other.
+        shards: how many files; None: the one file has no number (`--shards per-input`).
+        mix_seed: mix the records of all recipes with this seed before they go to shards.
+    """
+
+    prefix: str
+    recipes: tuple[Recipe, ...]
+    shards: int | None
+    mix_seed: int | None = None
+
+    @property
+    def input_bytes(self) -> int:
+        """How much all recipes read."""
+        return sum(recipe.input_bytes for recipe in self.recipes)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The whole plan.
+
+    Attributes:
+        folder: where the shards go.
+        groups: what goes there.
+        compression: "", "GZIP", "ZLIB", "XZ" or "ZSTD".
+        level: of the compression, or None.
+        made_by: everything that decides the bytes (arguments, seed, fingerprint of the source as "source") as JSON has
+            it; a job that was interrupted goes on only if this is the same. It is written into the manifest: no time,
+            no host, no absolute path, no number of workers.
+        spec: what `parse_example` needs for the records, as `spec_to_data` gives it, or None.
+        files: further small files for the folder, such as the label map, by name.
+        bad: what the plan itself had to leave out; counted like what tasks find. It may list only the first of them.
+        counts: all of them by reason, if `bad` does not list all.
+        noted: what the plan noticed and kept, or ignored on purpose; reported, and never fatal.
+        noted_counts: all of that by reason, if `noted` does not list all.
+        transient: what also must be the same when an interrupted job goes on, such as the times of the sources; JSON.
+            It is forgotten when the job is complete.
+        stamps: the input files as they were before the plan looked at them; an error if one is another at the end.
+        wanted: features that a user has named, each with the option; an error if no record has one.
+        good: how many good inputs there are, where tasks read them several times; None: tasks count them.
+        columns: how columns of a table were settled; reported.
+    """
+
+    folder: str
+    groups: tuple[Group, ...]
+    compression: str
+    level: int | None
+    made_by: Mapping[str, Any]
+    spec: Any = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    bad: tuple[BadInput, ...] = ()
+    counts: Mapping[str, int] | None = None
+    noted: tuple[BadInput, ...] = ()
+    noted_counts: Mapping[str, int] | None = None
+    transient: Mapping[str, Any] = field(default_factory=dict)
+    stamps: tuple[InputStamp, ...] = ()
+    wanted: WantedFeatures | None = None
+    good: int | None = None
+    columns: tuple[ColumnReport, ...] = ()
+
+    @property
+    def prefixes(self) -> list[str]:
+        """Of all groups, in order."""
+        return [group.prefix for group in self.groups]
+
+    @property
+    def input_bytes(self) -> int:
+        """How much all recipes read."""
+        return sum(group.input_bytes for group in self.groups)
+
+
+def plan_shards(
+    estimated_bytes: int,
+    shards: int | None = None,
+    shard_bytes: int | None = None,
+    most: int | None = None,
+    multiple: int = 4,
+) -> int:
+    """Give the number of shards. Pure: no I/O.
+
+    Args:
+        estimated_bytes: about how large all of them will be together.
+        shards: a number that the user has given, which is then the result.
+        shard_bytes: or a size; 256 MB by default. Unless all is less than a quarter of that, the number is rounded up
+            to a multiple of 4, so that every core has something to do until the end.
+        most: not more than so many, such as the number of records; at least one there always is.
+        multiple: of what the number is, where there is enough for that: then cores have equal shares.
+
+    Raises:
+        InvalidArgumentError: both were given, or one is not positive.
+
+    >>> plan_shards(600_000_000), plan_shards(50_000_000), plan_shards(1_000, shards=3)
+    (4, 1, 3)
+    """
+    if shards is not None and shard_bytes is not None:
+        raise InvalidArgumentError("Expected either a number of shards or a size, and not both.")
+    for name, value in (("shards", shards), ("shard size", shard_bytes)):
+        if value is not None and value < 1:
+            raise InvalidArgumentError(f"Expected the {name} to be at least 1 but got {value}.")
+    if shards is not None:
+        return shards
+    size = shard_bytes or DEFAULT_SHARD_BYTES
+    number = -(-estimated_bytes // size)
+    if estimated_bytes > size // 4:
+        number = -(-number // multiple) * multiple
+    return max(1, number if most is None else min(number, most))
+
+
+def shard_names(job: Job, group: Group) -> list[str]:
+    """Give the file names of a group's shards, in order. Pure: no I/O.
+
+    >>> shard_names(Job("out", (), "GZIP", None, {}), Group("a", (), 2))
+    ['a-00000-of-00002.tfrecord.gz', 'a-00001-of-00002.tfrecord.gz']
+    """
+    suffix = ".tfrecord" + _SUFFIXES[job.compression]
+    if group.shards is None:
+        return [group.prefix + suffix]
+    return [f"{group.prefix}-{number:05d}-of-{group.shards:05d}{suffix}" for number in range(group.shards)]
+
+
+def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
+    """Tell whether a file name is that of a shard under one of some prefixes. Pure: no I/O.
+
+    Args:
+        name: of the file, without folder.
+        prefixes: each with whether its one file has no number; such a file is another's if there are numbers.
+
+    >>> [belongs_to(name, {"a": False}) for name in ("a-00001-of-00002.tfrecord.gz", "a.tfrecord", "a-b.tfrecord")]
+    [True, False, False]
+    """
+    found = _SHARD.fullmatch(name)
+    if found is None:
+        return False
+    if found[2] is None:
+        return prefixes.get(found[1], False)
+    return found[1] in prefixes or prefixes.get(found[1] + found[2], False)
+
+
+def check_plan(job: Job) -> None:
+    """Refuse a plan that cannot be run: it comes from arguments. Pure: no I/O.
+
+    Raises:
+        InvalidArgumentError: says which group and why.
+    """
+    if job.compression not in _SUFFIXES:
+        raise InvalidArgumentError(
+            f"Expected one of {list(_SUFFIXES)} as compression but got {job.compression!r}."
+        )
+    for name in (*job.prefixes, *(job.files.keys() - set(_OWN_FILES))):
+        if not is_file_name(name):
+            raise InvalidArgumentError(f"{name!r} cannot begin the name of a file. Choose another name.")
+    seen: set[str] = set(_OWN_FILES)
+    for name in (*job.files, *(name for group in job.groups for name in shard_names(job, group))):
+        if name in seen:
+            raise InvalidArgumentError(
+                f"Two files of the output would be called {name!r}. Give the inputs or splits different names."
+            )
+        seen.add(name)
+    for group in job.groups:
+        if group.shards is not None and group.shards < 1:
+            raise InvalidArgumentError(
+                f"Expected at least 1 shard of {group.prefix!r} but got {group.shards}."
+            )
+        if group.mix_seed is None and group.shards is not None and len(group.recipes) != group.shards:
+            raise InvalidArgumentError(
+                f"Expected a recipe for each of the {group.shards} shards of {group.prefix!r} but got "
+                f"{len(group.recipes)}."
+            )
+
+
+def job_digest(job: Job) -> str:
+    """Give 16 hex digits that are the same for the same job wherever it runs. Pure: no I/O."""
+    content = {
+        "made_by": job.made_by,
+        "spec": job.spec,
+        "compression": job.compression,
+        "level": job.level,
+        "groups": [
+            [group.prefix, group.shards, group.mix_seed, [recipe.input_bytes for recipe in group.recipes]]
+            for group in job.groups
+        ],
+        "files": {name: hashlib.blake2b(data).hexdigest() for name, data in job.files.items()},
+        "bad": [asdict(bad) for bad in job.bad],
+        "counts": job.counts,
+        "noted": [asdict(bad) for bad in job.noted],
+        "noted_counts": job.noted_counts,
+    }
+    return hashlib.blake2b(json_line(content), digest_size=8).hexdigest()

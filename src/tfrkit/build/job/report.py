@@ -1,0 +1,388 @@
+"""What a job did: BuildReport in Python, `report.json` in the folder. FORMAT.md defines the file.
+
+The file has an entry for each job whose shards are in the folder, and nothing that differs from run to run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Self
+
+from tfrkit.build.job.column_report import ColumnReport
+from tfrkit.build.job.job_plan import Job
+from tfrkit.build.job.progress import BadInput, Watch
+from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.records.manifest import ShardEntry, folder_lock
+from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
+from tfrkit.stores.output import remove_temporary, write_atomically
+
+__all__ = [
+    "BuildReport",
+    "Finished",
+    "is_part",
+    "make_report",
+    "read_report",
+    "report_from",
+    "report_path",
+    "save_report",
+]
+
+MAX_LISTED: Final = 10_000  # bad inputs of a whole job
+_PART: Final = re.compile(r"mix/[0-9]+/(part|split)-[0-9]+([-.][0-9]+)*")
+_FORMAT: Final = "tfrkit-report"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a job did.
+
+    Attributes:
+        folder: where the shards are.
+        shards: each with its counts, in order of the names.
+        input_bytes: how much was read, skipped inputs included.
+        bad: how many inputs were left out, by reason.
+        listed: the bad inputs; at most 1,000 of each shard, and 10,000 of all.
+        resumed: how many shards were there already, from an earlier run of the same job.
+        seconds: how long it took.
+        noted: how many inputs were noticed and kept, or ignored on purpose, by reason.
+        noted_listed: the first of these.
+        columns: how the columns of a table were settled.
+        passed: how many good inputs were not wanted, such as records that an expression does not choose.
+    """
+
+    folder: str
+    shards: tuple[ShardEntry, ...]
+    input_bytes: int
+    bad: Mapping[str, int]
+    listed: tuple[BadInput, ...]
+    resumed: int
+    seconds: float
+    noted: Mapping[str, int] = field(default_factory=dict)
+    noted_listed: tuple[BadInput, ...] = ()
+    columns: tuple[ColumnReport, ...] = ()
+    passed: int = 0
+
+    @property
+    def records(self) -> int:
+        """Records in all shards."""
+        return sum(shard.records for shard in self.shards)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all shards."""
+        return sum(shard.bytes for shard in self.shards)
+
+    @property
+    def not_listed(self) -> int:
+        """How many bad inputs are counted in `bad` but not in `listed`."""
+        return sum(self.bad.values()) - len(self.listed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for JSON."""
+        return {
+            **asdict(self),
+            "columns": [column.to_json() for column in self.columns],
+            "records": self.records,
+            "bytes": self.bytes,
+            "not_listed": self.not_listed,
+        }
+
+    def to_entry(self, prefixes: Sequence[str]) -> dict[str, Any]:
+        """Give what `report.json` says of the job."""
+        return {
+            "prefixes": list(prefixes),
+            "shards": len(self.shards),
+            "records": self.records,
+            "bytes": self.bytes,
+            "input_bytes": self.input_bytes,
+            "bad": dict(self.bad),
+            "listed": [asdict(bad) for bad in self.listed],
+            "not_listed": self.not_listed,
+            "noted": dict(self.noted),
+            "noted_listed": [asdict(bad) for bad in self.noted_listed],
+            "columns": [column.to_json() for column in self.columns],
+            "passed": self.passed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A task that is done: what the journal keeps of it.
+
+    Attributes:
+        name: of the shard, or of the part of a mixture.
+        records: in it.
+        bytes: size of the file.
+        input_bytes: how much was read.
+        bad: bad inputs by reason.
+        listed: the first of them.
+        buckets: of a part: records and bytes for each bucket.
+        chunks: of a part: where each chunk begins in the file.
+        noted: what was noticed and kept, by reason.
+        noted_listed: the first of each.
+        passed: good inputs that were not wanted.
+        features: names of features that were looked for and found.
+    """
+
+    name: str
+    records: int
+    bytes: int
+    input_bytes: int
+    bad: Mapping[str, int]
+    listed: tuple[BadInput, ...]
+    buckets: tuple[tuple[int, int], ...] = ()
+    chunks: tuple[int, ...] = ()
+    noted: Mapping[str, int] = field(default_factory=dict)
+    noted_listed: tuple[BadInput, ...] = ()
+    passed: int = 0
+    features: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        records: int,
+        size: int,
+        watch: Watch | None,
+        buckets: tuple[tuple[int, int], ...] = (),
+        chunks: tuple[int, ...] = (),
+    ) -> Self:
+        """Take what a task has reported; nothing without a watch."""
+        if watch is None:
+            return cls(name, records, size, 0, {}, (), buckets, chunks)
+        return cls(
+            name, records, size, watch.input_bytes, watch.counts, tuple(watch.listed), buckets, chunks,
+            watch.noted, tuple(watch.noted_listed), watch.passed, tuple(sorted(watch.features)),
+        )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as a line of the journal has it."""
+        line: dict[str, Any] = {
+            "name": self.name,
+            "records": self.records,
+            "bytes": self.bytes,
+            "input_bytes": self.input_bytes,
+            "bad": dict(self.bad),
+            "listed": [asdict(bad) for bad in self.listed],
+            "noted": dict(self.noted),
+            "noted_listed": [asdict(bad) for bad in self.noted_listed],
+            "passed": self.passed,
+            "features": self.features,
+        }
+        return {**line, "buckets": self.buckets, "chunks": self.chunks} if is_part(self.name) else line
+
+    @classmethod
+    def from_json(cls, line: object) -> Finished:
+        """Read a line of the journal.
+
+        Raises:
+            ValueError: it is none, or names what no task writes.
+        """
+        if not isinstance(line, dict) or not _is_finished(line):
+            raise ValueError(f"expected a finished task but got {shorten(line)}")
+        return cls(
+            line["name"],
+            line["records"],
+            line["bytes"],
+            line["input_bytes"],
+            line["bad"],
+            tuple(BadInput(**bad) for bad in line["listed"]),
+            tuple((records, size) for records, size in line.get("buckets", ())),
+            tuple(line.get("chunks", ())),
+            line.get("noted", {}),
+            tuple(BadInput(**bad) for bad in line.get("noted_listed", ())),
+            line.get("passed", 0),
+            tuple(line.get("features", ())),
+        )
+
+
+def _is_finished(line: Mapping[str, Any]) -> bool:
+    """Tell whether something read from a journal is a line of it. Pure: no I/O."""
+    name, buckets, chunks = line.get("name"), line.get("buckets", []), line.get("chunks", [])
+    return (
+        isinstance(name, str)
+        and (is_file_name(name) or _PART.fullmatch(name) is not None)
+        and all(is_count(line.get(field)) for field in ("records", "bytes", "input_bytes"))
+        and _is_counts(line.get("bad"))
+        and _is_listed(line.get("listed"))
+        and _is_counts(line.get("noted", {}))
+        and _is_listed(line.get("noted_listed", []))
+        and is_count(line.get("passed", 0))
+        and isinstance(line.get("features", []), list)
+        and all(isinstance(name, str) for name in line.get("features", []))
+        and isinstance(buckets, list)
+        and all(isinstance(pair, list) and len(pair) == 2 and all(map(is_count, pair)) for pair in buckets)
+        and isinstance(chunks, list)
+        and all(map(is_count, chunks))
+    )
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a finished task is a part of a mixture, not a shard. Pure: no I/O."""
+    return "/" in name
+
+
+def count_reasons(listed: Iterable[BadInput]) -> dict[str, int]:
+    """Count bad inputs by reason. Pure: no I/O."""
+    return dict(Counter(bad.reason for bad in listed))
+
+
+def make_report(
+    job: Job, shards: Iterable[ShardEntry], finished: Iterable[Finished], resumed: int, seconds: float
+) -> BuildReport:
+    """Sum up a job. Pure: no I/O.
+
+    Args:
+        job: the plan, which has bad inputs of its own.
+        shards: all of them.
+        finished: all tasks in order of the plan.
+        resumed: how many shards were there already.
+        seconds: how long it took.
+    """
+    counts = Counter(count_reasons(job.bad) if job.counts is None else job.counts)
+    listed = list(job.bad)
+    input_bytes = passed = 0
+    noted = Counter(count_reasons(job.noted) if job.noted_counts is None else job.noted_counts)
+    noted_listed = list(job.noted)
+    for task in finished:
+        input_bytes += task.input_bytes
+        passed += task.passed
+        listed += task.listed
+        counts.update(task.bad)
+        noted_listed += [found for found in task.noted_listed if found.reason not in noted]
+        noted.update(task.noted)
+    entries = tuple(sorted(shards, key=lambda shard: shard.name))
+    return BuildReport(
+        job.folder,
+        entries,
+        input_bytes,
+        dict(sorted(counts.items())),
+        tuple(listed[:MAX_LISTED]),
+        resumed,
+        seconds,
+        dict(sorted(noted.items())),
+        tuple(noted_listed[:MAX_LISTED]),
+        job.columns,
+        passed if job.good is None else job.good - sum(shard.records for shard in entries),
+    )
+
+
+def report_from(
+    entry: Mapping[str, Any],
+    folder: str,
+    shards: Iterable[ShardEntry],
+    resumed: int,
+    seconds: float,
+    columns: tuple[ColumnReport, ...],
+) -> BuildReport:
+    """Give the report of a complete job by its entry in `report.json`. Pure: no I/O."""
+    return BuildReport(
+        folder,
+        tuple(sorted(shards, key=lambda shard: shard.name)),
+        entry["input_bytes"],
+        entry["bad"],
+        tuple(BadInput(**bad) for bad in entry["listed"]),
+        resumed,
+        seconds,
+        entry["noted"],
+        tuple(BadInput(**bad) for bad in entry["noted_listed"]),
+        columns,
+        entry.get("passed", 0),
+    )
+
+
+def report_path(folder: str) -> str:
+    """Give the path of a folder's report."""
+    return os.path.join(folder, "report.json")
+
+
+def read_report(folder: str) -> dict[str, Any]:
+    """Give the entries of a folder's report by the digests of the jobs; none if there is no report.
+
+    Raises:
+        DataLossError: the file is no report.
+    """
+    path = report_path(folder)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    try:
+        content = parse_json(data)
+    except ValueError as error:
+        raise DataLossError(f"{path}; expected JSON but got: {error}. Delete it.", path=path) from error
+    if (
+        not isinstance(content, dict)
+        or content.get("format") != _FORMAT
+        or not isinstance(content.get("jobs"), dict)
+    ):
+        raise DataLossError(
+            f"{path}; expected a report of tfrkit's but got something else. Move it away.", path=path
+        )
+    if not is_count(content.get("version")) or content["version"] != _VERSION:
+        raise DataLossError(
+            f"{path}; expected version {_VERSION} but got {shorten(content.get('version'))}. Use a newer tfrkit.",
+            path=path,
+        )
+    jobs: dict[str, Any] = content["jobs"]
+    for digest, entry in jobs.items():
+        if not is_digest(digest) or not _is_entry(entry):
+            raise DataLossError(
+                f"{path}; expected what a job did but got {shorten({digest: entry})}. Delete it.", path=path
+            )
+    return jobs
+
+
+def _is_entry(entry: object) -> bool:
+    """Tell whether something read from a report is an entry of it. Pure: no I/O."""
+    if not isinstance(entry, dict):
+        return False
+    prefixes = entry.get("prefixes")
+    return (
+        isinstance(prefixes, list)
+        and all(isinstance(prefix, str) for prefix in prefixes)
+        and all(
+            is_count(entry.get(name)) for name in ("shards", "records", "bytes", "input_bytes", "not_listed")
+        )
+        and all(_is_counts(entry.get(name)) for name in ("bad", "noted"))
+        and all(_is_listed(entry.get(name)) for name in ("listed", "noted_listed"))
+        and is_count(entry.get("passed", 0))
+    )
+
+
+def _is_counts(value: object) -> bool:
+    return isinstance(value, dict) and all(map(is_count, value.values()))
+
+
+def _is_listed(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(bad, dict)
+        and bad.keys() <= {"source", "line", "reason", "detail"}
+        and all(isinstance(bad.get(name), str) for name in ("source", "reason"))
+        and isinstance(bad.get("detail", ""), str)
+        and (bad.get("line") is None or is_count(bad["line"]))
+        and "line" in bad
+        for bad in value
+    )
+
+
+def save_report(folder: str, digest: str, entry: Mapping[str, Any]) -> None:
+    """Put a job's entry into the report; of other jobs, those stay that have prefixes which are not this one's."""
+    mine = set(entry["prefixes"])
+    with folder_lock(folder, "manifest.lock"):
+        remove_temporary(report_path(folder))
+        jobs = {digest: dict(entry)}
+        for other, found in read_report(folder).items():
+            left = [prefix for prefix in found["prefixes"] if prefix not in mine]
+            if other != digest and left:
+                jobs[other] = {**found, "prefixes": left}
+        content = {"format": _FORMAT, "version": _VERSION, "jobs": jobs}
+        write_atomically(report_path(folder), json_bytes(content))

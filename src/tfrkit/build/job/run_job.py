@@ -1,0 +1,457 @@
+"""Running a job that has claimed its names: stages of tasks, each writing one file, and a journal of what is done.
+
+A shard is written under a temporary name, synced, renamed, and indexed; then it is in the journal. The manifest names
+all shards when all are there; where that is, and how they get there, is `staging.py`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from tfrkit.build.job.bad_limit import BadLimit
+from tfrkit.build.job.external_shuffle import MAX_MIXERS, Leaf, Mixture
+from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged
+from tfrkit.build.job.job_plan import Group, Job, Recipe, shard_names
+from tfrkit.build.job.output_ownership import Found, place_of
+from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput, Moved, OnBad, Progress, Watch
+from tfrkit.build.job.report import BuildReport, Finished, is_part, make_report, report_from, save_report
+from tfrkit.build.job.staging import differing, mix_folder, remove_old, remove_tree
+from tfrkit.engines.local import Stop, run_tasks
+from tfrkit.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OpError,
+    ResourceExhaustedError,
+)
+from tfrkit.model.block import Block
+from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
+from tfrkit.records.write.writer import TFRecordWriter
+from tfrkit.stores.output import temporary_of, write_atomically
+
+__all__ = ["Run"]
+
+_MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One step of a job: writes one file, under the name that the journal will have.
+
+    Attributes:
+        name: of the shard, or of a part of a mixture.
+        write: does it.
+        input_bytes: what it counts for in the progress.
+    """
+
+    name: str
+    write: Callable[[Watch, Stop], Finished]
+    input_bytes: int
+
+
+class Run:
+    """A job that has claimed its names."""
+
+    def __init__(
+        self,
+        job: Job,
+        found: Found,
+        workers: int,
+        on_bad: OnBad,
+        progress: Callable[[Progress], None] | None,
+        started: float,
+        max_bad: BadLimit,
+    ) -> None:
+        assert found.own is not None
+        assert found.own.header is not None
+        self._job = job
+        self._digest = found.digest
+        self._journal = found.own
+        self._header = found.own.header
+        self._place = place_of(job, self._header)
+        self._replaces = bool(found.present) and self._place.staged
+        self._earlier = found.earlier
+        self._publishing = found.own.ready  # what was there before may be gone
+        self._kept = self._keep()
+        self._workers = workers
+        self._on_bad: OnBad = on_bad
+        self._progress = progress
+        self._started = started
+        self._max_bad = max_bad
+        self._moved = Moved()
+        self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
+        self._resumed_bytes = 0
+        self._total_bytes = job.input_bytes
+        self._names = [name for group in job.groups for name in shard_names(job, group)]
+        self._resumed = sum(name in self._journal.finished for name in self._names)
+        self._mixing = self._begin_mixing()
+        self._most_listed = max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names))))
+
+    def run(self) -> BuildReport:
+        """Do what is left to do, and publish it."""
+        done = self._journal.finished
+        try:
+            if self._on_bad == "raise":
+                listed = [bad for task in done.values() for bad in task.listed]
+                if self._earlier is not None:
+                    listed = [BadInput(**bad) for bad in self._earlier.report["listed"]]
+                if listed:
+                    raise listed[0].to_error()
+            self._write_all()
+            report = self._finish()
+        except BaseException as error:
+            changed = None if self._publishing else self._changed(error)
+            if changed is not None:
+                self._forget()
+            self._give_up()
+            if changed is not None and changed is not error:
+                raise changed from error
+            if (cause := _out_of_room(error)) is not None:
+                raise self._full(cause) from error
+            raise
+        return report
+
+    def _keep(self) -> set[str]:
+        """Take shards of an earlier run that was complete for finished; gives their names."""
+        kept = self._earlier.kept if self._earlier is not None else {}
+        missing = kept.keys() - self._journal.finished.keys()
+        for name in missing:
+            self._journal.finished[name] = Finished(name, kept[name].records, kept[name].bytes, 0, {}, ())
+        return set(missing)
+
+    def _write_all(self) -> None:
+        groups = self._job.groups
+        plain = [task for group in groups if group.mix_seed is None for task in self._shard_tasks(group)]
+        self._stage(
+            [*plain, *(task for mixture in self._mixing.values() for task in self._part_tasks(mixture))]
+        )
+        done = self._journal.finished
+        while splits := [task for mixture in self._mixing.values() for task in self._split_tasks(mixture)]:
+            self._stage(splits)
+        for mixture in self._mixing.values():
+            mixture.drop_split(done)
+        self._stage([task for number in self._mixing for task in self._gather_tasks(number)])
+
+    def _begin_mixing(self) -> dict[int, Mixture]:
+        """Give the mixtures of groups whose shards are not all there, by number of the group."""
+        folder, done = mix_folder(self._job.folder, self._digest), self._journal.finished
+        found = {}
+        for number, group in enumerate(self._job.groups):
+            if group.mix_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
+                found[number] = Mixture(folder, number, group, min(self._workers, MAX_MIXERS))
+                found[number].restore(done)
+        return found
+
+    def _part_tasks(self, mixture: Mixture) -> list[_Task]:
+        def task(number: int, name: str) -> _Task:
+            return _Task(
+                name,
+                lambda watch, stop: mixture.write_part(number, watch, stop),
+                mixture.part_bytes(number) // 2,
+            )
+
+        return [task(number, name) for number, name in enumerate(mixture.part_names)]
+
+    def _split_tasks(self, mixture: Mixture) -> list[_Task]:
+        done = self._journal.finished
+
+        def task(leaf: Leaf) -> _Task:
+            return _Task(mixture.split_name(leaf), lambda _, stop: mixture.write_split(leaf, done, stop), 0)
+
+        return [task(leaf) for leaf in mixture.leaves(done) if leaf.too_large]
+
+    def _gather_tasks(self, number: int) -> list[_Task]:
+        group, mixture, done = self._job.groups[number], self._mixing[number], self._journal.finished
+        leaves = mixture.leaves(done)
+        total = max(1, sum(leaf.records for leaf in leaves))
+        share = group.input_bytes / 2  # the other half was counted when it was read
+        names = shard_names(self._job, group)
+
+        def task(shard: int, name: str) -> _Task:
+            def blocks(stop: Stop) -> Generator[Block, None, None]:
+                for block in mixture.blocks(leaves, shard, done, stop):
+                    yield block
+                    self._moved.add(share * len(block) / total)
+
+            def write(watch: Watch, stop: Stop) -> Finished:
+                return self._write_shard(name, blocks(stop), watch, stop)
+
+            return _Task(name, write, int(share / len(names)))
+
+        return [task(shard, name) for shard, name in enumerate(names)]
+
+    def _shard_tasks(self, group: Group) -> list[_Task]:
+        names = shard_names(self._job, group)
+        given = [group.recipes] if group.shards is None else [(recipe,) for recipe in group.recipes]
+        return [self._shard_task(name, recipes) for name, recipes in zip(names, given, strict=True)]
+
+    def _shard_task(self, name: str, recipes: tuple[Recipe, ...]) -> _Task:
+        def blocks(watch: Watch) -> Generator[Block, None, None]:
+            for recipe in recipes:
+                yield from recipe.blocks(watch)
+
+        def write(watch: Watch, stop: Stop) -> Finished:
+            return self._write_shard(name, blocks(watch), watch, stop)
+
+        return _Task(name, write, sum(recipe.input_bytes for recipe in recipes))
+
+    def _write_shard(
+        self, name: str, blocks: Generator[Block, None, None], watch: Watch, stop: Stop
+    ) -> Finished:
+        path = self._place.path(name)
+        kind = self._job.compression
+        with (
+            closing(blocks),
+            TFRecordWriter(
+                path,
+                compression=kind or "none",
+                level=self._job.level,
+                atomic=True,
+                index=kind in ("", "GZIP"),
+                threads=max(1, self._workers // len(self._names)),
+            ) as writer,
+        ):
+            for block in blocks:
+                stop.check()
+                writer.write_frames(block)
+                self._moved.add(records=len(block))
+                del block  # before the next one is made
+            stop.check()
+        size = os.path.getsize(path)
+        return Finished.of(name, writer.records, size, watch)
+
+    def _stage(self, tasks: Sequence[_Task]) -> None:
+        """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
+        left = [task for task in tasks if not self._is_done(task)]
+        stop = Stop()
+        stops = [Stop(stop) for _ in left]
+
+        def work(number: int) -> OpError | None:
+            task, own = left[number], stops[number]
+            count = self._count_half if is_part(task.name) else self._count
+            watch = Watch(own, self._on_bad, count, self._most_listed)
+            try:
+                done = self._done(task, watch, own)
+            except InvalidArgumentError as error:
+                if watch.fatal is not error:
+                    raise
+                for later in stops[number + 1 :]:  # those before may have an earlier one
+                    later.set()
+                return error
+            except CancelledError as error:
+                return error
+            if not is_part(done.name):
+                self._moved.add_shard(done.bytes)
+            return None
+
+        workers = min(self._workers, MAX_MIXERS) if self._mixing else self._workers
+        results = run_tasks(range(len(left)), work, workers=workers, stop=stop, tick=self._tick)
+        failed = {number: error for number, error in results if error is not None}
+        if failed:
+            raise failed[min(failed)]
+
+    def _done(self, task: _Task, watch: Watch, stop: Stop) -> Finished:
+        """Do a task and note it; a shard that cannot be noted, or indexed, is not left behind."""
+        try:
+            stop.check()
+            done = task.write(watch, stop)
+            self._journal.add(done)
+        except BaseException:
+            if not is_part(task.name):
+                self._place.drop(task.name)
+            raise
+        return done
+
+    def _is_done(self, task: _Task) -> bool:
+        """Tell whether an earlier run has done it; then it counts for the progress."""
+        done = self._journal.finished.get(task.name)
+        if done is None:
+            return False
+        self._resumed_bytes += task.input_bytes
+        self._moved.add(task.input_bytes, 0, sum(done.bad.values()))
+        if not is_part(task.name):
+            self._moved.add(records=done.records)
+            self._moved.add_shard(done.bytes)
+        return True
+
+    def _count(self, input_bytes: int, records: int, bad: int) -> None:
+        self._moved.add(input_bytes, 0, bad)  # records are counted when they are written
+
+    def _count_half(self, input_bytes: int, records: int, bad: int) -> None:
+        self._moved.add(input_bytes / 2, 0, bad)  # the other half when they are in a shard
+
+    def _tick(self) -> None:
+        if self._progress is not None:
+            total = self._total_bytes
+            self._progress(
+                Progress(
+                    min(int(self._moved.input_bytes), total),
+                    total,
+                    self._moved.records,
+                    self._moved.bad + self._planned_bad,
+                    self._moved.shards,
+                    len(self._names),
+                    time.perf_counter() - self._started,
+                    self._resumed_bytes,
+                    self._moved.written_bytes,
+                )
+            )
+
+    def _finish(self) -> BuildReport:
+        """Write everything that describes the shards; only the last step makes the job complete."""
+        job, done = self._job, self._journal.finished
+        kind = job.compression
+        entries = [ShardEntry(name, done[name].records, done[name].bytes, kind) for name in self._names]
+        seconds = time.perf_counter() - self._started
+        if self._earlier is not None:
+            report = report_from(
+                self._earlier.report, job.folder, entries, self._resumed, seconds, job.columns
+            )
+        else:
+            report = make_report(job, entries, self._in_order(), self._resumed, seconds)
+        if not self._publishing:
+            self._check(report)
+        self._publishing = True
+        self._take_place()
+        for name, content in job.files.items():
+            write_atomically(os.path.join(job.folder, name), content)
+        save_report(job.folder, self._digest, report.to_entry(job.prefixes))
+
+        def change(content: dict[str, Any]) -> None:
+            names = set(self._names)
+            kept = [entry for entry in content["shards"] if entry["name"] not in names]
+            content["shards"] = kept + [asdict(entry) for entry in entries]
+            content["made_by"].update({prefix: {"job": self._digest} for prefix in job.prefixes})
+            made = {"made_by": dict(job.made_by), "spec": job.spec, "files": sorted(job.files)}
+            content.setdefault("jobs", {})[self._digest] = made
+
+        change_manifest(job.folder, change)
+        self._place.remove()
+        remove_tree(mix_folder(job.folder, self._digest))
+        self._journal.delete()
+        self._tick_last()
+        return report
+
+    def _check(self, report: BuildReport) -> None:
+        """Refuse to publish what is not what the user has asked for: inputs, features, and not too much left out."""
+        job, tasks = self._job, self._in_order()
+        check_unchanged(job.stamps)
+        good = report.records + report.passed
+        try:
+            BadLimit().check(report.bad, good, report.listed)
+            if job.wanted is not None and self._earlier is None:
+                job.wanted.check({name for task in tasks for name in task.features})
+        except InvalidArgumentError:
+            self._forget()  # no other run can use it
+            raise
+        self._max_bad.check(report.bad, good, report.listed)
+
+    def _changed(self, error: BaseException) -> InputChangedError | None:
+        """Say whether an input has changed, which then is the cause of any other error."""
+        if isinstance(error, InputChangedError):
+            return error
+        if isinstance(error, Exception) and not isinstance(error, CancelledError):
+            try:
+                check_unchanged(self._job.stamps)
+            except InputChangedError as changed:
+                return changed
+        return None
+
+    def _take_place(self) -> None:
+        """Let the shards take the place of what is there under their names."""
+        if not self._place.staged:
+            return
+        if self._earlier is None:
+            self._journal.add_ready()
+            remove_old(self._job, self._header.prefixes, self._names)
+        else:
+            self._check_unchanged()
+            made = {name: self._journal.finished[name] for name in self._names}
+            other = differing(
+                self._job.folder, {name: (task.records, task.bytes) for name, task in made.items()}
+            )
+            if other:
+                update_manifest(self._job.folder, (), other, {})
+        self._place.move(self._names)
+
+    def _check_unchanged(self) -> None:
+        """Compare shards that were lost and made again with what the manifest says of them."""
+        assert self._earlier is not None
+        for name, lost in self._earlier.lost.items():
+            made = self._journal.finished[name]
+            if made.records != lost.records or (made.bytes != lost.bytes and not self._job.compression):
+                path = os.path.join(self._job.folder, name)
+                raise FailedPreconditionError(
+                    f"{path}; it was lost, and made again it has {made.records} records in {made.bytes} bytes where "
+                    f"the manifest says {lost.records} in {lost.bytes}: the source has changed since. "
+                    "Pass overwrite=True (--overwrite) to make all shards anew.",
+                    path=path,
+                )
+
+    def _tick_last(self) -> None:
+        self._moved.input_bytes = max(self._moved.input_bytes, self._total_bytes)
+        self._tick()
+
+    def _in_order(self) -> list[Finished]:
+        """Give finished tasks in the order of the plan: parts of mixtures have what their shards do not say."""
+        done = self._journal.finished
+        names = sorted(filter(is_part, done), key=lambda name: (int(name.split("/")[1]), name))
+        return [done[name] for name in names + self._names]
+
+    def _forget(self) -> None:
+        """Remove what is finished: it is of no use, and would be in the way of the next run."""
+        for name in self._journal.finished.keys() - self._kept:
+            if not is_part(name):
+                self._place.drop(name)
+        self._journal.finished.clear()
+
+    def _give_up(self) -> None:
+        """Leave what is finished for the next run; if that is nothing, leave nothing."""
+        if self._journal.finished.keys() <= self._kept and not self._publishing:
+            with contextlib.suppress(
+                OSError, OpError
+            ):  # then the journal stays, and the next run removes the rest
+                self._place.remove()
+                remove_tree(mix_folder(self._job.folder, self._digest))
+                if self._place.staged or not any(
+                    os.path.lexists(self._place.path(name)) for name in self._names
+                ):
+                    self._journal.delete()
+        self._journal.close()
+
+    def _full(self, cause: OSError) -> ResourceExhaustedError:
+        done = sum(name in self._journal.finished for name in self._names)
+        path = cause.filename or self._job.folder
+        final = temporary_of(os.path.basename(path))
+        old = (
+            "What is to be overwritten is still there: if there is no room for both, remove it by hand. "
+            if self._replaces and not self._journal.ready
+            else ""
+        )
+        full = ResourceExhaustedError(
+            f"{path if final is None else os.path.join(self._job.folder, final)}; {os.strerror(cause.errno or 0)}. "
+            f"{done} of {len(self._names)} shards are whole, and nothing half-written is left. {old}Make room, then "
+            "run the same job again: it does the rest.",
+            path=path,
+        )
+        full.errno = cause.errno
+        return full
+
+
+def _out_of_room(error: BaseException) -> OSError | None:
+    """Give the error behind another that says that the disk is full, with the name of the file if it is known."""
+    found = None
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in _FULL and (found is None or cause.filename):
+            found = cause
+        cause = cause.__cause__
+    return found

@@ -1,0 +1,1 @@
+"""Shards into other shards: compress, merge, reshard, sample, select, shuffle and split."""

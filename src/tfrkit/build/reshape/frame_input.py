@@ -1,0 +1,313 @@
+"""The frames of many TFRecord files as one long run, from which recipes take ranges.
+
+Looking at the files is `frame_survey.py`'s, reading them `frame_recipe.py`'s. Ranges are counted in records over all
+files, in the order in which they were given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import IO, Any, Final
+
+import numpy as np
+
+from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.job.job import BadInput
+from tfrkit.build.reshape.frame_read import FrameReader
+from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
+from tfrkit.build.reshape.frame_survey import FrameFile, is_seekable, survey_frames
+from tfrkit.engines.local import Stop, run_tasks
+from tfrkit.errors import from_os_error
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.access.index import tail_checksum
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.write.writer import TFRecordWriter
+from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.source import open_source
+from tfrkit.threads import default_threads
+
+__all__ = ["FrameInput", "FrameRun", "Scratch", "frame_input"]
+
+_MARK_BYTES: Final = 1 << 20
+_MARKS_A_PART: Final = 16  # so that parts of equal bytes are equal but for a sixteenth
+_READINGS: Final = (
+    2  # one compressed stream of which more parts are wanted is unpacked, not read again for each
+)
+_PIECES, _SAMPLE_BYTES = 16, 4096  # of a file in its fingerprint
+_PIECE_BYTES: Final = 8 << 20  # what is read at once where the order does not matter
+
+
+class Scratch:
+    """A temporary folder that is made when it is first needed. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def path(self, name: str) -> str:
+        """Give the path of a temporary file."""
+        with self._lock:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="tfrkit-")
+            return os.path.join(self._folder.name, name)
+
+    def close(self) -> None:
+        """Remove everything."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInput:
+    """The files that a command reads.
+
+    Attributes:
+        paths: regular files.
+        names: what they are called where it matters that machines agree: without folders.
+        on_corrupt: what to do about damage.
+        file_bytes: of all of them, as they are stored.
+        scratch: for temporary files.
+        stamps: of those files that are not copies.
+    """
+
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    on_corrupt: OnCorrupt
+    file_bytes: int
+    scratch: Scratch
+    stamps: tuple[InputStamp, ...] = ()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Say what the files are, for the manifest: the same wherever they lie.
+
+        Of each file name, size, tail and some pieces all over it: not every byte, which would be one more reading.
+        """
+        digest = hashlib.blake2b(digest_size=16)
+        for path, name in zip(self.paths, self.names, strict=True):
+            source = open_source(path)
+            size, crc = tail_checksum(source)
+            digest.update(f"{name}\0{size}\0{crc}\n".encode("utf-8", "surrogateescape"))
+            for piece in range(_PIECES):
+                digest.update(source.read_at(size * piece // _PIECES, _SAMPLE_BYTES))
+        return {"files": len(self.paths), "bytes": self.file_bytes, "digest": digest.hexdigest()}
+
+    def stamp(self) -> str:
+        """Say when the files were changed, for a job that is interrupted: it does not go on with other content."""
+        digest = hashlib.blake2b(digest_size=8)
+        for path, name in zip(self.paths, self.names, strict=True):
+            digest.update(b"-" if name == "-" else b"%d\n" % os.stat(path).st_mtime_ns)
+        return digest.hexdigest()
+
+    def compressions(self) -> list[str]:
+        """Say how the files are compressed; each kind once, sorted."""
+        return sorted({detect(open_source(path).peek(HEAD_BYTES)) for path in self.paths})
+
+    def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
+        """Give the recipe of all frames of all files. Nothing is looked at before."""
+        return FrameRecipe(
+            self.paths, self.file_bytes, self.on_corrupt, choices=tuple(choices), changes=tuple(changes)
+        )
+
+    def each(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> list[FrameRecipe]:
+        """Give a recipe for each file."""
+        return [
+            FrameRecipe(
+                (path,),
+                os.path.getsize(path),
+                self.on_corrupt,
+                choices=tuple(choices),
+                changes=tuple(changes),
+            )
+            for path in self.paths
+        ]
+
+    def survey(self, parts: int = 1, part_bytes: int | None = None) -> FrameRun:
+        """Look at all files, as many at once as there are cores.
+
+        Args:
+            parts: into how many parts they may be cut.
+            part_bytes: or how large those may be; both only say how fine the marks must be.
+        """
+        share = part_bytes or self.file_bytes // parts
+        step = max(1, min(_MARK_BYTES, share // _MARKS_A_PART))
+        workers = min(default_threads(), len(self.paths))
+        threads = 1 if workers > 1 else None
+        stop = Stop()
+
+        def look(path: str) -> FrameFile:
+            if _size(path) > _READINGS * share and not is_seekable(path):
+                return _unpacked(path, self, step, threads, stop)
+            return survey_frames(path, self.on_corrupt, step, threads, stop)
+
+        found = dict(run_tasks(sorted(set(self.paths)), look, workers=workers, stop=stop))
+        return FrameRun(tuple(found[path] for path in self.paths))
+
+
+class FrameRun:
+    """The frames of all files, counted.
+
+    Attributes:
+        records: how many there are.
+        stream_bytes: of all frames, uncompressed.
+        bad: damage that was passed over.
+    """
+
+    def __init__(self, files: tuple[FrameFile, ...]) -> None:
+        """Use `FrameInput.survey`."""
+        self._files = files
+        self._records = np.array([0, *accumulate(file.records for file in files)])
+        self._bytes = np.array([0, *accumulate(file.stream_bytes for file in files)])
+        self.records = int(self._records[-1])
+        self.stream_bytes = int(self._bytes[-1])
+        self.bad: tuple[BadInput, ...] = tuple(bad for file in files for bad in file.bad)
+
+    def by_records(self, parts: int, begin: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+        """Cut a range of records into parts of equal numbers; the first have one more if they are not equal."""
+        count = (self.records if end is None else end) - begin
+        cuts = [begin + count // parts * part + min(part, count % parts) for part in range(parts + 1)]
+        return list(pairwise(cuts))
+
+    def by_bytes(self, parts: int) -> list[tuple[int, int]]:
+        """Cut all records into parts of about equal bytes of frames, each with a record if there are enough."""
+        starts = np.concatenate([file.offsets + at for file, at in self._placed(self._bytes)])
+        numbers = np.concatenate([file.numbers + at for file, at in self._placed(self._records)])
+        wanted = [self.stream_bytes * part // parts for part in range(1, parts)]
+        places = np.searchsorted(starts, wanted)
+        inner = [int(numbers[place]) if place < len(numbers) else self.records for place in places]
+        if self.records >= parts:  # one record may be larger than several parts
+            for part in range(len(inner)):
+                inner[part] = max(inner[part], inner[part - 1] + 1 if part else 1)
+            for part in reversed(range(len(inner))):
+                inner[part] = min(inner[part], self.records - (parts - 1 - part))
+        return list(pairwise([0, *inner, self.records]))
+
+    def _placed(self, starts: Any) -> Iterator[tuple[FrameFile, int]]:
+        return zip(self._files, starts.tolist()[:-1], strict=True)
+
+    def range(
+        self, begin: int, end: int, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()
+    ) -> FrameRecipe:
+        """Give the recipe of the records from `begin` to before `end`."""
+        first = int(np.searchsorted(self._records, begin, side="right")) - 1
+        last = max(first, int(np.searchsorted(self._records, end)) - 1)
+        files = self._files[first : last + 1] if begin < end else ()
+        on_corrupt: OnCorrupt = next(
+            (file.on_corrupt for file in files if file.on_corrupt != "raise"), "raise"
+        )
+        offset = record = skip = 0
+        if files:
+            skip = begin - int(self._records[first])
+            offset, record = _mark_before(files[0], skip)
+            skip -= record
+        return FrameRecipe(
+            tuple(file.path for file in files),
+            self._byte_at(end) - self._byte_at(begin),
+            on_corrupt,
+            offset=offset,
+            record=record,
+            skip=skip,
+            count=end - begin,
+            first=begin,
+            choices=tuple(choices),
+            changes=tuple(changes),
+        )
+
+    def _byte_at(self, number: int) -> int:
+        """Say about where a record begins in the stream of all files."""
+        place = int(np.searchsorted(self._records, number, side="right")) - 1
+        if place >= len(self._files):
+            return self.stream_bytes
+        offset, _ = _mark_before(self._files[place], number - int(self._records[place]))
+        return int(self._bytes[place]) + offset
+
+    def pieces(self, *, choices: Sequence[Choice] = ()) -> list[FrameRecipe]:
+        """Cut all frames into recipes of some megabytes, for whoever puts them into another order.
+
+        A file in which reading cannot begin just anywhere is one piece.
+        """
+        found = []
+        for file, start in self._placed(self._records):
+            cuts = [0]
+            if file.seekable and file.on_corrupt == "raise":
+                wanted = range(_PIECE_BYTES, file.stream_bytes, _PIECE_BYTES)
+                places = np.searchsorted(file.offsets, wanted)
+                cuts += file.numbers[places[places < len(file.numbers)]].tolist()
+            cuts = sorted({start + cut for cut in [*cuts, file.records]})
+            found += [self.range(begin, end, choices=choices) for begin, end in pairwise(cuts)]
+        return found
+
+
+def _mark_before(file: FrameFile, number: int) -> tuple[int, int]:
+    """Give offset and number of the marked frame at or before a record."""
+    place = int(np.searchsorted(file.numbers, number, side="right")) - 1
+    if file.on_corrupt != "raise" or place < 0:
+        return 0, 0
+    return int(file.offsets[place]), int(file.numbers[place])
+
+
+def _unpacked(path: str, given: FrameInput, step: int, threads: int | None, stop: Stop) -> FrameFile:
+    """Copy the frames of a file in which reading cannot begin just anywhere to a plain temporary file."""
+    copy = given.scratch.path(f"unpacked-{given.paths.index(path)}")
+    reader = FrameReader([path], given.on_corrupt, threads)
+    with TFRecordWriter(copy, compression="none") as writer:
+        for block in reader:
+            stop.check()
+            writer.write_frames(block)
+    return replace(survey_frames(copy, "raise", step, threads, stop), bad=tuple(reader.bad))
+
+
+@contextmanager
+def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[FrameInput]:
+    """Take what a user has named as input: files that are there for as long as the context lasts.
+
+    Pipes, standard input and open files are copied to temporary files first, which need room on the disk.
+
+    Raises:
+        NotFoundError: a pattern matches nothing, or a file is not there.
+    """
+    files: list[str] = []
+    names: list[str] = []
+    stamps: list[InputStamp] = []
+    scratch = Scratch()
+    with closing(scratch):
+        for target in expand_paths(paths, globs=True):
+            if isinstance(target, str) and (os.path.isfile(target) or not os.path.exists(target)):
+                files.append(target)
+                names.append(os.path.basename(target))
+                stamps.append(InputStamp.of(target))
+            else:
+                kind = "standard-input" if target is sys.stdin.buffer else "pipe"
+                files.append(_copied(target, scratch.path(f"{kind}-{len(files)}")))
+                names.append("-")
+        size = sum(map(_size, files))
+        yield FrameInput(tuple(files), tuple(names), on_corrupt, size, scratch, tuple(stamps))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def _copied(target: str | IO[bytes], path: str) -> str:
+    """Copy what can be read only once."""
+    try:
+        with open(path, "wb") as copy:
+            if isinstance(target, str):
+                with open(target, "rb") as stream:
+                    shutil.copyfileobj(stream, copy, 1 << 20)
+            else:
+                shutil.copyfileobj(target, copy, 1 << 20)
+    except OSError as error:
+        raise from_os_error(error, target if isinstance(target, str) else str(sys.stdin.name)) from error
+    return path

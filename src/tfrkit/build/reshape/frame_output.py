@@ -1,0 +1,211 @@
+"""Where commands that move frames write to, and the jobs they are.
+
+One file is named by its path. Many are named by folder and prefix, as ShardWriter names them. No output may be an
+input: neither what is written nor what `overwrite` would replace.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from tfrkit.build.export.export_paths import record_stem
+from tfrkit.build.job.job import BadInput, BuildReport, Group, Job, MaxBad, Progress, Recipe, run_job
+from tfrkit.build.job.job_plan import belongs_to
+from tfrkit.build.job.wanted_features import WantedFeatures
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_recipe import FrameRecipe
+from tfrkit.codecs.compression import canonical, from_suffix
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.threads import default_threads
+
+__all__ = [
+    "FrameOutput",
+    "frame_job",
+    "is_file_name",
+    "name_without_suffix",
+    "one_or_many",
+    "run_frames",
+]
+
+_FILE: Final = re.compile(r"(?s)(.+)\.tfrecord(\.gz|\.zlib|\.xz|\.zst)?")
+_NAMES: Final = "NAME.tfrecord, or NAME.tfrecord.gz, .zlib, .xz or .zst"
+
+
+def is_file_name(path: str) -> bool:
+    """Tell whether a path is named as one file of records, not as a folder or a prefix. Pure: no I/O."""
+    return _FILE.fullmatch(os.path.basename(path)) is not None
+
+
+def name_without_suffix(path: str) -> str:
+    """Give a file's name without folder and without what says that it holds records, and how. Pure: no I/O.
+
+    >>> name_without_suffix("in/train-00001-of-00002.tfrecord.gz"), name_without_suffix("part-r-00000.gz")
+    ('train-00001-of-00002', 'part-r-00000')
+    """
+    return record_stem(os.path.basename(path))
+
+
+@dataclass(frozen=True, slots=True)
+class FrameOutput:
+    """Where files go.
+
+    Attributes:
+        folder: of the files.
+        prefix: beginning of their names; empty if they are named after something else.
+        compression: "", "GZIP", "ZLIB", "XZ" or "ZSTD".
+        level: of the compression, or None.
+    """
+
+    folder: str
+    prefix: str
+    compression: str
+    level: int | None
+
+    @classmethod
+    def file(cls, path: PathLike, compression: str | None, level: int | None) -> Self:
+        """One file, whose name says its compression.
+
+        Raises:
+            InvalidArgumentError: it is not a name for such a file.
+        """
+        text = path_text(path)
+        found = _FILE.fullmatch(os.path.basename(text))
+        if found is None:
+            raise InvalidArgumentError(
+                f"Expected {_NAMES} as the output but got {text!r}. Give it such a name, or ask for shards: then the "
+                "output is a folder and the beginning of their names."
+            )
+        kind = from_suffix(text)
+        if compression is not None and canonical(compression) != kind:
+            raise InvalidArgumentError(
+                f"Expected a file of {canonical(compression) or 'no'} compression but {text!r} has the suffix of "
+                f"{kind or 'none'}. The name says the compression: leave the option out, or choose another name."
+            )
+        return cls(os.path.dirname(text) or ".", found[1], kind, level)
+
+    @classmethod
+    def shards(cls, prefix: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
+        """Numbered files; compressed as the inputs are, if they all are alike, unless it is said.
+
+        Raises:
+            InvalidArgumentError: the prefix is none.
+        """
+        text = path_text(prefix)
+        if not os.path.basename(text) or is_file_name(text):
+            raise InvalidArgumentError(
+                f"Expected a folder and the beginning of names, such as out/train, but got {text!r}. "
+                "The files are then called out/train-00000-of-00008.tfrecord and so on."
+            )
+        return cls(os.path.dirname(text) or ".", os.path.basename(text), _kind(compression, given), level)
+
+    @classmethod
+    def named(cls, folder: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
+        """Files in a folder, which are named by whoever plans them; else as `shards`."""
+        text = path_text(folder)
+        if is_file_name(text) and not os.path.isdir(text):
+            raise InvalidArgumentError(f"Expected a folder as the output but got {text!r}.")
+        return cls(text, "", _kind(compression, given), level)
+
+
+def _kind(compression: str | None, given: FrameInput) -> str:
+    if compression is not None:
+        return canonical(compression)
+    found = given.compressions()
+    return found[0] if len(found) == 1 else ""
+
+
+def one_or_many(
+    given: FrameInput,
+    out: PathLike,
+    shards: int | None,
+    shard_bytes: int | None,
+    compression: str | None,
+    level: int | None,
+) -> FrameOutput:
+    """One file under the name that was given, or with a number or a size many under a prefix."""
+    if shards is None and shard_bytes is None:
+        return FrameOutput.file(out, compression, level)
+    return FrameOutput.shards(out, compression, level, given)
+
+
+def frame_job(
+    given: FrameInput,
+    output: FrameOutput,
+    groups: Sequence[Group],
+    arguments: Mapping[str, Any],
+    bad: Sequence[BadInput] = (),
+    *,
+    good: int | None = None,
+    wanted: Mapping[str, str] | None = None,
+) -> Job:
+    """Make the job of a command.
+
+    Args:
+        given: what is read.
+        output: where files go.
+        groups: which.
+        arguments: what decides the bytes besides that, for the manifest.
+        bad: damage that was found while planning.
+        good: how many intact records were found then.
+        wanted: features that a user has named, each with the option.
+
+    Raises:
+        InvalidArgumentError: an input is one of the files that would be written or replaced.
+    """
+    prefixes = {group.prefix: group.shards is None for group in groups}
+    folder = os.path.realpath(output.folder)
+    for path in given.paths:
+        real = os.path.realpath(path)
+        if os.path.dirname(real) == folder and belongs_to(os.path.basename(real), prefixes):
+            raise InvalidArgumentError(
+                f"{path}; it is an input, and the output would replace it. "
+                "Choose another folder or name for the output.",
+                path=path,
+            )
+    names = tuple(wanted or ())
+    alone = sum(len(group.recipes) for group in groups) >= default_threads()  # then tasks have a core each
+    groups = [
+        replace(group, recipes=tuple(_with(recipe, names, alone=alone) for recipe in group.recipes))
+        for group in groups
+    ]
+    made_by = {**arguments, "on_corrupt": given.on_corrupt, "source": given.fingerprint()}
+    return Job(
+        output.folder,
+        tuple(groups),
+        output.compression,
+        output.level,
+        made_by,
+        bad=tuple(bad),
+        transient={"stamp": given.stamp()},
+        stamps=given.stamps,
+        wanted=None if wanted is None else WantedFeatures(wanted, given.paths),
+        good=good,
+    )
+
+
+def _with(recipe: Recipe, wanted: tuple[str, ...], *, alone: bool) -> Recipe:
+    """Give a recipe that looks for some features, and perhaps reads on one core."""
+    if not isinstance(recipe, FrameRecipe) or not (wanted or alone):
+        return recipe
+    return replace(recipe, wanted=wanted, threads=1 if alone else recipe.threads)
+
+
+def run_frames(
+    paths: Paths,
+    plan: Callable[[FrameInput], Job],
+    *,
+    on_corrupt: OnCorrupt,
+    max_bad: MaxBad | None,
+    overwrite: bool,
+    workers: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> BuildReport:
+    """Plan a job on some files and run it."""
+    with frame_input(paths, on_corrupt) as given:
+        return run_job(plan(given), workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)

@@ -1,0 +1,151 @@
+"""What is known of a TFRecord file before its frames are moved: how many there are, and where some of them begin.
+
+Marks stand for every frame's place: the first frame at or behind each multiple of a step. They depend on the file's
+content and the step alone, whether an index is there or not; and there are few of them, however many records.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tfrkit.build.job.job import BadInput
+from tfrkit.build.reshape.frame_read import FrameReader
+from tfrkit.engines.local import Stop
+from tfrkit.model.block import Block, IntArray
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.records.access.index import index_path, load_index, member_table, walk_frames
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.stores.source import ByteSource, open_source
+
+__all__ = ["FrameFile", "is_seekable", "survey_frames"]
+
+_MAX_INDEX_BYTES: Final = 1 << 26  # a larger index is not loaded at once: walking takes less memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameFile:
+    """One file.
+
+    Attributes:
+        path: the file.
+        compression: "" or the name.
+        records: how many intact ones it has.
+        stream_bytes: of its frames, uncompressed.
+        offsets: where the marked frames begin in the uncompressed stream.
+        numbers: which records those are.
+        seekable: whether reading can begin at any mark without reading what is before it.
+        on_corrupt: how it must be read: "raise" if it is whole. Else reading cannot begin at marks.
+        bad: damage that was passed over.
+    """
+
+    path: str
+    compression: str
+    records: int
+    stream_bytes: int
+    offsets: IntArray
+    numbers: IntArray
+    seekable: bool
+    on_corrupt: OnCorrupt
+    bad: tuple[BadInput, ...] = ()
+
+
+class _Marks:
+    """Picks the first frame at or behind each multiple of the step."""
+
+    def __init__(self, step: int, stop: Stop) -> None:
+        self._step = step
+        self._stop = stop
+        self._slot = -1  # of the last frame that was seen
+        self._offsets: list[IntArray] = []
+        self._numbers: list[IntArray] = []
+        self.records = 0
+
+    def add(self, starts: IntArray) -> None:
+        self._stop.check()
+        slots = -(-starts // self._step)  # which multiple the frame is the first behind, if any
+        before = np.concatenate([[self._slot], slots[:-1]])
+        chosen = np.flatnonzero(slots > before)
+        self._offsets.append(starts[chosen])
+        self._numbers.append(chosen + self.records)
+        self._slot = int(slots[-1])
+        self.records += len(starts)
+
+    def arrays(self) -> tuple[IntArray, IntArray]:
+        none = np.zeros(0, np.int64)
+        return np.concatenate([none, *self._offsets]), np.concatenate([none, *self._numbers])
+
+
+def is_seekable(path: str) -> bool:
+    """Tell whether reading a file can begin just anywhere: it is plain, or in GZIP members that tell their size."""
+    source = open_source(path)
+    compression = detect(source.peek(HEAD_BYTES))
+    return not compression or (compression == "GZIP" and member_table(source) is not None)
+
+
+def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | None, stop: Stop) -> FrameFile:
+    """Look at a file.
+
+    With `on_corrupt="raise"` only the lengths are looked at, or an index that is kept beside the file: the data CRCs
+    are checked when the frames are moved. Else all CRCs are checked now, since what is damaged does not count.
+
+    Args:
+        path: a regular file.
+        on_corrupt: as for `read_blocks`.
+        step: bytes from mark to mark.
+        threads: for reading.
+        stop: looked at now and then.
+
+    Raises:
+        DataLossError: the file is damaged, and damage is an error.
+    """
+    source = open_source(path)
+    compression = detect(source.peek(HEAD_BYTES))
+    marks = _Marks(step, stop)
+    if on_corrupt != "raise":
+        reader = FrameReader([path], on_corrupt, threads)
+        end = _add_blocks(marks, reader)
+        bad = tuple(reader.bad)
+    else:
+        bad = ()
+        end = _add_frames(marks, source, compression, threads)
+    needed: OnCorrupt = on_corrupt if bad else "raise"
+    return FrameFile(path, compression, marks.records, end, *marks.arrays(), is_seekable(path), needed, bad)
+
+
+def _add_frames(marks: _Marks, source: ByteSource, compression: str, threads: int | None) -> int:
+    """Mark all frames; give the end of the stream."""
+    index = load_index(source.name, source) if _index_size(source.name) <= _MAX_INDEX_BYTES else None
+    if index is not None and index.compression == compression:
+        if len(index):
+            marks.add(index.frames[:-1])
+        return int(index.frames[-1])
+    if not compression:
+        before = np.zeros(0, np.int64)
+        for starts in walk_frames(source):
+            if len(before):
+                marks.add(before)
+            before = starts
+        return int(before[-1])  # the last thing it gives is the end
+    return _add_blocks(marks, FrameReader([source.name], "raise", threads, crc=False))
+
+
+def _add_blocks(marks: _Marks, blocks: Iterable[Block]) -> int:
+    end = 0
+    for block in blocks:
+        starts = block.places()[1]
+        assert starts is not None
+        marks.add(starts)
+        end = int(starts[-1] + block.lengths[-1]) + 16
+    return end
+
+
+def _index_size(path: str) -> int:
+    try:
+        return os.path.getsize(index_path(path))
+    except OSError:
+        return 0

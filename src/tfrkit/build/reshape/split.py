@@ -1,0 +1,205 @@
+"""split: the records of any files into parts, such as train and validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
+from tfrkit.build.reshape.frame_choice import EveryChoice, RandomChoice, random_edges
+from tfrkit.build.reshape.frame_input import FrameInput, FrameRun
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
+from tfrkit.build.reshape.frame_recipe import Choice
+from tfrkit.build.reshape.key_choice import KeyChoice
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.stores.paths import PathLike, Paths
+
+__all__ = ["How", "plan_split", "split"]
+
+
+def split(
+    paths: Paths,
+    folder: PathLike,
+    parts: Mapping[str, float | Fraction] | Sequence[str],
+    *,
+    seed: int = 0,
+    in_order: bool = False,
+    every: int | None = None,
+    by: str | None = None,
+    shards: int | Mapping[str, int] | None = None,
+    shard_bytes: int | None = None,
+    compression: str | None = None,
+    level: int | None = None,
+    on_corrupt: OnCorrupt = "raise",
+    max_bad: MaxBad | None = None,
+    overwrite: bool = False,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> BuildReport:
+    """Write the records of files into parts; each record into one, and in the same order.
+
+    Frames are copied as they are, with their checksums, which are checked on the way. Each part reads all inputs.
+
+    Args:
+        paths: the inputs, as for `read_blocks`.
+        folder: where the parts go.
+        parts: names and shares, such as {"train": 0.9, "validation": 0.1}; the shares add up to 1. With `every`, two
+            names.
+        seed: decides which record goes where. The parts have exactly the shares, but for rounding.
+        in_order: the first part has the first records, and so on; nothing is random.
+        every: each so-many-th record goes into the second part, all others into the first.
+        by: records with equal values of this feature go into the same part, by the hash of the value and the seed. The
+            shares then are those of the values, not of the records.
+        shards: how many files for each part, or for all; by default one, such as "train.tfrecord".
+        shard_bytes: or about how large each may become, before compression.
+        compression: see `reshard`, also for the next ones.
+        level: of the compression.
+        on_corrupt: what to do about damaged records.
+        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
+        overwrite: replace what is there.
+        workers: how many files are written at once.
+        progress: called some times a second.
+
+    Raises:
+        InvalidArgumentError: the arguments contradict each other, or a record has no such feature.
+        AlreadyExistsError: there are files of these names already.
+        DataLossError: an input is damaged.
+
+    >>> import tfrkit
+    >>> with tfrkit.TFRecordWriter("all.tfrecord") as writer:
+    ...     writer.write_many([b"%d" % number for number in range(10)])
+    >>> report = split("all.tfrecord", "parts", {"train": 0.8, "validation": 0.2}, in_order=True)
+    >>> [(shard.name, shard.records) for shard in report.shards]
+    [('train.tfrecord', 8), ('validation.tfrecord', 2)]
+    """
+    how = How(seed, in_order, every, by)
+    return run_frames(
+        paths,
+        lambda given: plan_split(given, folder, parts, how, shards, shard_bytes, compression, level),
+        on_corrupt=on_corrupt,
+        max_bad=max_bad,
+        overwrite=overwrite,
+        workers=workers,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """By what records are assigned to parts: see `split`."""
+
+    seed: int
+    in_order: bool
+    every: int | None
+    by: str | None
+
+    def __post_init__(self) -> None:
+        """Check that only one way was chosen."""
+        if self.in_order + (self.every is not None) + (self.by is not None) > 1:
+            raise InvalidArgumentError(
+                "Expected at most one of in_order, every and by (--in-order, --every, --by)."
+            )
+        if self.every is not None and self.every < 1:
+            raise InvalidArgumentError(f"Expected every to be at least 1 but got {self.every}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One part: which range of all records, which of them, and about how many."""
+
+    name: str
+    begin: int
+    end: int
+    choice: Choice | None
+    count: int
+
+
+def plan_split(
+    given: FrameInput,
+    folder: PathLike,
+    parts: Mapping[str, float | Fraction] | Sequence[str],
+    how: How,
+    shards: int | Mapping[str, int] | None,
+    shard_bytes: int | None,
+    compression: str | None,
+    level: int | None,
+) -> Job:
+    """Plan it: see `split`."""
+    names = list(parts)
+    shares = _shares(parts, how.every)
+    numbers = _shard_numbers(names, shards)
+    output = FrameOutput.named(folder, compression, level, given)
+    frames = given.survey(max((number or 1 for number in numbers.values()), default=1))
+    groups = [
+        _group(frames, part, numbers[part.name], shard_bytes) for part in _parts(names, shares, how, frames)
+    ]
+    arguments = {
+        "command": "split",
+        "parts": {name: str(share) for name, share in zip(names, shares, strict=True)},
+        "by": "order" if how.in_order else f"every {how.every}" if how.every else how.by and f"key {how.by}",
+        "seed": None if how.in_order or how.every else how.seed,
+    }
+    return frame_job(given, output, groups, arguments, frames.bad, good=frames.records)
+
+
+def _shares(parts: Mapping[str, float | Fraction] | Sequence[str], every: int | None) -> list[Fraction]:
+    if every is not None:
+        if len(parts) != 2 or isinstance(parts, Mapping):
+            raise InvalidArgumentError(
+                "Expected two names without shares for every (--parts train,validation --every 10)."
+            )
+        return [1 - Fraction(1, every), Fraction(1, every)]
+    if not isinstance(parts, Mapping) or not parts:
+        raise InvalidArgumentError(
+            "Expected names of parts with their shares, such as train=0.9,validation=0.1 (--parts)."
+        )
+    shares = [Fraction(str(share)) for share in parts.values()]
+    if any(share < 0 for share in shares) or abs(sum(shares, Fraction()) - 1) > Fraction(1, 10**6):
+        given = ", ".join(f"{name}={share}" for name, share in parts.items())
+        raise InvalidArgumentError(
+            f"Expected shares from 0 on that add up to 1 but got {given}: {float(sum(shares)):g} in all."
+        )
+    return shares
+
+
+def _shard_numbers(names: Sequence[str], shards: int | Mapping[str, int] | None) -> dict[str, int | None]:
+    if not isinstance(shards, Mapping):
+        return dict.fromkeys(names, shards)
+    unknown = [name for name in shards if name not in names]
+    if unknown:
+        raise InvalidArgumentError(f"Expected numbers of shards for {names} but got one for {unknown[0]!r}.")
+    return {name: shards.get(name) for name in names}
+
+
+def _parts(names: Sequence[str], shares: Sequence[Fraction], how: How, frames: FrameRun) -> list[_Part]:
+    total = frames.records
+    edges = [0, *(round(total * edge) for edge in list(accumulate(shares))[:-1]), total]
+    counts = [end - begin for begin, end in pairwise(edges)]
+    choices: list[Choice | None]
+    if how.in_order:
+        spans = zip(names, pairwise(edges), counts, strict=True)
+        return [_Part(name, begin, end, None, count) for name, (begin, end), count in spans]
+    if how.every is not None:
+        choices = [EveryChoice(how.every, others=True), EveryChoice(how.every)]
+        counts = [total - total // how.every, total // how.every]
+    elif how.by is not None:
+        hashes = [0, *(int(edge * 2**64) for edge in list(accumulate(shares))[:-1]), 2**64]
+        choices = [KeyChoice(how.by, how.seed, low, high) for low, high in pairwise(hashes)]
+    else:
+        choices = [RandomChoice(how.seed, *edge) for edge in random_edges(counts, total, how.seed)]
+    chosen = zip(names, choices, counts, strict=True)
+    return [_Part(name, 0, total, choice, count) for name, choice, count in chosen]
+
+
+def _group(frames: FrameRun, part: _Part, shards: int | None, shard_bytes: int | None) -> Group:
+    number = shards
+    if shard_bytes is not None:
+        size = frames.stream_bytes * part.count // max(1, frames.records)
+        number = plan_shards(size, shards, shard_bytes, most=max(1, part.count), multiple=1)
+    choices = [] if part.choice is None else [part.choice]
+    ranges = frames.by_records(number or 1, part.begin, part.end)
+    recipes = tuple(frames.range(begin, end, choices=choices) for begin, end in ranges)
+    return Group(part.name, recipes, number)

@@ -1,0 +1,1 @@
+"""Arrow, Feather and Parquet files, and streams of Arrow batches, as tables."""

@@ -1,0 +1,185 @@
+"""Arrow IPC files as tables: the file format (Feather, too) and the stream format.
+
+The pieces are the record batches of the file. Each is read as a whole: files of a few huge batches need much memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tfrkit.build.job.job import Watch
+from tfrkit.build.tables.arrow.arrow_columns import RowReport, fit_arrays
+from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, survey_schema
+from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
+from tfrkit.errors import DataLossError, InvalidArgumentError, from_os_error
+from tfrkit.optional import require
+
+__all__ = ["ArrowFormat", "fitted_batches"]
+
+_FILE_MAGIC: Final = b"ARROW1"
+_FEATHER_1: Final = b"FEA1"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowFormat:
+    """Files of Arrow's IPC format, of either kind."""
+
+    def survey(self, file: InputFile, watch: Watch) -> Survey:
+        """Look at the schema, and count the rows of all batches."""
+        with _opened(file) as source:
+            if _is_file(source, file):
+                schema, pieces = _survey_file(source, file, watch)
+            else:
+                schema, pieces = _survey_stream(source, file, watch)
+            return survey_schema(schema, file, pieces, lambda _: True)  # who would know
+
+    def read(
+        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+    ) -> Iterator[Mapping[str, Any]]:
+        """Read rows of a record batch."""
+        ipc = require("pyarrow.ipc", "Reading Arrow")
+        with _opened(piece.file) as source:
+            if _is_file(source, piece.file):
+                schema = ipc.open_file(source).schema
+                wanted = {column.name: None for column in columns}
+                numbers = [
+                    number
+                    for number, field in enumerate(schema)
+                    if any(leaf.name in wanted for leaf in leaves([field]))
+                ]
+                reader = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=numbers))
+                batches: Iterator[Any] = iter([reader.get_batch(piece.begin)])
+            else:
+                batches = _stream_batches(source, piece)
+            yield from fitted_batches(map(_checked, batches), piece, rows, columns, watch)
+
+
+def _checked(batch: Any) -> Any:
+    """The batch, if all its offsets and indices lie where they should: pyarrow takes what a file says."""
+    batch.validate(full=True)
+    return batch
+
+
+def fitted_batches(
+    batches: Iterator[Any], piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+) -> Iterator[Mapping[str, Any]]:
+    """Give some rows of a piece, which `batches` has, as columns for the encoder; some MB at once."""
+    size = batch_rows(piece)
+    at = 0
+    for batch in batches:
+        begin, end = max(rows.start, at), min(rows.stop, at + len(batch))
+        for first in range(begin, end, size):
+            part = batch.slice(first - at, min(size, end - first))
+            paths = {leaf.name: leaf.path for leaf in leaves(part.schema)}
+            arrays = leaf_arrays(part, [paths[column.name] for column in columns])
+            yield fit_arrays(arrays, columns, watch, RowReport(piece.file, piece.first_row + first))
+        at += len(batch)
+        if at >= rows.stop and rows.stop < piece.rows:
+            return
+    check_rows(piece, at)
+
+
+@contextmanager
+def _opened(file: InputFile) -> Iterator[Any]:
+    pyarrow = require("pyarrow", "Reading Arrow")
+    try:
+        with pyarrow.OSFile(os.fsencode(file.path)) as source:
+            yield source
+    except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise from_os_error(error, file.path) from error
+        raise DataLossError(
+            f"{file.path}: this is no whole Arrow file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
+            "out.",
+            path=file.path,
+        ) from error
+
+
+def _is_file(source: Any, file: InputFile) -> bool:
+    head: bytes = source.read(len(_FILE_MAGIC))
+    source.seek(0)
+    if head.startswith(_FEATHER_1):
+        raise InvalidArgumentError(
+            f"{file.path}: this is Feather version 1. Write it again with pyarrow.feather.write_feather.",
+            path=file.path,
+        )
+    return head == _FILE_MAGIC
+
+
+def _survey_file(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple[Piece, ...]]:
+    ipc = require("pyarrow.ipc", "Reading Arrow")
+    schema = ipc.open_file(source).schema
+    # Rows are counted by the column that is read fastest; there is no other way to ask.
+    narrow = [number for number, field in enumerate(schema) if _is_narrow(field.type)]
+    reader = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=narrow[:1]))
+    rows = []
+    for number in range(reader.num_record_batches):
+        rows.append(_checked(reader.get_batch(number)).num_rows)
+        watch.advance()
+    return schema, _pieces(file, [(number, number + 1) for number in range(len(rows))], rows)
+
+
+def _survey_stream(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple[Piece, ...]]:
+    ipc = require("pyarrow.ipc", "Reading Arrow")
+    reader = ipc.open_stream(source)
+    places, rows = [], []
+    begin = source.tell()
+    while (batch := _next(reader)) is not None:
+        places.append((begin, source.tell()))
+        rows.append(_checked(batch).num_rows)
+        begin = source.tell()
+        watch.advance()
+    if _has_dictionaries(reader.schema) and places:
+        # Dictionaries come in the stream, and later ones change earlier ones: it is read from the start every time.
+        places, rows = [(0, begin)], [sum(rows)]
+    return reader.schema, _pieces(file, places, rows)
+
+
+def _next(reader: Any) -> Any:
+    try:
+        return reader.read_next_batch()
+    except StopIteration:
+        return None
+
+
+def _stream_batches(source: Any, piece: Piece) -> Iterator[Any]:
+    ipc = require("pyarrow.ipc", "Reading Arrow")
+    reader = ipc.open_stream(source)
+    if piece.begin:
+        source.seek(piece.begin)
+        message = ipc.read_message(source)
+        yield ipc.read_record_batch(message, reader.schema)
+        return
+    while (batch := _next(reader)) is not None:
+        yield batch
+
+
+def _has_dictionaries(schema: Any) -> bool:
+    def any_in(kind: Any) -> bool:
+        types = require("pyarrow", "Reading Arrow").types
+        kind = getattr(kind, "storage_type", kind)
+        return bool(types.is_dictionary(kind)) or any(
+            any_in(kind.field(n).type) for n in range(kind.num_fields)
+        )
+
+    return any(any_in(field.type) for field in schema)
+
+
+def _is_narrow(kind: Any) -> bool:
+    types = require("pyarrow", "Reading Arrow").types
+    return bool(types.is_primitive(kind))
+
+
+def _pieces(file: InputFile, places: list[tuple[int, int]], rows: list[int]) -> tuple[Piece, ...]:
+    total = max(1, sum(rows))
+    pieces = []
+    first = 0
+    for (begin, end), count in zip(places, rows, strict=True):
+        if count:
+            pieces.append(Piece(file, begin, end, first, count, 0, max(1, file.size * count // total)))
+        first += count
+    return tuple(pieces)

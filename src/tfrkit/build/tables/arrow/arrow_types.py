@@ -1,0 +1,188 @@
+"""Arrow's schemas and types: which columns there are, and what kinds of features they can be.
+
+Nested structs are columns of their own, whose names are joined with `/`. Values are `arrow_columns.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tfrkit.build.job.column_report import ColumnCause
+from tfrkit.build.tables.table_format import InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.optional import require
+
+__all__ = [
+    "FEATURE_LIST",
+    "Leaf",
+    "arrow_types",
+    "is_list",
+    "is_temporal",
+    "is_text",
+    "leaf_arrays",
+    "leaves",
+    "seen_in_type",
+    "storage_type",
+    "survey_schema",
+]
+
+FEATURE_LIST: Final = "tfrkit:feature_list"  # in a field's metadata: it is the feature list of this name
+_SEPARATOR: Final = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A column: a field of a table, or a field inside structs of it."""
+
+    name: str
+    path: tuple[str, ...]
+    type: Any
+    feature_list: str | None = None
+
+
+def leaves(schema: Any) -> list[Leaf]:
+    """Give the columns of a schema or struct type, in order; structs are taken apart."""
+    return list(_leaves(schema, ()))
+
+
+def _leaves(fields: Any, above: tuple[str, ...]) -> Iterator[Leaf]:
+    for field in fields:
+        path = (*above, field.name)
+        inner = storage_type(field.type)
+        if arrow_types().is_struct(inner):
+            yield from _leaves([inner.field(n) for n in range(inner.num_fields)], path)
+        else:
+            yield Leaf(_SEPARATOR.join(path), path, inner, _feature_list(field))
+
+
+def _feature_list(field: Any) -> str | None:
+    name = (field.metadata or {}).get(FEATURE_LIST.encode())
+    return None if name is None else str(name, "utf-8")
+
+
+def leaf_arrays(batch: Any, paths: Sequence[tuple[str, ...]]) -> list[Any]:
+    """Give the arrays of some leaves of a batch; a value inside a null struct is null."""
+    names = batch.schema.names
+    flat: dict[tuple[str, ...], Any] = {}
+
+    def get(path: tuple[str, ...]) -> Any:
+        if path not in flat:
+            if len(path) == 1:
+                array = batch.column(names.index(path[0]))
+                flat[path] = getattr(array, "storage", array)
+            else:
+                parent = get(path[:-1])
+                child = parent.flatten()[parent.type.get_field_index(path[-1])]
+                flat[path] = getattr(child, "storage", child)
+        return flat[path]
+
+    return [get(path) for path in paths]
+
+
+def seen_in_type(kind: Any) -> Seen | str:
+    """Tell what values of an Arrow type are; or why they cannot be features, and what to do."""
+    types = arrow_types()
+    kind = storage_type(kind)
+    if types.is_null(kind):
+        return Seen.NULL
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_duration(kind):
+        return Seen.INT
+    if types.is_floating(kind):
+        return Seen.FLOAT
+    if is_text(kind) or is_temporal(kind):
+        return Seen.TEXT
+    if types.is_decimal(kind):
+        return Seen.INT if kind.scale <= 0 and kind.precision <= 18 else Seen.FLOAT
+    if is_list(kind):
+        inner = seen_in_type(kind.value_type)
+        if isinstance(inner, str) or Seen.LIST in inner:
+            return f"values of the Arrow type {kind} have no place in a feature. Make one list of each"
+        return (inner | Seen.LIST) & ~Seen.NULL
+    return f"values of the Arrow type {kind} have no place in a feature. Cast it to numbers, text or lists of them"
+
+
+def survey_schema(
+    schema: Any, file: InputFile, pieces: tuple[Piece, ...], with_nulls: Callable[[str], bool]
+) -> Survey:
+    """Make the survey of a file of which the schema says everything but which columns have nulls.
+
+    Raises:
+        InvalidArgumentError: two columns have the same name.
+    """
+    columns: dict[str, Seen] = {}
+    refused: dict[str, str] = {}
+    lists: dict[str, str] = {}
+    kinds: dict[str, ValueKinds] = {}
+    rows = sum(piece.rows for piece in pieces)
+    for leaf in leaves(schema):
+        if leaf.name in columns:
+            raise InvalidArgumentError(
+                f"{file.path}: expected columns of different names but {leaf.name!r} is there twice. Rename one in the "
+                "file; fields of structs have names such as 'struct/field'.",
+                path=file.path,
+            )
+        if leaf.feature_list is not None and is_list(leaf.type):
+            lists[leaf.name] = leaf.feature_list
+        seen = seen_in_type(_values_of(leaf.type) if leaf.name in lists else leaf.type)
+        if isinstance(seen, str):
+            refused[leaf.name] = seen
+            seen = Seen.NOTHING
+        if seen.kind is not None:
+            said = ColumnCause(file.name, None, shown_value(f"the type {leaf.type}"))
+            kinds[leaf.name] = ValueKinds({seen.kind: rows}, {seen.kind: said})
+        columns[leaf.name] = seen | Seen.NULL if with_nulls(leaf.name) else seen
+    return Survey(file, columns, pieces, refused, lists, kinds)
+
+
+def _values_of(kind: Any) -> Any:
+    """The type of the values in lists, or in lists of lists."""
+    for _ in range(2):
+        if is_list(kind):
+            kind = storage_type(kind.value_type)
+    return kind
+
+
+def arrow_types() -> Any:
+    """Give pyarrow's tests of types."""
+    return require("pyarrow", "tfr build table").types
+
+
+def storage_type(kind: Any) -> Any:
+    """Give what lies under an extension type or a dictionary."""
+    kind = getattr(kind, "storage_type", kind)
+    return storage_type(kind.value_type) if arrow_types().is_dictionary(kind) else kind
+
+
+def is_text(kind: Any) -> bool:
+    """Whether values are strings of characters or bytes."""
+    types = arrow_types()
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_fixed_size_binary(kind)
+        or types.is_string_view(kind)
+        or types.is_binary_view(kind)
+    )
+
+
+def is_temporal(kind: Any) -> bool:
+    """Whether values are days or times."""
+    types = arrow_types()
+    return bool(types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Whether values are lists."""
+    types = arrow_types()
+    return bool(
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_fixed_size_list(kind)
+        or types.is_list_view(kind)
+        or types.is_large_list_view(kind)
+    )

@@ -1,0 +1,119 @@
+"""Parquet files as tables: row groups are the pieces, and only the columns that are wanted are read.
+
+The survey reads the footer alone. Row groups of any size are read as a stream of batches, never as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tfrkit.build.job.job import Watch
+from tfrkit.build.tables.arrow.arrow_columns import RowReport, fit_arrays
+from tfrkit.build.tables.arrow.arrow_types import Leaf, leaf_arrays, leaves, survey_schema
+from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
+from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.optional import require
+
+__all__ = ["ParquetFormat"]
+
+_READ_BYTES: Final = 1 << 20  # of a column that are read at once
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFormat:
+    """Files that begin and end with PAR1."""
+
+    def survey(self, file: InputFile, watch: Watch) -> Survey:
+        """Look at the footer."""
+        watch.advance()
+        with _opened(file) as opened:
+            meta = opened.metadata
+            nulls = set(_with_nulls(meta, leaves(opened.schema_arrow)))
+            return survey_schema(opened.schema_arrow, file, _pieces(file, meta), nulls.__contains__)
+
+    def read(
+        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+    ) -> Iterator[Mapping[str, Any]]:
+        """Read rows of a row group."""
+        with _opened(piece.file) as opened:
+            groups = opened.metadata.num_row_groups
+            check_rows(piece, opened.metadata.row_group(piece.begin).num_rows if piece.begin < groups else 0)
+            paths = {leaf.name: leaf.path for leaf in leaves(opened.schema_arrow)}
+            wanted = [paths[column.name] for column in columns]
+            batches = opened.iter_batches(
+                batch_rows(piece),
+                row_groups=[piece.begin],
+                columns=sorted({path[0] for path in wanted}),
+                use_threads=False,
+            )
+            at = 0
+            for batch in batches:
+                begin, end = max(rows.start, at), min(rows.stop, at + len(batch))
+                if begin < end:
+                    part = batch.slice(begin - at, end - begin)
+                    bad = RowReport(piece.file, piece.first_row + begin)
+                    yield fit_arrays(leaf_arrays(part, wanted), columns, watch, bad)
+                at += len(batch)
+                if at >= rows.stop:
+                    break
+                watch.advance()
+            if at < rows.stop:
+                check_rows(piece, at)
+
+
+@contextmanager
+def _opened(file: InputFile) -> Iterator[Any]:
+    parquet = require("pyarrow.parquet", "Reading Parquet")
+    pyarrow = require("pyarrow", "Reading Parquet")
+    try:
+        with pyarrow.OSFile(os.fsencode(file.path)) as source:
+            # Some versions would read the whole row group ahead.
+            yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise from_os_error(error, file.path) from error
+        raise DataLossError(
+            f"{file.path}: this is no whole Parquet file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
+            "out.",
+            path=file.path,
+        ) from error
+
+
+def _pieces(file: InputFile, meta: Any) -> tuple[Piece, ...]:
+    pieces = []
+    first = 0
+    for number in range(meta.num_row_groups):
+        group = meta.row_group(number)
+        if group.num_rows:
+            pieces.append(
+                Piece(file, number, number + 1, first, group.num_rows, 0, max(1, group.total_byte_size))
+            )
+        first += group.num_rows
+    return tuple(pieces)
+
+
+def _with_nulls(meta: Any, found: list[Leaf]) -> Iterator[str]:
+    """Names of columns that have nulls, or of which the footer does not say."""
+    flat: dict[str, list[int]] = {}
+    for number in range(meta.num_columns):
+        column = meta.schema.column(number)
+        flat.setdefault(column.path, []).append(number)
+    for leaf in found:
+        numbers = flat.get(".".join(leaf.path), [])
+        if len(numbers) != 1 or (
+            meta.schema.column(numbers[0]).max_definition_level
+            and not all(
+                _without_nulls(meta.row_group(group).column(numbers[0]))
+                for group in range(meta.num_row_groups)
+            )
+        ):
+            yield leaf.name
+
+
+def _without_nulls(chunk: Any) -> bool:
+    statistics = chunk.statistics
+    return statistics is not None and statistics.has_null_count and statistics.null_count == 0

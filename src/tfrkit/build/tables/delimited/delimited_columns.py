@@ -1,0 +1,238 @@
+"""Rows of delimited text -> Arrow columns, by pyarrow: numbers, texts, lists and maps.
+
+Takes rows that the scanner has found good. No Python per row; only rows that pyarrow refuses nevertheless are looked
+for one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit.build.tables.delimited.row_layout import Dialect, parse_options
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Column, Seen
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.optional import require
+
+__all__ = ["ColumnPlan", "Rows", "read_columns"]
+
+_FITS: Final = {"bytes": 0, "int64": 64, "float": 128}  # the scanner's numbers
+_FEATURE: Final = "Delimited text"
+_HIVE_LINE_END: Final = re.compile(rb"\\([\s\S])")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One column: where it comes from and what becomes of it.
+
+    Attributes:
+        column: as settled.
+        position: of the field in the row.
+        items: what cuts it into a list; "": one value.
+        part: "" the whole, or MAP_KEY or MAP_VALUE of the pairs of a map.
+    """
+
+    column: Column
+    position: int
+    items: str
+    part: str
+
+
+class ColumnPlan:
+    """What to read of each row of a file."""
+
+    def __init__(self, dialect: Dialect, names: Sequence[str], columns: Sequence[Column]) -> None:
+        """Find the columns in a file that has columns of these names."""
+        places = {name: position for position, name in enumerate(names)}
+        self.dialect = dialect
+        self.width = len(names)
+        self.targets = [_target(dialect, places, column) for column in columns]
+
+    def checks(self) -> list[tuple[int, int, bool, bool, bytes]]:
+        """What the scanner is to ask of each field."""
+        checks: list[tuple[int, int, bool, bool, bytes]] = [(0, 0, False, False, b"")] * self.width
+        for target in self.targets:
+            fits, value_fits, _, is_map, _ = checks[target.position]
+            if target.part == MAP_VALUE:
+                value_fits = _FITS[target.column.kind]
+            else:
+                fits = _FITS[target.column.kind]
+            is_map = is_map or bool(target.part)
+            items = target.items.encode()
+            checks[target.position] = (fits, value_fits, bool(items) and not is_map, is_map, items)
+        return checks
+
+
+def _target(dialect: Dialect, places: dict[str, int], column: Column) -> Target:
+    part = ""
+    name = column.name
+    if name not in places and dialect.pairs:
+        part = next(part for part in (MAP_KEY, MAP_VALUE) if name.endswith(part))
+        name = name.removesuffix(part)
+    items = column.separator or ""
+    if not items and dialect.items and (part or Seen.LIST in column.seen):
+        items = dialect.items
+    return Target(column, places[name], items, part)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some good rows.
+
+    Attributes:
+        text: of all rows, whole lines.
+        begins: where each begins in it.
+        ends: where each ends.
+        nulls: rows x columns, true where a field is one of the texts for null; None if there are no such texts.
+    """
+
+    text: bytes | memoryview
+    begins: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    nulls: npt.NDArray[np.bool_] | None
+
+    def part(self, rows: slice) -> Rows:
+        """Give some of them."""
+        begins, ends = self.begins[rows], self.ends[rows]
+        text = memoryview(self.text)[int(begins[0]) : int(ends[-1])]
+        nulls = None if self.nulls is None else self.nulls[rows]
+        return Rows(text, begins - begins[0], ends - begins[0], nulls)
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+
+def read_columns(plan: ColumnPlan, rows: Rows, first: int = 0) -> Iterator[dict[str, Any] | int]:
+    """Give columns of some rows, by feature; and the numbers of rows that pyarrow refuses, in order.
+
+    Args:
+        plan: what to read.
+        rows: the rows.
+        first: number of the first of them.
+    """
+    columns = _read(plan, rows)
+    if columns is not None:
+        yield columns
+    elif len(rows) == 1:
+        yield first
+    else:
+        half = len(rows) // 2
+        yield from read_columns(plan, rows.part(slice(0, half)), first)
+        yield from read_columns(plan, rows.part(slice(half, None)), first + half)
+
+
+def _read(plan: ColumnPlan, rows: Rows) -> dict[str, Any] | None:
+    """Read all columns; None if pyarrow finds an error, or other rows than the scanner."""
+    arrow, csv = require("pyarrow", _FEATURE), require("pyarrow.csv", _FEATURE)
+    dialect = plan.dialect
+    text = _with_line_ends(rows.text) if dialect.items and dialect.escape else rows.text
+    types = {str(target.position): _arrow_type(arrow, target) for target in plan.targets}
+    nulls = {"", *dialect.nulls, *(_unescaped(null, dialect.escape) for null in dialect.nulls)}
+    try:
+        table = csv.read_csv(
+            arrow.BufferReader(text),
+            read_options=csv.ReadOptions(
+                use_threads=False,
+                block_size=max(len(text) + 1, 1 << 16),
+                column_names=[str(i) for i in range(plan.width)],
+            ),
+            parse_options=parse_options(dialect, plan.width),
+            convert_options=csv.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=sorted(nulls),
+                strings_can_be_null=False,
+                check_utf8=False,
+            ),
+        )
+        if table.num_rows != len(rows):
+            return None
+        return {target.column.feature: _column(target, table, rows, dialect) for target in plan.targets}
+    except arrow.ArrowInvalid:
+        return None
+
+
+def _arrow_type(arrow: Any, target: Target) -> Any:
+    kind = "bytes" if target.items else target.column.kind
+    return {"int64": arrow.int64(), "float": arrow.float64(), "bytes": arrow.binary()}[kind]
+
+
+def _unescaped(text: str, escape: str) -> str:
+    return re.sub(re.escape(escape) + r"(.)", r"\1", text) if escape else text
+
+
+def _with_line_ends(text: bytes | memoryview) -> bytes | memoryview:
+    r"""Hive writes line ends inside of escaped texts as \n and \r; make them escaped line ends, of the same size."""
+    data = bytes(text)
+    if b"\\n" not in data and b"\\r" not in data:
+        return text
+    meanings = {b"n": b"\\\n", b"r": b"\\\r"}
+    return _HIVE_LINE_END.sub(lambda found: meanings.get(found[1], found[0]), data)
+
+
+def _column(target: Target, table: Any, rows: Rows, dialect: Dialect) -> Any:
+    """Make the column of a feature. Floats are rounded by the encoder, from double as Python's are."""
+    arrow = require("pyarrow", _FEATURE)
+    values = table.column(str(target.position)).combine_chunks()
+    null = None if rows.nulls is None else rows.nulls[:, target.position]
+    settled = target.column
+    if target.items:
+        return _list_column(target, values, null, dialect)
+    if settled.kind == "bytes" and null is not None and null.any():
+        compute = require("pyarrow.compute", _FEATURE)
+        values = compute.if_else(arrow.array(null), arrow.scalar(None, values.type), values)
+    if settled.null_value is not None and values.null_count:
+        values = values.fill_null(arrow.scalar(settled.null_value, values.type))
+    return values
+
+
+def _list_column(target: Target, values: Any, null: npt.NDArray[np.bool_] | None, dialect: Dialect) -> Any:
+    """Cut texts into items. An empty text is an empty list."""
+    arrow, compute = require("pyarrow", _FEATURE), require("pyarrow.compute", _FEATURE)
+    nothing = compute.equal(compute.binary_length(values), 0)
+    if null is not None and null.any():
+        nothing = compute.or_(nothing, arrow.array(null))
+    texts = compute.if_else(nothing, arrow.scalar(None, values.type), values)
+    lists = compute.split_pattern(texts, pattern=target.items)
+    items = lists.values
+    if target.part:
+        items = _half_of_pairs(items, dialect.pairs, target.part)
+    if target.column.kind != "bytes":
+        items = _numbers(items, target.column.kind)
+    lists = arrow.ListArray.from_arrays(lists.offsets, items)  # what was null is an empty list now
+    if null is not None and null.any():
+        stand_in = None if target.column.null_value is None else [target.column.null_value]
+        lists = compute.if_else(arrow.array(null), arrow.scalar(stand_in, lists.type), lists)
+    return lists
+
+
+def _half_of_pairs(items: Any, separator: str, part: str) -> Any:
+    arrow, compute = require("pyarrow", _FEATURE), require("pyarrow.compute", _FEATURE)
+    halves = compute.split_pattern(items, pattern=separator, max_splits=1).values
+    if len(halves) != 2 * len(items):
+        raise arrow.ArrowInvalid("a map entry without a key")
+    return halves.take(np.arange(0 if part == MAP_KEY else 1, len(halves), 2))
+
+
+def _numbers(items: Any, kind: str) -> Any:
+    arrow, compute = require("pyarrow", _FEATURE), require("pyarrow.compute", _FEATURE)
+    texts = compute.ascii_trim(items.cast(arrow.string()), characters=" \t")
+    return texts.cast(arrow.int64() if kind == "int64" else arrow.float64())
+
+
+def check_separator(separator: str) -> str:
+    """Check the character between fields.
+
+    Raises:
+        InvalidArgumentError: pyarrow does not read such files.
+    """
+    if len(separator) != 1 or ord(separator) > 127 or separator in "\r\n":
+        raise InvalidArgumentError(
+            f"Expected one ASCII character between fields, and no line end, but got {separator!r}."
+        )
+    return separator

@@ -1,0 +1,190 @@
+"""The survey of a delimited file: its rows, its pieces, and what kinds of values each column has.
+
+Looks at every byte, once. A large file is cut into sections that several threads look at. Where one begins, there is a
+line end, but perhaps inside of quotes: what was found from there on counts only if the section before it has ended
+there; else that part is looked at again from the true beginning of a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tfrkit import _core
+from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause
+from tfrkit.build.job.progress import Watch
+from tfrkit.build.tables.delimited.row_layout import Dialect, RowLayout, SurveyedRows
+from tfrkit.build.tables.delimited.row_windows import windows
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.text_source import TextSource
+from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
+from tfrkit.threads import default_threads
+
+__all__ = ["survey_file"]
+
+SECTION_BYTES: Final = 64 << 20
+_LOOK_BYTES: Final = 1 << 16  # in which a section looks for a line to begin with
+_Result = TypeVar("_Result")
+_MAP: Final = 32  # the scanner's flag for fields with keys and values
+
+
+def survey_file(
+    file: InputFile, source: TextSource, layout: RowLayout, dialect: Dialect, watch: Watch
+) -> Survey:
+    """Look at all rows of a file."""
+    places = 2 * len(layout.names)
+    seen, counts = np.zeros(places, np.uint8), np.zeros((places, 4), np.int64)
+    firsts: dict[tuple[int, int], ColumnCause] = {}
+    pieces: list[Piece] = []
+    place = _Place(layout.begin, layout.first_line)
+    scanner = dialect.scanner(len(layout.names))
+    for end, found in _Sections(source, dialect, scanner, watch).rows(layout.begin):
+        seen |= np.frombuffer(found.seen, np.uint8)
+        counts += found.kinds.reshape(-1, 4)
+        for column, kind, lines, text in found.firsts:
+            if (column, kind) not in firsts:
+                firsts[column, kind] = ColumnCause(file.name, place.line + lines, shown_value(text))
+        place.add(found.rows, found.lines)
+        if not source.streams and not found.long_row:
+            place.cut(file, end, pieces)
+    if source.streams:
+        place.cut(file, source.size, pieces, size=file.size)
+    columns = _seen_columns(layout.names, seen)
+    kinds = _kinds(layout.names, columns, counts, firsts)
+    return Survey(file, columns, tuple(pieces), kinds=kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sections:
+    """The rows of a file, section by section."""
+
+    source: TextSource
+    dialect: Dialect
+    scanner: _core.RowScanner
+    watch: Watch
+
+    def rows(self, begin: int) -> Iterator[tuple[int, SurveyedRows]]:
+        """Give what windows hold, in order, each with its end in the file."""
+        if self.source.streams:
+            yield from self._look(begin, self.source.size)
+            return
+        starts = self._starts(begin)
+        parts = list(zip(starts, [*starts[1:], self.source.size], strict=True))
+        with _looks([partial(self._list, *part) for part in parts]) as looks:
+            for (start, end), look in zip(parts, looks, strict=True):
+                found = look() if start == begin else self._list(begin, end)
+                yield from found
+                begin = found[-1][0] if found else begin
+
+    def _list(self, begin: int, end: int) -> list[tuple[int, SurveyedRows]]:
+        return list(self._look(begin, end))
+
+    def _look(self, begin: int, end: int) -> Iterator[tuple[int, SurveyedRows]]:
+        """Look at the rows that begin in a part of the file."""
+
+        def scan(text: bytes | bytearray, last: bool, long_row: int, max_rows: int) -> SurveyedRows:
+            return SurveyedRows(*self.scanner.survey(text, last, long_row, max_rows))
+
+        for window in windows(self.source, begin, end, scan, self.dialect.max_row, self.source.size):
+            self.watch.advance()
+            yield window.end, window.found
+
+    def _starts(self, begin: int) -> list[int]:
+        """Cut the file at line ends."""
+        starts = [begin]
+        for place in range(begin + SECTION_BYTES, self.source.size, SECTION_BYTES):
+            data = self.source.read(place, min(_LOOK_BYTES, self.source.size - place))
+            behind = data.find(b"\n") + 1
+            if behind and place + behind < self.source.size:
+                starts.append(place + behind)
+        return starts
+
+
+@contextmanager
+def _looks(calls: Sequence[Callable[[], _Result]]) -> Iterator[list[Callable[[], _Result]]]:
+    """Make calls on several threads, if there are: give functions that wait for the results."""
+    threads = min(default_threads(), len(calls))
+    if threads < 2:
+        yield list(calls)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="tfrkit-survey") as pool:
+        futures = [pool.submit(call) for call in calls]
+        try:
+            yield [future.result for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+class _Place:
+    """Where a survey stands: what the next piece begins with, and what it has so far."""
+
+    def __init__(self, begin: int, line: int) -> None:
+        self._begin, self._row, self._line = begin, 0, line
+        self._rows = self._lines = 0
+
+    @property
+    def line(self) -> int:
+        """The number of the next line."""
+        return self._line + self._lines
+
+    def add(self, rows: int, lines: int) -> None:
+        self._rows += rows
+        self._lines += lines
+
+    def cut(self, file: InputFile, end: int, pieces: list[Piece], *, size: int | None = None) -> None:
+        if self._rows:
+            size = end - self._begin if size is None else size
+            pieces.append(Piece(file, self._begin, end, self._row, self._rows, self._line, size))
+        self._begin = end
+        self._row += self._rows
+        self._line += self._lines
+        self._rows = self._lines = 0
+
+
+def _kinds(
+    names: tuple[str, ...],
+    columns: Mapping[str, Seen],
+    counts: npt.NDArray[np.int64],
+    firsts: Mapping[tuple[int, int], ColumnCause],
+) -> dict[str, ValueKinds]:
+    """What the values of each column look like; those of a map are two columns."""
+    found: dict[str, ValueKinds] = {}
+    for place, row in enumerate(counts.tolist()):
+        name = names[place % len(names)]
+        if name not in columns:
+            name += MAP_KEY if place < len(names) else MAP_VALUE
+        elif place >= len(names):
+            continue
+        found[name] = ValueKinds(
+            {kind: row[number] for number, kind in enumerate(KIND_NAMES) if row[number]},
+            {kind: firsts[place, number] for number, kind in enumerate(KIND_NAMES) if row[number]},
+        )
+    return found
+
+
+def _seen_columns(names: tuple[str, ...], seen: npt.NDArray[np.uint8]) -> dict[str, Seen]:
+    columns: dict[str, Seen] = {}
+    for position, name in enumerate(names):
+        bits = int(seen[position])
+        if bits & _MAP:
+            both = Seen.LIST.value | bits & Seen.NULL.value
+            columns[name + MAP_KEY] = _seen(bits | both)
+            columns[name + MAP_VALUE] = _seen(int(seen[len(names) + position]) | both)
+        else:
+            columns[name] = _seen(bits)
+    return columns
+
+
+def _seen(bits: int) -> Seen:
+    found = Seen(bits & ~_MAP)
+    if Seen.TEXT in found:  # a column of texts is not looked at closer
+        found &= ~(Seen.INT | Seen.FLOAT)
+    return found

@@ -1,0 +1,336 @@
+"""Which columns become which features: names, kinds, nulls, settled over all inputs before anything is written.
+
+Pure: no I/O. What was seen in the files comes from the formats' surveys; what the user wants from `ColumnChoice`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause, ColumnReport
+from tfrkit.build.tables.float_range import beyond_in_cell
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Column, Seen, Survey
+from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.features import check_name
+from tfrkit.model.near_names import near_names
+from tfrkit.model.specs import FeatureSpec, FixedLenFeature, VarLenFeature
+
+__all__ = [
+    "ColumnChoice",
+    "choose_columns",
+    "column_reports",
+    "feature_spec",
+    "parse_column",
+    "partition_values",
+    "settle",
+    "unescape",
+]
+
+NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
+MAX_COLUMNS: Final = 20_000  # a table with more has data for keys
+_KINDS: Final = {
+    "int64": "int64",
+    "int": "int64",
+    "float": "float",
+    "float32": "float",
+    "bytes": "bytes",
+    "string": "bytes",
+    "str": "bytes",
+}
+_COLUMN: Final = re.compile(r"(?s)(?P<name>.*):(?P<kind>\w+)(?:\[(?P<separator>.*)\])?")
+_ESCAPE: Final = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)")
+_ESCAPES: Final = {"t": "\t", "n": "\n", "\\": "\\", "0": "\0"}
+_INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """What the user says about columns, by their names in the input.
+
+    Attributes:
+        kinds: kind and separator of some.
+        only: leave out all others; None: none.
+        drop: leave these out.
+        renamed: other names for features.
+        null_value: what stands for a null in every column, as text or a value; None: the feature is absent.
+        null_values: the same for single columns.
+    """
+
+    kinds: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    only: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    null_value: Any = None
+    null_values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def choose_columns(
+    column: Iterable[str] | Mapping[str, str],
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    rename: Mapping[str, str],
+    null_value: Any,
+) -> ColumnChoice:
+    """Read what a user says about columns, in the forms that `build.table` takes.
+
+    Raises:
+        InvalidArgumentError: a form is wrong, or a column is given twice.
+    """
+    kinds: dict[str, tuple[str, str | None]] = {}
+    texts = [f"{name}:{kind}" for name, kind in column.items()] if isinstance(column, Mapping) else column
+    for text in texts:
+        name, kind, separator = parse_column(text)
+        if kinds.setdefault(name, (kind, separator)) != (kind, separator):
+            raise InvalidArgumentError(f"column (--column): {name!r} is given twice, with different kinds.")
+    each: dict[Any, Any] = dict(null_value) if isinstance(null_value, Mapping) else {None: null_value}
+    common = each.pop(None, None)
+    only = None if columns is None else tuple(columns)
+    return ColumnChoice(kinds, only, tuple(drop), dict(rename), common, each)
+
+
+def parse_column(text: str) -> tuple[str, str, str | None]:
+    r"""Read what `--column` takes: name, kind and perhaps what separates the values of a list.
+
+    >>> parse_column("fea1:float"), parse_column("tags:bytes[|]"), parse_column(r"ids:int64[\x02]")
+    (('fea1', 'float', None), ('tags', 'bytes', '|'), ('ids', 'int64', '\x02'))
+
+    Raises:
+        InvalidArgumentError: it is not of this form.
+    """
+    match = _COLUMN.fullmatch(text)
+    if match is None:
+        raise InvalidArgumentError(
+            f"Expected NAME:KIND or NAME:KIND[SEPARATOR] for a column but got {text!r}, such as fea1:float or "
+            "'tags:bytes[|]'."
+        )
+    separator = match["separator"]
+    return (
+        match["name"],
+        _kind(match["name"], match["kind"]),
+        unescape(separator) if separator else None,
+    )
+
+
+def _kind(name: str, kind: str) -> str:
+    if kind not in _KINDS:
+        raise InvalidArgumentError(
+            f"Column {name!r}: expected int64, float or bytes as its kind but got {kind!r}."
+        )
+    return _KINDS[kind]
+
+
+def unescape(text: str) -> str:
+    r"""Read a separator as it is written on a command line: `\t`, `\n`, `\0`, `\x01`, and `\\` for a backslash."""
+
+    def plain(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code[1:], 16)) if len(code) == 3 else _ESCAPES.get(code, code)
+
+    return _ESCAPE.sub(plain, text)
+
+
+def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[Column, ...]:
+    """Decide every column's kind: integers unless other numbers were seen, and bytes if anything else was.
+
+    Columns are those of all files, in the order in which they appear, and then those of the paths.
+
+    Raises:
+        InvalidArgumentError: a name that the user gave is nowhere, two columns become the same feature, a null value
+            does not fit, or there are no columns.
+    """
+    seen = _union(surveys)
+    if not seen:
+        path = surveys[0].file.path
+        raise InvalidArgumentError(
+            f"{path}: expected columns in the inputs but found none, not one row that can be read. Check the format "
+            "(--format); JSON lines have an object on each line.",
+            path=path,
+        )
+    _check_names(choice, seen)
+    if choice.only is not None:
+        seen = {name: seen[name] for name in choice.only}
+    lists: dict[str, str] = {}
+    for survey in surveys:
+        lists.update(survey.feature_lists)
+    columns = tuple(
+        _column(name, found, choice, lists) for name, found in seen.items() if name not in set(choice.drop)
+    )
+    if not columns:
+        raise InvalidArgumentError(
+            "Expected at least one column but all of them are left out by `drop` (--drop)."
+        )
+    _check_features(columns)
+    _check_refused(surveys, columns)
+    return columns
+
+
+def partition_values(partition: Mapping[str, str]) -> dict[str, str | None]:
+    """Give the values of a path's columns; None where Hive wrote a null."""
+    return {name: None if text == NULL_PARTITION else text for name, text in partition.items()}
+
+
+def feature_spec(columns: Sequence[Column]) -> dict[str, FeatureSpec] | None:
+    """Give the spec by which `parse_example` reads the records: one value where every row has exactly one.
+
+    None for SequenceExamples, which no such spec describes.
+    """
+    if any(column.steps for column in columns):
+        return None
+    spec: dict[str, FeatureSpec] = {}
+    for column in sorted(columns, key=lambda column: column.feature):
+        listed = column.separator is not None or Seen.LIST in column.seen
+        single = not listed and (Seen.NULL not in column.seen or column.null_value is not None)
+        dtype = {"int64": "int64", "float": "float32", "bytes": "bytes"}[column.kind]
+        spec[column.feature] = FixedLenFeature([], dtype) if single else VarLenFeature(dtype)
+    return spec
+
+
+def column_reports(
+    surveys: Sequence[Survey], columns: Sequence[Column], choice: ColumnChoice
+) -> tuple[ColumnReport, ...]:
+    """Say how columns were settled, and why where most values look like another kind."""
+    kinds: dict[str, ValueKinds] = {}
+    for survey in surveys:
+        for name, found in survey.kinds.items():
+            kinds.setdefault(name, ValueKinds()).merge(found)
+        rows = sum(piece.rows for piece in survey.pieces)
+        for name, text in partition_values(survey.file.partition).items():
+            if (kind := _seen_in(text).kind) is not None:
+                said = ColumnCause(survey.file.name, None, shown_value(text or ""))
+                kinds.setdefault(name, ValueKinds()).merge(ValueKinds({kind: rows}, {kind: said}))
+    reports = []
+    for column in columns:
+        values = kinds.get(column.name, ValueKinds())
+        cause = None if column.name in choice.kinds else values.cause(column.kind)
+        counts: dict[str, int] = {kind: values.counts[kind] for kind in KIND_NAMES if kind in values.counts}
+        reports.append(ColumnReport(column.name, column.feature, column.kind, counts, cause))
+    return tuple(reports)
+
+
+# -- inside ------------------------------------------------------------------------------------------------------------
+
+
+def _union(surveys: Sequence[Survey]) -> dict[str, Seen]:
+    """What was seen of each column in all files that have rows; files without it count as nulls."""
+    seen: dict[str, Seen] = {}
+    in_paths: dict[str, Seen] = {}
+    full = [survey for survey in surveys if survey.pieces] or list(surveys)
+    counts: dict[str, int] = {}
+    for survey in full:
+        for name, found in survey.columns.items():
+            seen[name] = seen.get(name, Seen.NOTHING) | found
+            counts[name] = counts.get(name, 0) + 1
+            if len(seen) > MAX_COLUMNS:
+                raise _too_many(survey)
+        for name, text in partition_values(survey.file.partition).items():
+            if name in survey.columns:
+                raise InvalidArgumentError(
+                    f"{survey.file.path}: the column {name!r} is both in the file and in the path. "
+                    "Pass partitions=False (--no-partitions) to take the file's.",
+                    path=survey.file.path,
+                )
+            in_paths[name] = in_paths.get(name, Seen.NOTHING) | _seen_in(text)
+            counts[name] = counts.get(name, 0) + 1
+    for name, found in in_paths.items():
+        seen[name] = seen.get(name, Seen.NOTHING) | found
+    for name in [name for name, found in seen.items() if not found & ~Seen.NULL]:
+        if name + MAP_KEY in seen and name + MAP_VALUE in seen:
+            del seen[name]  # a map that some files have without entries
+    return {name: found if counts[name] == len(full) else found | Seen.NULL for name, found in seen.items()}
+
+
+def _too_many(survey: Survey) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{survey.file.path}: expected at most {MAX_COLUMNS:,} columns but there are more. If keys of nested objects "
+        "are data, such as user numbers, turn them into lists first.",
+        path=survey.file.path,
+    )
+
+
+def _seen_in(text: str | None) -> Seen:
+    if text is None:
+        return Seen.NULL
+    if _INTEGER.fullmatch(text) and -(2**63) <= int(text) < 2**63:
+        return Seen.INT
+    return Seen.FLOAT if _NUMBER.fullmatch(text) and not _INTEGER.fullmatch(text) else Seen.TEXT
+
+
+def _check_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> None:
+    given = [
+        ("columns (--columns)", choice.only or ()),
+        ("drop (--drop)", choice.drop),
+        ("column (--column)", choice.kinds),
+        ("rename (--name)", choice.renamed),
+        ("null_value (--null-value)", choice.null_values),
+    ]
+    for option, names in given:
+        for name in names:
+            if name not in seen:
+                raise InvalidArgumentError(
+                    f"{option}: no input has a column {name!r}. {near_names(name, seen)}"
+                )
+    if choice.only is not None and len(set(choice.only)) < len(choice.only):
+        raise InvalidArgumentError(f"columns (--columns): a name is given twice in {', '.join(choice.only)}.")
+
+
+def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> Column:
+    kind, separator = choice.kinds.get(name, (seen.kind or "bytes", None))
+    text = choice.null_values.get(name, choice.null_value)
+    feature = choice.renamed.get(name, lists.get(name, name))
+    check_name(feature)
+    if name in lists:
+        if name in choice.kinds or name in choice.null_values:
+            raise InvalidArgumentError(
+                f"Column {name!r} is a feature list of SequenceExamples: its kind and its nulls cannot be chosen."
+            )
+        return Column(name, feature, kind, seen=seen, steps=True)
+    null_value = None if text is None else _null_value(name, kind, text)
+    return Column(name, feature, kind, separator, null_value, seen)
+
+
+def _null_value(name: str, kind: str, given: Any) -> Any:
+    """What the user gave for nulls, as a value of the column's kind."""
+    try:
+        if kind == "bytes":
+            return given if isinstance(given, bytes) else os.fsencode(str(given))
+        if kind == "float":
+            if beyond_in_cell(float(given)) is not None:
+                raise OverflowError
+            return float(given)
+        value = int(given)
+        if (isinstance(given, float) and value != given) or not -(2**63) <= value < 2**63:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(
+            f"null_value (--null-value): {given!r} is no {kind}, which column {name!r} needs. "
+            f"Give this column its own: --null-value {name}=VALUE."
+        ) from None
+    return value
+
+
+def _check_refused(surveys: Sequence[Survey], columns: Sequence[Column]) -> None:
+    for survey in surveys:
+        for column in columns:
+            if column.name in survey.refused:
+                raise InvalidArgumentError(
+                    f"{survey.file.path}: column {column.name!r}: {survey.refused[column.name]}, or leave it out: "
+                    f"--drop {column.name}.",
+                    path=survey.file.path,
+                )
+
+
+def _check_features(columns: Sequence[Column]) -> None:
+    taken: dict[str, str] = {}
+    for column in columns:
+        if column.key in taken:
+            raise InvalidArgumentError(
+                f"Columns {taken[column.key]!r} and {column.name!r} would both be the feature {column.feature!r}. "
+                "Rename one with --name, or leave one out with --drop."
+            )
+        taken[column.key] = column.name
