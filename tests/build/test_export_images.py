@@ -221,8 +221,7 @@ def test_every_class_has_a_folder_that_is_read_again(tmp_path, names):
     assert len({name.casefold() for name in report.classes}) == len(report.classes) == len(names) + 1
     assert sum(len(files) for _, _, files in os.walk(tmp_path / "out")) >= len(names) + 2
     assert (
-        tfrkit.build.images(tmp_path / "out", tmp_path / "again", duplicates="keep").records
-        == len(names) + 1
+        tfrkit.build.images(tmp_path / "out", tmp_path / "again", duplicates="keep").records == len(names) + 1
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tfrkit import tf
-from tfrkit.tf.tables.math import NAMES
+from tfrkit.tf.names.math import NAMES
 
 NASTY = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45, 0.5], np.float32)
 INTEGERS = np.array([0, 1, -1, 2**31 - 1, -(2**31), 7], np.int32)

@@ -1,6 +1,6 @@
 """TensorFlow's names: change `import tensorflow as tf` to `from tfrkit import tf`, and a TFRecord program runs.
 
-What a name means is in tables (`tables/`), operations in `ops/`, `tfrkit.data` and below; here
+What a name means is in tables (`names/`), operations in `ops/`, `tfrkit.data` and below; here
 are only the wrappers that users see, such as Tensor. No file of this package has a name that TensorFlow uses, since an
 imported file becomes an attribute.
 """

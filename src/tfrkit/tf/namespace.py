@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from tfrkit.tf import tables
+from tfrkit.tf import names as tables
 from tfrkit.tf.entry import Absent, Entry, Raw
 
 __all__ = ["VERSION", "Namespace", "all_names", "install"]
@@ -24,7 +24,7 @@ def all_names() -> dict[str, Entry]:
     """Every dotted name, with what stands behind it; those of `compat.v1` are there too."""
     given: dict[str, Entry] = {}
     for table in sorted(module.name for module in pkgutil.iter_modules(tables.__path__)):
-        names: Mapping[str, Entry] = importlib.import_module(f"tfrkit.tf.tables.{table}").NAMES
+        names: Mapping[str, Entry] = importlib.import_module(f"tfrkit.tf.names.{table}").NAMES
         for aliases, entry in names.items():
             for alias in aliases.split():
                 if given.setdefault(alias, entry) != entry:
@@ -104,7 +104,7 @@ def _load(entry: str | Raw, dotted: str) -> Any:
     value = getattr(importlib.import_module(f"tfrkit.{module}"), attribute)
     if isinstance(entry, Raw):
         return value
-    from tfrkit.tf.lift import lift
+    from tfrkit.tf.functions.lift import lift
 
     return lift(value, dotted)
 

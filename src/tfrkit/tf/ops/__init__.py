@@ -1,4 +1,4 @@
 """TensorFlow's operations on values that no other part of tfrkit needs: a folder for each kind.
 
-They take and return arrays; `tf.functions.lift` makes functions on Tensors of them.
+They take and return arrays; `tf.functions.function.lift` makes functions on Tensors of them.
 """

@@ -1,0 +1,1 @@
+"""Functions of TensorFlow that call functions: lifting, tf.function, branches and loops, Python functions."""
