@@ -32,7 +32,7 @@ __all__ = ["main", "run"]
 
 # In the order in which the help lists them.
 COMMANDS: Final = {
-    name: f"tfrkit.cli.{name}"
+    name: f"tfrkit.cli.commands.{name}"
     for name in (
         "build", "head", "cat", "count", "schema", "stats", "verify", "repair", "index", "reshard", "merge", "split",
         "sample", "shuffle", "select", "compress", "export", "demo",

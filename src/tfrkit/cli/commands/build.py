@@ -10,7 +10,10 @@ from tfrkit.cli.command_group import CommandGroup
 
 
 class _Sources(CommandGroup):
-    modules: ClassVar = {"images": "tfrkit.cli.build_images", "table": "tfrkit.cli.build_table"}
+    modules: ClassVar = {
+        "images": "tfrkit.cli.commands.build_images",
+        "table": "tfrkit.cli.commands.build_table",
+    }
 
 
 app = typer.Typer(cls=_Sources, no_args_is_help=True, rich_markup_mode=None, add_completion=False)

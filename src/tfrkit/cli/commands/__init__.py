@@ -1,0 +1,1 @@
+"""The commands of `tfr`, a file each. What they share is one folder up."""
