@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
-    from tfrkit.model.arrow import ArrowStream
+    from tfrkit.model.arrow.arrow_exchange import ArrowStream
     from tfrkit.model.block import Block
     from tfrkit.model.bytes_column import BytesColumn
     from tfrkit.model.element_spec import NoneTensorSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec
@@ -217,7 +217,7 @@ _EXPORTS = {
     "parsing.parse": "parse_example parse_single_example",
     "parsing.parse_sequence": "parse_sequence_example parse_single_sequence_example",
     "parsing.payloads.tensor_proto": "parse_tensor serialize_tensor",
-    "model.arrow": "ArrowStream",
+    "model.arrow.arrow_exchange": "ArrowStream",
     "model.block": "Block",
     "model.bytes_column": "BytesColumn",
     "model.element_spec": "NoneTensorSpec RaggedTensorSpec SparseTensorSpec TensorSpec",

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from tests.model.columns import bytes_columns, ragged_columns
 from tfrkit import ArrowStream, BytesColumn, Ragged, Sparse
-from tfrkit.model.arrow import Imported, export_array, import_stream
+from tfrkit.model.arrow.arrow_exchange import Imported, export_array, import_stream
 
 NUMBERS = [
     "int8",

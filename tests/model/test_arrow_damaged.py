@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tfrkit import ArrowStream, BytesColumn, Ragged
-from tfrkit.model.arrow import export_array, import_stream
+from tfrkit.model.arrow.arrow_exchange import export_array, import_stream
 
 
 class ArrowArray(ctypes.Structure):

@@ -15,7 +15,7 @@ from tests.records.made import frames, members
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import row_numbers
+from tfrkit.model.row_selection import row_numbers
 from tfrkit.model.sparse import Sparse
 
 RECORDS = [b"zero", b"", b"two", b"three", b"four"]

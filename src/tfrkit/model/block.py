@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.select import IntArray, RowIndices, is_one_row, row_numbers
+from tfrkit.model.row_selection import IntArray, RowIndices, is_one_row, row_numbers
 
 __all__ = ["Block", "IntArray"]
 

@@ -14,9 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow_layout import ArrowColumn, Layout, Requested, bytes_layout, child_of, fixed_layout
+from tfrkit.model.arrow.arrow_layout import (
+    ArrowColumn,
+    Layout,
+    Requested,
+    bytes_layout,
+    child_of,
+    fixed_layout,
+)
 from tfrkit.model.dlpack import as_torch, dlpack_capsule
-from tfrkit.model.select import IntArray, row_number, select_rows, splits_of
+from tfrkit.model.row_selection import IntArray, row_number, select_rows, splits_of
 
 __all__ = ["BytesColumn"]
 

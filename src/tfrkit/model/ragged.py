@@ -13,11 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow_layout import ArrowColumn, Layout, Requested, array_layout, child_of, list_layout
+from tfrkit.model.arrow.arrow_layout import (
+    ArrowColumn,
+    Layout,
+    Requested,
+    array_layout,
+    child_of,
+    list_layout,
+)
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import as_torch, dlpack_capsule
 from tfrkit.model.nested import fill_value, flatten_rows, leaf_values
-from tfrkit.model.select import IntArray, row_number, run_positions, select_rows, splits_of
+from tfrkit.model.row_selection import IntArray, row_number, run_positions, select_rows, splits_of
 from tfrkit.model.sparse import Sparse, connect_ragged
 
 __all__ = ["Ragged"]

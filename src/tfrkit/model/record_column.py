@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.record_rows import RecordRows
-from tfrkit.model.select import IntArray
+from tfrkit.model.row_selection import IntArray
 
 __all__ = ["RecordColumn"]
 

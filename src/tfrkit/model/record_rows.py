@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.model.block import Block
-from tfrkit.model.select import IntArray, splits_of
+from tfrkit.model.row_selection import IntArray, splits_of
 
 __all__ = ["RecordRows"]
 

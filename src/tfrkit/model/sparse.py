@@ -17,7 +17,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import as_torch
 from tfrkit.model.nested import fill_value, leaf_values
-from tfrkit.model.select import IntArray, row_number, run_positions, select_rows
+from tfrkit.model.row_selection import IntArray, row_number, run_positions, select_rows
 from tfrkit.optional import require
 
 if TYPE_CHECKING:

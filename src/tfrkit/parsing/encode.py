@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from tfrkit import _core
-from tfrkit.model.arrow import import_stream
+from tfrkit.model.arrow.arrow_exchange import import_stream
 from tfrkit.model.block import Block
 from tfrkit.model.features import UNSET, check_name, feature_values, shown
 from tfrkit.model.messages import is_message, message_bytes, message_name

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow import import_stream
+from tfrkit.model.arrow.arrow_exchange import import_stream
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.features import (
     BYTES,
@@ -29,7 +29,7 @@ from tfrkit.model.features import (
     shown,
 )
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import run_positions, splits_of
+from tfrkit.model.row_selection import run_positions, splits_of
 from tfrkit.model.sparse import Sparse
 
 __all__ = ["Column", "feature_column", "list_column"]

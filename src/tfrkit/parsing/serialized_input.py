@@ -188,7 +188,7 @@ def _of_array(array: np.ndarray[Any, Any], matrix: bool) -> Records:
 
 
 def _of_arrow(source: Any) -> Records:
-    from tfrkit.model.arrow import import_stream
+    from tfrkit.model.arrow.arrow_exchange import import_stream
 
     names, columns, count = import_stream(source)
     if len(columns) != 1:

@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 from tfrkit.build.export.export_columns import Chunk, ExportColumn
 from tfrkit.build.export.export_format import ExportOptions
 from tfrkit.build.tables.arrow.arrow_types import FEATURE_LIST
-from tfrkit.model.arrow_layout import Layout, export_layout
+from tfrkit.model.arrow.arrow_layout import Layout, export_layout
 from tfrkit.optional import require
 from tfrkit.records.read.table_layout import cells_layout
 

@@ -15,7 +15,7 @@ from tfrkit.data.elements.columns import Column, Padded, rows, strings_in
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.model.shapes import Dims
 
 __all__ = ["pad_column", "pad_values"]

@@ -22,7 +22,7 @@ from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import ElementSpec, RaggedTensorSpec, TensorSpec
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 
 __all__ = ["RaggedBatchNode", "stack_ragged"]
 

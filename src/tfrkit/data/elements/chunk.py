@@ -23,7 +23,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.record_rows import RecordRows
-from tfrkit.model.select import IntArray, splits_of
+from tfrkit.model.row_selection import IntArray, splits_of
 from tfrkit.model.sparse import Sparse
 
 __all__ = ["Chunk", "Columns", "Objects", "Records", "concat", "gather"]

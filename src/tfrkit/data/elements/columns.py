@@ -19,7 +19,7 @@ from tfrkit import _core
 from tfrkit.data.elements.owned import freeze, freeze_elements
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import IntArray, run_positions, splits_of
+from tfrkit.model.row_selection import IntArray, run_positions, splits_of
 from tfrkit.model.sparse import Sparse
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.model.record_rows import RecordRows
-from tfrkit.model.select import IntArray
+from tfrkit.model.row_selection import IntArray
 
 __all__ = ["Origin", "origin_of_records"]
 

@@ -17,7 +17,7 @@ from tfrkit.data.elements.columns import Padded
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.model.specs import FeatureSpec, RaggedFeature, SparseFeature, Spec
 from tfrkit.parsing.assemble import batch_maker, make_ragged, narrow_splits
 from tfrkit.parsing.expected_features import Slot

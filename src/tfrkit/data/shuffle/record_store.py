@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tfrkit import _core
 from tfrkit.data.elements.chunk import Chunk, Records
 from tfrkit.model.block import Block
-from tfrkit.model.select import IntArray
+from tfrkit.model.row_selection import IntArray
 
 __all__ = ["IncomingRecords", "RecordStore"]
 

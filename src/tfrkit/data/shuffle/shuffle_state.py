@@ -27,7 +27,7 @@ from tfrkit.data.stages.repeat import RepeatNode
 from tfrkit.data.stages.shard import ShardNode
 from tfrkit.data.stages.take import SkipNode, TakeNode
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.select import IntArray
+from tfrkit.model.row_selection import IntArray
 from tfrkit.records.read.position import Places
 
 __all__ = ["Base", "Epoch", "Saved", "ShuffledNode", "list_places", "pack", "source_of", "unpack"]

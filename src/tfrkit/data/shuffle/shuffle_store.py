@@ -18,7 +18,7 @@ from tfrkit import _core
 from tfrkit.data.elements.chunk import Chunk, Records, gather
 from tfrkit.model.block import Block
 from tfrkit.model.record_rows import RecordRows
-from tfrkit.model.select import IntArray, splits_of
+from tfrkit.model.row_selection import IntArray, splits_of
 
 __all__ = ["Elements", "ShuffleStore"]
 

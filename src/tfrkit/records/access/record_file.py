@@ -32,7 +32,7 @@ from tfrkit.codecs.inflate import Decoder, open_decoder
 from tfrkit.codecs.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
 from tfrkit.errors import DataLossError, FailedPreconditionError, ResourceExhaustedError, from_os_error
 from tfrkit.model.block import Block, IntArray
-from tfrkit.model.select import RowIndices, is_one_row, row_numbers
+from tfrkit.model.row_selection import RowIndices, is_one_row, row_numbers
 from tfrkit.records.access.index import (
     Index,
     build_index,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit import _core
-from tfrkit.model.arrow_layout import Layout
+from tfrkit.model.arrow.arrow_layout import Layout
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow_layout import Layout, array_layout, bytes_layout, list_layout
+from tfrkit.model.arrow.arrow_layout import Layout, array_layout, bytes_layout, list_layout
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 

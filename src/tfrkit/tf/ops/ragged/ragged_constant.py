@@ -10,7 +10,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.values.operands import STRING
 from tfrkit.values.to_array import to_array
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 
 __all__ = ["index_ragged", "slice_rows", "take_rows"]
 

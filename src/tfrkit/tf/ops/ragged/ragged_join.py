@@ -12,7 +12,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.checks.debugging import assert_equal
 from tfrkit.tf.ops.ragged.ragged_index import slice_rows, take_rows
 from tfrkit.tf.ops.ragged.ragged_make import as_values

@@ -15,7 +15,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.model.sparse import Sparse
 from tfrkit.tf.ops.checks.debugging import assert_equal, assert_less_equal, assert_non_negative
 from tfrkit.values.to_array import to_array

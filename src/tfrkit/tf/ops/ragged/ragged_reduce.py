@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.ragged.ragged_index import take_rows
 from tfrkit.tf.ops.ragged.ragged_shape import expand_dims
 from tfrkit.values.to_array import to_array

@@ -10,7 +10,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.strings.string_values import flat_strings, shape_text, strings_of, with_flat
 from tfrkit.values.strings import as_strings
 from tfrkit.values.to_array import to_array

@@ -9,7 +9,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.model.sparse import Sparse
 from tfrkit.tf.ops.strings.string_values import flat_strings, scalar_string, shape_text, strings_of, with_flat
 from tfrkit.tf.ops.strings.strings import nest

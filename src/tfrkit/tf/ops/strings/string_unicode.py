@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.strings.string_values import check_choice, flat_strings, map_strings, strings_of, with_flat
 from tfrkit.tf.ops.strings.strings import nest
 from tfrkit.values.to_array import to_array

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.strings.string_values import (
     check_choice,
     flat_strings,

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow_layout import NUMBER_FORMATS
+from tfrkit.model.arrow.arrow_layout import NUMBER_FORMATS
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.select import splits_of
+from tfrkit.model.row_selection import splits_of
 
 __all__ = ["Decoded", "Schema", "decode", "empty"]
 

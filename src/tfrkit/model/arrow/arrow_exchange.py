@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow_decode import Decoded, Schema, Valid, Values, decode, empty
-from tfrkit.model.arrow_layout import ArrowColumn, Layout, array_layout, export_layout
+from tfrkit.model.arrow.arrow_import import Decoded, Schema, Valid, Values, decode, empty
+from tfrkit.model.arrow.arrow_layout import ArrowColumn, Layout, array_layout, export_layout
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
