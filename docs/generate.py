@@ -4,7 +4,8 @@
     python docs/generate.py --check    exit with 1 if a file is not what would be written
 
 docs/compatibility.md has each statement about TensorFlow with the tests that check it, and is made from source text
-(see `tests/rule_table.py`); docs/names.md has the names of `tfrkit.tf` beside TensorFlow's (see `tests/name_table.py`).
+(see `tests/support/rule_table.py`); docs/names.md has the names of `tfrkit.tf` beside TensorFlow's (see
+`tests/support/name_table.py`).
 No test runs, and TensorFlow is not needed.
 """
 
@@ -16,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.name_table import render_names  # noqa: E402
-from tests.rule_table import read_checks, read_statements, section_of  # noqa: E402
+from tests.support.name_table import render_names  # noqa: E402
+from tests.support.rule_table import read_checks, read_statements, section_of  # noqa: E402
 
 TARGET = ROOT / "docs" / "compatibility.md"
 NAMES = ROOT / "docs" / "names.md"

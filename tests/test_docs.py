@@ -11,7 +11,17 @@ import re
 
 import pytest
 
-from tests.pages import FENCE, PAGES, ROOT, WITH_CODE, WITH_RECORDINGS, Block, blocks_of, page_name, run_block
+from tests.support.pages import (
+    FENCE,
+    PAGES,
+    ROOT,
+    WITH_CODE,
+    WITH_RECORDINGS,
+    Block,
+    blocks_of,
+    page_name,
+    run_block,
+)
 
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS]  # the others run with their recordings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.name_table import present, read_names, render_names
+from tests.support.name_table import present, read_names, render_names
 
 
 def test_names_are_read_by_module():

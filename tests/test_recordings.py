@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages import PAGES, WITH_RECORDINGS, Block, page_name
-from tests.recordings import Recording, fits, play, recordings_of, renew
+from tests.support.pages import PAGES, WITH_RECORDINGS, Block, page_name
+from tests.support.recordings import Recording, fits, play, recordings_of, renew
 
 
 @pytest.mark.parametrize("page", WITH_RECORDINGS, ids=page_name)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.rule_table import ROOT, read_checks, read_statements, section_of
+from tests.support.rule_table import ROOT, read_checks, read_statements, section_of
 
 STATEMENTS = """SECTION_1: dict[str, str] = {"1.10 late": "Later.", "1.2 early": "First."}"""
 
 
 def _write(folder: Path, test: str, statements: str = STATEMENTS) -> Path:
-    (folder / "oracle").mkdir()
-    (folder / "oracle" / "rules_1.py").write_text(statements)
+    (folder / "oracle" / "rules").mkdir(parents=True)
+    (folder / "oracle" / "rules" / "rules_1.py").write_text(statements)
     (folder / "oracle" / "test_it.py").write_text(test)
     return folder
 
@@ -23,14 +23,14 @@ def _write(folder: Path, test: str, statements: str = STATEMENTS) -> Path:
 def test_every_statement_has_a_test():
     unchecked = read_statements().keys() - read_checks().keys()
     assert not unchecked, (
-        f"statements of tests/oracle/rules_*.py that no test is marked with: {sorted(unchecked)}"
+        f"statements of tests/oracle/rules/rules_*.py that no test is marked with: {sorted(unchecked)}"
     )
 
 
 def test_every_mark_names_a_statement():
     statements = read_statements()
     unknown = {rule: tests for rule, tests in read_checks().items() if rule not in statements}
-    assert not unknown, f"marks that name no statement of tests/oracle/rules_*.py: {unknown}"
+    assert not unknown, f"marks that name no statement of tests/oracle/rules/rules_*.py: {unknown}"
 
 
 def test_compatibility_table_is_current():
@@ -46,14 +46,16 @@ def test_statements_are_in_order_of_sections(tmp_path):
 
 def test_sections_of_several_files_are_in_order(tmp_path):
     folder = _write(tmp_path, "")
-    (folder / "oracle" / "rules_2.py").write_text("SECTION_2_1 = {'2.1 b': 'B.'}\nSECTION_2 = {'2 a': 'A.'}")
-    (folder / "oracle" / "rules_10.py").write_text("SECTION_10 = {'10 c': 'C.'}")
+    (folder / "oracle" / "rules" / "rules_2.py").write_text(
+        "SECTION_2_1 = {'2.1 b': 'B.'}\nSECTION_2 = {'2 a': 'A.'}"
+    )
+    (folder / "oracle" / "rules" / "rules_10.py").write_text("SECTION_10 = {'10 c': 'C.'}")
     assert list(read_statements(folder)) == ["1.2 early", "1.10 late", "2 a", "2.1 b", "10 c"]
 
 
 def test_statement_given_twice_is_an_error(tmp_path):
     folder = _write(tmp_path, "")
-    (folder / "oracle" / "rules_2.py").write_text(STATEMENTS)
+    (folder / "oracle" / "rules" / "rules_2.py").write_text(STATEMENTS)
     with pytest.raises(ValueError, match=r"rules_2.py: \['1.10 late', '1.2 early'\] are stated twice"):
         read_statements(folder)
 

@@ -12,8 +12,8 @@ from fuzz.differential.cases import Case
 from fuzz.differential.sides import Outcome, Sides, loses_entries, rewritten
 from fuzz.differential.specs import DTYPES, Spec
 from fuzz.differential.unsafe import danger_of, keys_of
-from tests.oracle.oracle import Failure, explain_difference
-from tests.oracle.parsing import BROKEN
+from tests.oracle.support.oracle import Failure, explain_difference
+from tests.oracle.support.parsing import BROKEN
 
 # What may differ, and why. A case that meets one of them is counted under its name.
 EXCEPTIONS = {

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.wire import BYTES, FLOAT, INT64
+from tests.oracle.support.wire import BYTES, FLOAT, INT64
 
 KEYS = ("a", "b", "label", "image/encoded", "é", "特征", "", "k" * 130, "a/b c", "value")
 INTS = (0, 1, 2, 5, 127, 128, 300, 2**21, 2**31, 2**32, 2**56, 2**63 - 1, -1, -2, -(2**31), -(2**63))

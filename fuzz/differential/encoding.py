@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.differential.content import Item, Row, Values, value_of
-from tests.oracle import wire
-from tests.oracle.wire import BYTES, FLOAT, INT64
+from tests.oracle.support import wire
+from tests.oracle.support.wire import BYTES, FLOAT, INT64
 
 KINDS = (BYTES, FLOAT, INT64)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.oracle.oracle import tensorflow
+from tests.oracle.support.oracle import tensorflow
 
 
 class QuickExample:

@@ -9,8 +9,8 @@ import tfrkit as tfr
 from fuzz.differential.cases import Case
 from fuzz.differential.quick import QuickExample
 from fuzz.differential.specs import Spec
-from tests.oracle.oracle import attempt, tensorflow
-from tests.oracle.parsing import attempt_theirs, make_spec, plain, plain_results, tensor_of
+from tests.oracle.support.oracle import attempt, tensorflow
+from tests.oracle.support.parsing import attempt_theirs, make_spec, plain, plain_results, tensor_of
 
 Outcome = Any  # dict of plain results, or a Failure
 

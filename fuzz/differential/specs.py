@@ -6,8 +6,8 @@ import random
 from typing import Any
 
 from fuzz.differential.content import KEYS, Column
-from tests.oracle.parsing import Feature
-from tests.oracle.wire import BYTES, FLOAT, INT64
+from tests.oracle.support.parsing import Feature
+from tests.oracle.support.wire import BYTES, FLOAT, INT64
 
 DTYPES = {BYTES: "string", FLOAT: "float32", INT64: "int64"}
 PARTITIONS = {

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from fuzz.differential.specs import Spec
-from tests.oracle.wire import BYTES, FLOAT, LENGTH
+from tests.oracle.support.wire import BYTES, FLOAT, LENGTH
 
 MAX_CLAIM = 1 << 22  # TensorFlow sizes its memory by the length, before it looks whether so much is there
 MAX_DEPTH = 6

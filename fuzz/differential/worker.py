@@ -63,7 +63,7 @@ def _serve(seed: int, pipe: Connection, at: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # warnings about duplicate keys come in thousands
-    from tests.oracle.oracle import tensorflow
+    from tests.oracle.support.oracle import tensorflow
 
     tensorflow()
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + MEMORY,) * 2)

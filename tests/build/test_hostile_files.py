@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfrkit as tfr
-from tests.build.made import job, mixed, train, tree
-from tests.build.test_claim import interrupted
+from tests.build.job.test_output_ownership import interrupted
+from tests.build.support.made import job, mixed, train, tree
 from tfrkit.build.job.job import run_job
 from tfrkit.build.job.report import read_report
 from tfrkit.cli.main import run

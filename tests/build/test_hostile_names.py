@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import tfrkit as tfr
-from tests.build.made import Numbers, job, mixed, train, tree
-from tests.build.test_claim import interrupted
+from tests.build.job.test_output_ownership import interrupted
+from tests.build.support.made import Numbers, job, mixed, train, tree
 from tfrkit.build.job.job import Group, dry_run, run_job
 from tfrkit.build.job.job_plan import job_digest
 from tfrkit.cli.main import run

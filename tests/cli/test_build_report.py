@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from tests.build.made import Numbers, job, mixed, train
+from tests.build.support.made import Numbers, job, mixed, train
 from tfrkit.build.job.job import BadInput, Group, dry_run, run_job
 from tfrkit.cli.build_report import show_plan, show_report
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.build.made import tree
+from tests.build.support.made import tree
 from tfrkit.image import encode_png
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import tfrkit as tfr
-from tests.build.made import tree
+from tests.build.support.made import tree
 
 # Runs `tfr` with the arguments behind the first two, and sends the signal when a function is first called.
 PROGRAM = """

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.data.calls import difference, outcomes
+from tests.data.support.calls import difference, outcomes
 
 ROOT = Path(__file__).parents[2]
 

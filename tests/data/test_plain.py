@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import tfrkit as tfr
-from tests.data.calls import LIMIT, Failure, chain_folder, difference, ended, outcomes, placeless
-from tests.data.chains import Chain, build
-from tests.data.random_features import make_feature_chain
-from tests.data.random_large import make_large_chain, with_small_blocks
-from tests.data.random_pipelines import make_chain
-from tests.data.same import same
-from tests.data.spaces import PythonSpace, tfrkit_space
+from tests.data.support.calls import LIMIT, Failure, chain_folder, difference, ended, outcomes, placeless
+from tests.data.support.chains import Chain, build
+from tests.data.support.random_features import make_feature_chain
+from tests.data.support.random_large import make_large_chain, with_small_blocks
+from tests.data.support.random_pipelines import make_chain
+from tests.data.support.same import same
+from tests.data.support.spaces import PythonSpace, tfrkit_space
 from tfrkit.testing.plain_engine import plain
 
 GROUP = 20  # chains of one test

@@ -1,4 +1,4 @@
-"""Every stage passes the suite of `tests/data/suite.py`, alone and behind one that fails."""
+"""Every stage passes the suite of `tests/data/support/suite.py`, alone and behind one that fails."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 import tfrkit as tfr
-from tests.data.calls import chain_folder
-from tests.data.image_files import SPEC as IMAGES
-from tests.data.image_files import write_images
-from tests.data.random_features import SPEC
-from tests.data.suite import StageSuite
+from tests.data.support.calls import chain_folder
+from tests.data.support.image_files import SPEC as IMAGES
+from tests.data.support.image_files import write_images
+from tests.data.support.random_features import SPEC
+from tests.data.support.suite import StageSuite
 
 
 def triple(x: np.int64) -> np.int64:

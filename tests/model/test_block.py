@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from tests.records.made import GOLDEN, GOLDEN_RECORDS
+from tests.records.support.made import GOLDEN, GOLDEN_RECORDS
 from tfrkit import Block
 
 RECORDS = [b"zero", b"", b"two", b"three" * 10, b"four"]

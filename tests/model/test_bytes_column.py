@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.model.columns import byte_lists, bytes_columns, indices_of, slices
+from tests.model.support.columns import byte_lists, bytes_columns, indices_of, slices
 from tfrkit import BytesColumn
 
 VALUES = [b"zero", b"", b"two", b"\xff\x00", b"four"]

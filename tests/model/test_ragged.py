@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.model.columns import indices_of, ragged_columns, slices
+from tests.model.support.columns import indices_of, ragged_columns, slices
 from tfrkit import BytesColumn, Ragged
 
 ROWS = [[1, 2], [], [3], [4, 5, 6]]

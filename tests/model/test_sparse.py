@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.model.columns import indices_of, slices
+from tests.model.support.columns import indices_of, slices
 from tfrkit import BytesColumn, Sparse
 from tfrkit.errors import InvalidArgumentError
 

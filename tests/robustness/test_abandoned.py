@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfrkit as tfr
-from tests.records.made import flip, put
+from tests.records.support.made import flip, put
 
 RECORDS = [b"%d:" % number * (number % 50) for number in range(3000)]
 FDS = Path("/proc/self/fd" if Path("/proc/self/fd").exists() else "/dev/fd")

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.build.made import Numbers, job, left_over, mixed, train, tree
+from tests.build.support.made import Numbers, job, left_over, mixed, train, tree
+from tfrkit.build.job import external_shuffle as mix
 from tfrkit.build.job.job import Group, run_job
-from tfrkit.build.job.job import external_shuffle as mix
 from tfrkit.build.job.job_plan import Job
 from tfrkit.cli.main import run
 from tfrkit.records.manifest import read_manifest

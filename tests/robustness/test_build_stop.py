@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.build.made import Endless, Numbers, job, left_over, mixed, tree
+from tests.build.support.made import Endless, Numbers, job, left_over, mixed, tree
 from tests.robustness.test_disk_full import ROOM, small_disk
 from tfrkit.build.job.job import Group, Progress, run_job
 from tfrkit.cli.progress import job_progress

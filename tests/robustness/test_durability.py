@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.robustness.durability import Durability, watched
+from tests.robustness.support.durability import Durability, watched
 from tfrkit.stores import output
 
 COLUMNS = {"label": list(range(200)), "text": ["word"] * 200}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import tfrkit as tfr
-from tests.records.made import contain, flip, frames, members, put
+from tests.records.support.made import contain, flip, frames, members, put
 from tfrkit.errors import DataLossError, OpError
 
 RECORDS = [b"first record", b"", b"third " * 9, b"\x00\xff" * 5, b"last"]

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 import tfrkit as tfr
-from tests.build.made import left_over
-from tests.robustness.fault_runner import FULL_DISK, INTERRUPT, IO_ERROR, KILL, Ending, Runner
-from tests.robustness.fault_scenarios import NEW, OLD, SCENARIOS
+from tests.build.support.made import left_over
+from tests.robustness.support.fault_runner import FULL_DISK, INTERRUPT, IO_ERROR, KILL, Ending, Runner
+from tests.robustness.support.fault_scenarios import NEW, OLD, SCENARIOS
 from tfrkit.cli.main import run
 from tfrkit.records.manifest import read_manifest
 

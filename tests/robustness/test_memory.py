@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 import tfrkit as tfr
-from tests.records.made import frame, header, put
+from tests.records.support.made import frame, header, put
 
 MB = 1 << 20
 ZEROS = bytes(MB)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.examples.made import example
+from tests.parsing.support.made import example
 from tfrkit import _core
 
 

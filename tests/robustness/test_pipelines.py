@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import tfrkit as tfr
-from tests.data.outcomes import outcomes, wait_for
+from tests.data.support.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
 from tfrkit.data.engine.background import Ahead
 from tfrkit.data.engine.node import Inbox, NodeIterator

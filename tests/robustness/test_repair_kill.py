@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tfrkit as tfr
-from tests.records.test_repair_files import damage, make, shard
+from tests.records.check.test_repair_files import damage, make, shard
 from tfrkit.records.manifest import read_manifest
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads

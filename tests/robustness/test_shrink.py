@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.records.made import contain, flip, frames, put
+from tests.records.support.made import contain, flip, frames, put
 from tfrkit import _core
 from tfrkit.errors import DataLossError, FailedPreconditionError
 

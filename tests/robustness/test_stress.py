@@ -15,7 +15,7 @@ SECONDS = 9
 @pytest.mark.parametrize("seed", [0, random.SystemRandom().randrange(10**9)], ids=["known", "random"])
 def test_pipelines_under_random_treatment(seed: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.robustness.stress", str(SECONDS), str(seed)],
+        [sys.executable, "-m", "tests.robustness.support.stress", str(SECONDS), str(seed)],
         capture_output=True,
         text=True,
         cwd=Path(__file__).parents[2],

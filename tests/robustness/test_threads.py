@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfrkit as tfr
-from tests.records.made import put
+from tests.records.support.made import put
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
 RECORDS = [b"%d:" % number * (number % 50) for number in range(5000)]
