@@ -26,7 +26,7 @@ PIP_INSTALL := bin/python -m pip install --quiet --disable-pip-version-check
 CMAKE := $(DEV)/bin/cmake
 CTEST := $(DEV)/bin/ctest
 
-NATIVE := $(shell find CMakeLists.txt src/core src/bindings -type f 2>/dev/null)
+NATIVE := CMakeLists.txt $(shell find src/core src/bindings -type f ! -name '*.md' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find src/tfrkit -name '*.py' 2>/dev/null)
 CXX_HEADERS := $(filter %.h,$(NATIVE))
 CXX_UNITS := $(filter %.cc,$(NATIVE))

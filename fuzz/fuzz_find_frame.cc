@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/frames/reference.h"
+#include "core/frames/resync.h"
 #include "lay_out.h"
-#include "reference.h"
 #include "require.h"
-#include "resync.h"
 
 namespace tfrkit {
 namespace {

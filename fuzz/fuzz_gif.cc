@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gif.h"
+#include "core/images/gif.h"
 #include "require.h"
 
 namespace tfrkit {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "index.h"
-#include "layout.h"
-#include "reference.h"
+#include "core/frames/index.h"
+#include "core/frames/layout.h"
+#include "core/frames/reference.h"
 #include "require.h"
 
 namespace tfrkit {

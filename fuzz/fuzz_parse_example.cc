@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "example.h"
+#include "core/examples/example.h"
+#include "core/examples/parsed_batch.h"
+#include "core/frames/reference.h"
 #include "lay_out.h"
-#include "parsed_batch.h"
-#include "reference.h"
 #include "require.h"
 
 namespace tfrkit {

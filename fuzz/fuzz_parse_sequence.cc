@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/sequences/sequence.h"
+#include "core/sequences/sequence_canonical.h"
+#include "core/sequences/sequence_parse.h"
 #include "lay_out.h"
 #include "require.h"
-#include "sequence.h"
-#include "sequence_canonical.h"
-#include "sequence_parse.h"
 
 namespace tfrkit {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bytes.h"
-#include "png.h"
+#include "core/bytes/bytes.h"
+#include "core/images/png.h"
 #include "require.h"
 
 namespace tfrkit {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "frame.h"
+#include "core/frames/frame.h"
+#include "core/frames/reference.h"
 #include "lay_out.h"
-#include "reference.h"
 #include "require.h"
 
 namespace tfrkit {

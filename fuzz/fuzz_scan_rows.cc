@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/rows/scan_rows.h"
 #include "require.h"
-#include "scan_rows.h"
 
 namespace tfrkit {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "frame.h"
-#include "layout.h"
+#include "core/examples/select.h"
+#include "core/frames/frame.h"
+#include "core/frames/layout.h"
 #include "require.h"
-#include "select.h"
 
 namespace tfrkit {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/describe/statistics.h"
 #include "require.h"
-#include "statistics.h"
 
 namespace tfrkit {
 namespace {

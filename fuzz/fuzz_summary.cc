@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/describe/summary.h"
 #include "require.h"
-#include "summary.h"
 
 namespace tfrkit {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "bytes.h"
-#include "layout.h"
-#include "reference.h"
+#include "core/bytes/bytes.h"
+#include "core/frames/layout.h"
+#include "core/frames/reference.h"
 
 namespace tfrkit {
 

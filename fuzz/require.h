@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "bytes.h"
+#include "core/bytes/bytes.h"
 
 namespace tfrkit {
 

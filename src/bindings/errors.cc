@@ -1,4 +1,4 @@
-#include "errors.h"
+#include "bindings/errors.h"
 
 #include <cerrno>
 #include <string>

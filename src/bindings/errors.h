@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "index.h"
+#include "core/frames/index.h"
 
 namespace tfrkit {
 

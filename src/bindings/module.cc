@@ -1,5 +1,5 @@
 // The module `tfrkit._core`: registration only.
-#include "bind.h"
+#include "bindings/bind.h"
 
 NB_MODULE(_core, module) {
   module.doc() = "The kernels of tfrkit. Private: names and signatures may change at any time.";

@@ -1,6 +1,6 @@
 """Philox4x32-10: TensorFlow's random numbers, number by number.
 
-The generator itself is native (`core/philox.cc`). Here is how TensorFlow makes generators of seeds: its stateful ones
+The generator is in `core/shuffle/philox.cc`. Here is how TensorFlow makes generators of seeds: its stateful ones
 (`tf.data`, `Generator.from_seed`) use the seeds as they are, its stateless ones scramble them first.
 """
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.data.support.runs_node import RunsNode
 from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
 from tfrkit.data.engine.node import Context
-from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle import shuffle_store
+from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle.shuffle import ShuffleIterator, ShuffleNode
 from tfrkit.data.shuffle.shuffle_store import ShuffleStore
 from tfrkit.model.block import Block

@@ -1,6 +1,6 @@
 """resize: images of another size, with TensorFlow's numbers bit for bit.
 
-The kernels are native (`core/resize.cc`) and run without the GIL, one image after another. Here are the checks in
+The kernels (`core/images/resize.cc`) run without the GIL, one image after another. Here are the checks in
 TensorFlow's order and words. Fitting into a size without distortion is in `resize_fit`, TensorFlow 1's functions are in
 `resize_v1`.
 """
@@ -42,7 +42,7 @@ class ResizeMethod:
     MITCHELLCUBIC = "mitchellcubic"
 
 
-# Numbers of core/resize.h.
+# Numbers of core/images/resize.h.
 NEAREST: Final = 0
 AREA: Final = 3
 FIRST_FILTER: Final = 4
@@ -173,7 +173,7 @@ def run_resize(array: Array, height: int, width: int, number: int, centers: int,
         array: what `as_images` gives.
         height: of the result.
         width: of the result.
-        number: of the method in core/resize.h.
+        number: of the method in core/images/resize.h.
         centers: where pixels lie, by its number there.
         antialias: whether filters are spread.
     """
@@ -231,7 +231,7 @@ def check_type(dtype: np.dtype[Any], number: int) -> None:
 
     Args:
         dtype: the type.
-        number: of the method in core/resize.h.
+        number: of the method in core/images/resize.h.
 
     Raises:
         InvalidArgumentError: they cannot.

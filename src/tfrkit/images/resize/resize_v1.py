@@ -41,7 +41,7 @@ class ResizeMethodV1:
     AREA = 3
 
 
-# Numbers of core/resize.h.
+# Numbers of core/images/resize.h.
 _NEAREST: Final = 0
 _BILINEAR: Final = 1
 _BICUBIC: Final = 2

@@ -1,6 +1,6 @@
 """Index: where each frame of a shard begins, built in one pass, kept beside the shard or in memory.
 
-The binary layout is in FORMAT.md and `src/core/index.cc`. A text index of `offset size` lines, as DALI and PyTorch's
+The binary layout is in FORMAT.md and `core/frames/index.cc`. A text index of `offset size` lines, as DALI and PyTorch's
 tfrecord package use, is read and written too.
 """
 

@@ -1,0 +1,79 @@
+// FeatureTotals: all that statistics say of one feature, or of one feature list.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/describe/byte_stats.h"
+#include "core/describe/feature_columns.h"
+#include "core/describe/measure_values.h"
+#include "core/describe/number_stats.h"
+#include "core/examples/feature_kind.h"
+
+namespace tfrkit {
+
+// How much a feature may keep; the first ones have the most.
+inline constexpr std::size_t kTiers = 3;
+inline constexpr std::array<Limits, kTiers> kValueLimits{{
+    {100'000, 16, 4096, 2048, std::size_t{1} << 20},
+    {1'000, 12, 512, 256, std::size_t{1} << 15},
+    {100, 8, 64, 32, std::size_t{1} << 12},
+}};
+// Of lengths, which are less often all different.
+inline constexpr std::array<Limits, kTiers> kLengthLimits{{
+    {4'096, 12, 256, 512, 0},
+    {1'000, 10, 64, 64, 0},
+    {16, 6, 16, 8, 0},
+}};
+
+// The values of one kind.
+struct KindTotals {
+  KindTotals(Kind kind, std::size_t tier);
+
+  std::uint64_t records = 0;
+  SpecialFloats special;
+  std::unique_ptr<NumberStats> numbers;  // one of the two, by the kind
+  std::unique_ptr<ByteStats> strings;
+};
+
+// Throws std::bad_alloc if there is no memory.
+class FeatureTotals {
+ public:
+  FeatureTotals(std::string key, std::size_t tier);
+
+  // Adds the column of a feature that was read by FeatureColumns, whose records are still there.
+  void add(const FeatureColumn& column);
+  void merge(const FeatureTotals& other);
+
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
+  [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
+  [[nodiscard]] std::uint64_t empty() const noexcept { return empty_; }
+  [[nodiscard]] std::uint64_t unset() const noexcept { return unset_; }
+  [[nodiscard]] const NumberStats& counts() const noexcept { return counts_; }
+  [[nodiscard]] const NumberStats& steps() const noexcept { return steps_; }
+  // Returns nullptr if there is none of this kind.
+  [[nodiscard]] const KindTotals* of(Kind kind) const noexcept {
+    return kinds_[index_of(kind)].get();
+  }
+
+ private:
+  [[nodiscard]] KindTotals& make(Kind kind);
+  void add_kind(Kind kind, const KindColumn& column);
+  void add_entry(Bytes entry, Kind kind);
+  void add_steps(Bytes entry);
+
+  std::string key_;
+  std::size_t tier_;
+  Kind first_kind_ = Kind::kUnset;
+  std::uint64_t records_ = 0;
+  std::uint64_t empty_ = 0;
+  std::uint64_t unset_ = 0;
+  NumberStats counts_;
+  NumberStats steps_;
+  std::array<std::unique_ptr<KindTotals>, kKinds> kinds_;
+};
+
+}  // namespace tfrkit

@@ -1,0 +1,85 @@
+// Statistics: what records hold, feature by feature.
+//
+// Records are added in batches, each in three steps. Parts of it are read at once (FeatureColumns);
+// then one thread sees which features are new (`begin`); then each feature takes what the parts
+// have of it, in their order (`add_feature`), all features at once. So each feature sees its values
+// in the order of the records, whatever the number of threads and wherever the parts are cut, and
+// all that follows from them is the same.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/describe/feature_columns.h"
+#include "core/describe/feature_totals.h"
+#include "core/describe/record_reader.h"
+
+namespace tfrkit {
+
+inline constexpr std::size_t kMaxCountedFeatures = 4096;  // and as many feature lists
+
+// See the top of this file. Throws std::bad_alloc if there is no memory.
+class Statistics {
+ public:
+  // Takes only features and lists with these names, or all.
+  explicit Statistics(std::optional<FeatureColumns::Names> wanted) : wanted_(std::move(wanted)) {}
+
+  [[nodiscard]] const FeatureColumns::Names* wanted() const noexcept {
+    return wanted_ ? &*wanted_ : nullptr;
+  }
+
+  // Begins a batch; returns how many features it has. `parts` live until its last add_feature.
+  [[nodiscard]] std::size_t begin(std::span<FeatureColumns> parts);
+  // Adds the `index`-th feature of the batch. Different ones may be added at the same time.
+  void add_feature(std::size_t index);
+
+  // All steps in one thread.
+  void add(std::span<const Bytes> records);
+
+  // Adds what other statistics know; best in the order of the records.
+  void merge(const Statistics& other);
+
+  using Totals = std::vector<std::unique_ptr<FeatureTotals>>;
+  [[nodiscard]] const Totals& features() const noexcept { return features_.totals; }
+  [[nodiscard]] const Totals& lists() const noexcept { return lists_.totals; }
+  [[nodiscard]] std::uint64_t records(RecordKind kind) const noexcept {
+    return records_[static_cast<std::size_t>(kind)];
+  }
+  // Returns how many features of records were passed over because there were too many keys.
+  [[nodiscard]] std::uint64_t not_followed() const noexcept { return not_followed_; }
+
+ private:
+  struct Table {
+    explicit Table(std::size_t with_most_room) : most_room(with_most_room) {}
+    // Returns the slot of a key; kNoSlot if it is new and there are too many.
+    [[nodiscard]] std::uint32_t find_or_add(const std::string& key);
+
+    std::size_t most_room;  // so many get the most room
+    Totals totals;
+    std::unordered_map<std::string, std::uint32_t> slots;
+  };
+  // A feature of the batch, and its columns in the order of the parts.
+  struct Task {
+    FeatureTotals* totals;
+    std::vector<const FeatureColumn*> columns;
+  };
+
+  void plan(std::span<FeatureColumns> parts, bool lists);
+  void merge_table(const Table& from, Table& into);
+
+  std::optional<FeatureColumns::Names> wanted_;
+  std::array<std::uint64_t, 3> records_{};
+  std::uint64_t not_followed_ = 0;
+  Table features_{48};
+  Table lists_{16};
+  std::vector<Task> tasks_;
+};
+
+}  // namespace tfrkit

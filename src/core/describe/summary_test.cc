@@ -1,0 +1,389 @@
+#include "core/describe/summary.h"
+
+#include <limits>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes/check.h"
+#include "core/bytes/utf8.h"
+#include "core/examples/parse_one.h"
+#include "core/frames/reference.h"
+
+namespace tfrkit {
+namespace {
+
+using namespace std::string_literals;
+
+std::string varint(std::uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>((value & 0x7f) | 0x80));
+  out.push_back(static_cast<char>(value));
+  return out;
+}
+
+std::string field(unsigned number, std::string_view content) {
+  return varint(delimited_tag(number)) + varint(content.size()) + std::string(content);
+}
+
+std::string floats(const std::vector<float>& values) {
+  std::string packed;
+  for (const float value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (unsigned i = 0; i < 4; ++i) packed.push_back(static_cast<char>(bits >> (8 * i)));
+  }
+  return field(2, field(1, packed));
+}
+
+std::string ints(const std::vector<std::int64_t>& values) {
+  std::string packed;
+  for (const std::int64_t value : values) packed += varint(static_cast<std::uint64_t>(value));
+  return field(3, field(1, packed));
+}
+
+std::string texts(const std::vector<std::string>& values) {
+  std::string list;
+  for (const std::string& value : values) list += field(1, value);
+  return field(1, list);
+}
+
+std::string entry(std::string_view key, std::string_view feature) {
+  return field(1, field(1, key) + field(2, feature));
+}
+
+std::string example(const std::vector<std::string>& entries) {
+  std::string features;
+  for (const std::string& one : entries) features += one;
+  return field(1, features);
+}
+
+std::string sequence(const std::string& context, std::string_view key,
+                     const std::vector<std::string>& steps) {
+  std::string list;
+  for (const std::string& step : steps) list += field(1, step);
+  return context + field(2, field(1, field(1, key) + field(2, list)));
+}
+
+Summary summary_of(const std::vector<std::string>& records, std::int64_t first = 0) {
+  std::vector<Bytes> spans;
+  spans.reserve(records.size());
+  for (const std::string& record : records) spans.push_back(reference::as_bytes(record));
+  Summary summary;
+  summary.add(spans, first);
+  return summary;
+}
+
+RecordKind kind_of(const std::string& record) {
+  const Summary summary = summary_of({record});
+  for (const RecordKind kind : {RecordKind::kExample, RecordKind::kSequenceExample}) {
+    if (summary.records(kind) == 1) return kind;
+  }
+  return RecordKind::kOther;
+}
+
+const FeatureStats& only(const Summary& summary) { return summary.features()[0]; }
+
+bool same_values(const Values& a, const Values& b) {
+  return a.low == b.low && a.high == b.high && a.low_float == b.low_float &&
+         a.high_float == b.high_float && a.nans == b.nans && a.infinities == b.infinities &&
+         a.negative_infinities == b.negative_infinities && a.shortest == b.shortest &&
+         a.longest == b.longest && a.sum == b.sum;
+}
+
+bool same_table(const FeatureTable& a, const FeatureTable& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const FeatureStats& one = a[i];
+    const FeatureStats& other = b[i];
+    if (one.key != other.key || one.records != other.records || one.empty != other.empty ||
+        one.unset != other.unset || one.kind_records != other.kind_records ||
+        one.kind_first != other.kind_first || one.counts.usual() != other.counts.usual() ||
+        one.counts.least() != other.counts.least() || one.steps.usual() != other.steps.usual() ||
+        one.ranges.counts != other.ranges.counts ||
+        !same_values(one.ranges.values, other.ranges.values) ||
+        one.examples.size() != other.examples.size()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(counts_and_ranges_of_every_kind) {
+  const Summary summary = summary_of({
+      example({entry("i", ints({3, -7})), entry("f", floats({1.5F, -2.0F})),
+               entry("b", texts({"abc", ""}))}),
+      example({entry("i", ints({300})), entry("b", texts({"defgh"}))}),
+  });
+  CHECK_EQ(summary.records(RecordKind::kExample), 2U);
+  CHECK_EQ(summary.features().size(), 3U);
+  const FeatureStats& i = summary.features()[0];
+  CHECK(i.key == "i");
+  CHECK_EQ(i.records, 2U);
+  CHECK_EQ(i.counts.least(), 1U);
+  CHECK_EQ(i.counts.greatest(), 2U);
+  CHECK_EQ(i.ranges.values.low, -7);
+  CHECK_EQ(i.ranges.values.high, 300);
+  CHECK_EQ(i.ranges.counts[3], 3U);
+  const FeatureStats& f = summary.features()[1];
+  CHECK_EQ(f.records, 1U);
+  CHECK(f.ranges.values.low_float == -2.0F && f.ranges.values.high_float == 1.5F);
+  const FeatureStats& b = summary.features()[2];
+  CHECK_EQ(b.ranges.values.shortest, 0U);
+  CHECK_EQ(b.ranges.values.longest, 5U);
+  CHECK_EQ(b.ranges.values.sum, 8U);
+  CHECK_EQ(b.examples.size(), 2U);
+  CHECK(b.examples[1].head == "defgh");
+}
+
+TEST(floats_that_are_no_numbers_are_counted_apart) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Summary summary = summary_of({example({entry("f", floats({nan, inf, -inf, 2, -nan}))})});
+  const Values& values = only(summary).ranges.values;
+  CHECK_EQ(values.nans, 2U);
+  CHECK_EQ(values.infinities, 1U);
+  CHECK_EQ(values.negative_infinities, 1U);
+  CHECK(values.low_float == 2 && values.high_float == 2);
+}
+
+TEST(unset_and_empty_are_not_the_same) {
+  const Summary summary = summary_of({example({entry("a", "")}), example({entry("a", "\x1a\0"s)}),
+                                      example({}), example({entry("a", ints({1}))})});
+  const FeatureStats& a = only(summary);
+  CHECK_EQ(a.records, 3U);
+  CHECK_EQ(a.unset, 1U);
+  CHECK_EQ(a.empty, 1U);
+  CHECK_EQ(a.counts.least(), 0U);
+  CHECK_EQ(a.counts.total(), 2U);
+  CHECK_EQ(a.kind_first[0], 0);
+  CHECK_EQ(a.kind_first[3], 1);
+}
+
+TEST(kinds_are_noted_with_their_first_record) {
+  const Summary summary =
+      summary_of({example({entry("a", ints({1}))}), example({entry("a", ints({2}))}),
+                  example({entry("a", floats({1}))}), example({entry("a", floats({1}))})},
+                 100);
+  CHECK_EQ(only(summary).kind_first[3], 100);
+  CHECK_EQ(only(summary).kind_first[2], 102);
+  CHECK_EQ(only(summary).kind_first[1], -1);
+  CHECK_EQ(only(summary).kind_records[2], 2U);
+}
+
+TEST(records_are_told_apart) {
+  const std::string context = example({entry("a", ints({1}))});
+  CHECK(kind_of("") == RecordKind::kExample);
+  CHECK(kind_of("\x0a\0"s) == RecordKind::kExample);
+  CHECK(kind_of(context) == RecordKind::kExample);
+  CHECK(kind_of(context + "\x12\0"s) == RecordKind::kExample);
+  CHECK(kind_of(sequence("", "s", {})) == RecordKind::kSequenceExample);
+  CHECK(kind_of(sequence(context, "s", {ints({1})})) == RecordKind::kSequenceExample);
+  CHECK(kind_of("hello, world") == RecordKind::kOther);
+  CHECK(kind_of("\xff\xd8\xff\xe0"s) == RecordKind::kOther);
+  CHECK(kind_of("\x08\x03"s) == RecordKind::kOther);  // a message of another type
+  CHECK(kind_of(context + "\x1a"s) == RecordKind::kOther);
+  CHECK(kind_of(context + "\x18\x05"s) == RecordKind::kExample);        // with an unknown field
+  CHECK(kind_of(context + field(2, "hello")) == RecordKind::kExample);  // field 2 is anything
+  CHECK(kind_of(example({entry("\xff", ints({1}))})) == RecordKind::kOther);  // no UTF-8
+}
+
+TEST(a_damaged_record_leaves_nothing_but_its_number) {
+  const std::string good = example({entry("a", ints({1}))});
+  const std::string bad = example({entry("new", ints({5})), entry("a", "\x1a\x02\x0a\x05"s)});
+  const Summary summary = summary_of({good, bad, good});
+  CHECK_EQ(summary.features().size(), 1U);
+  CHECK_EQ(only(summary).records, 2U);
+  CHECK_EQ(summary.first_record(RecordKind::kOther), 1);
+  CHECK_EQ(summary.others().size(), 1U);
+  CHECK(summary.others()[0].bytes.head == bad);
+}
+
+TEST(protobuf_merges) {
+  const auto stats = [](const std::string& record) {
+    const Summary summary = summary_of({record});
+    CHECK_EQ(summary.records(RecordKind::kExample), 1U);
+    return std::make_pair(only(summary).kind_records, only(summary).ranges.counts);
+  };
+  using Four = std::array<std::uint64_t, 4>;
+  // Two lists of one kind are one, the last kind counts, packed and not packed mix.
+  CHECK((stats(example({entry("a", ints({1}) + ints({2}))})).second == Four{0, 0, 0, 2}));
+  CHECK((stats(example({entry("a", ints({1}) + floats({2}))})).second == Four{0, 0, 1, 0}));
+  CHECK((stats(example({entry("a", ints({1}) + floats({2}) + ints({3}))})).second ==
+         Four{0, 0, 0, 1}));
+  CHECK((stats(example({entry("a", field(3, "\x08\x05\x0a\x02\x01\x02\x08\x06"s))})).second ==
+         Four{0, 0, 0, 4}));
+  CHECK((stats(example({entry("a", field(2, "\x0d\0\0\x80?"s))})).second == Four{0, 0, 1, 0}));
+  // Of equal keys the last entry counts; values of one entry are one message.
+  CHECK((stats(example({entry("a", ints({1, 2})), entry("a", texts({"x"}))})).second ==
+         Four{0, 1, 0, 0}));
+  CHECK((stats(example({entry("a", ints({1})), entry("a", "")})).first == Four{1, 0, 0, 0}));
+  CHECK((stats(example({field(1, field(1, "a") + field(2, ints({1})) + field(2, ints({2})))}))
+             .second == Four{0, 0, 0, 2}));
+  // Features may come in parts, and an entry without anything has the empty key.
+  CHECK((stats(example({entry("a", ints({1}))}) + example({entry("a", ints({1, 2, 3}))})).second ==
+         Four{0, 0, 0, 3}));
+  CHECK((stats("\x0a\x02\x0a\0"s).first == Four{1, 0, 0, 0}));
+}
+
+TEST(feature_lists_count_steps_and_values) {
+  const std::string context = example({entry("id", ints({7}))});
+  const Summary summary =
+      summary_of({sequence(context, "s", {ints({1, 2}), ints({3, 4}), ""}),
+                  sequence(context, "s", {ints({5, 6}), "\x1a\0"s}), sequence(context, "s", {})});
+  CHECK_EQ(summary.records(RecordKind::kSequenceExample), 3U);
+  CHECK_EQ(summary.features().size(), 1U);
+  const FeatureStats& s = summary.lists()[0];
+  CHECK_EQ(s.records, 3U);
+  CHECK_EQ(s.steps.least(), 0U);
+  CHECK_EQ(s.steps.greatest(), 3U);
+  CHECK_EQ(s.counts.usual().first, 2U);
+  CHECK_EQ(s.counts.usual().second, 3U);
+  CHECK_EQ(s.unset, 1U);
+  CHECK_EQ(s.empty, 1U);
+  CHECK_EQ(s.kind_records[3], 2U);
+  CHECK_EQ(s.ranges.values.high, 6);
+}
+
+TEST(merged_parts_are_the_whole) {
+  std::vector<std::string> records;
+  std::mt19937 random(1);
+  for (int i = 0; i < 60; ++i) {
+    std::vector<std::string> entries;
+    const std::string key(1, static_cast<char>('a' + random() % 5));
+    entries.push_back(entry(key, random() % 2 == 0 ? ints({static_cast<std::int64_t>(random())})
+                                                   : floats({1.0F * static_cast<float>(i), 2})));
+    entries.push_back(entry("t", texts({std::string(random() % 3, 'x')})));
+    records.push_back(random() % 3 == 0 ? sequence(example(entries), "s", {ints({i}), texts({key})})
+                                        : example(entries));
+  }
+  const Summary whole = summary_of(records);
+  for (std::size_t split = 0; split <= records.size(); ++split) {
+    const auto middle = records.begin() + static_cast<std::ptrdiff_t>(split);
+    Summary front = summary_of({records.begin(), middle});
+    front.merge(summary_of({middle, records.end()}, static_cast<std::int64_t>(split)));
+    CHECK(same_table(front.features(), whole.features()));
+    CHECK(same_table(front.lists(), whole.lists()));
+    CHECK_EQ(front.records(RecordKind::kSequenceExample),
+             whole.records(RecordKind::kSequenceExample));
+  }
+}
+
+TEST(every_truncation_is_another_record_or_none) {
+  const std::string whole =
+      sequence(example({entry("a", ints({1, 300})), entry("b", texts({"xyz"}))}), "s",
+               {floats({1}), floats({2})});
+  const std::size_t context =
+      example({entry("a", ints({1, 300})), entry("b", texts({"xyz"}))}).size();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const bool example = size == 0 || size == context;
+    CHECK((kind_of(whole.substr(0, size)) == RecordKind::kExample) == example);
+    CHECK(kind_of(whole.substr(0, size)) != RecordKind::kSequenceExample);
+  }
+}
+
+TEST(too_many_keys_are_counted_and_not_followed) {
+  Summary summary;
+  std::string features;
+  const std::size_t count = kMaxSummaryKeys + 10;
+  for (std::size_t i = 0; i < count; ++i) features += entry(std::to_string(i), ints({1}));
+  const std::string record = field(1, features);
+  const Bytes bytes = reference::as_bytes(record);
+  summary.add({&bytes, 1}, 0);
+  summary.add({&bytes, 1}, 1);
+  CHECK_EQ(summary.features().size(), kMaxSummaryKeys);
+  CHECK_EQ(summary.not_followed(), 20U);
+  CHECK_EQ(summary.features()[0].records, 2U);
+  CHECK_EQ(summary.records(RecordKind::kExample), 2U);
+}
+
+TEST(an_expected_key_is_followed_behind_too_many_others) {
+  Summary summary;
+  const std::string key = std::to_string(kMaxSummaryKeys + 9);
+  summary.expect(reference::as_bytes(key));
+  std::string features;
+  for (std::size_t i = 0; i < kMaxSummaryKeys + 10; ++i) {
+    features += entry(std::to_string(i), ints({1}));
+  }
+  const std::string record = field(1, features);
+  const Bytes bytes = reference::as_bytes(record);
+  summary.add({&bytes, 1}, 0);
+  CHECK(summary.features()[0].key == key);
+  CHECK_EQ(summary.features()[0].records, 1U);
+  CHECK_EQ(summary.not_followed(), 10U);
+  CHECK_EQ(summary.lists()[0].records, 0U);
+}
+
+TEST(keys_and_examples_take_bounded_memory) {
+  const std::string key(kMaxSummaryKeyBytes + 1, 'k');
+  const Summary long_key = summary_of(
+      {example({entry(key, ints({1})), entry("a", ints({1}))}), example({entry("a", ints({1}))})});
+  CHECK_EQ(long_key.features().size(), 1U);
+  CHECK_EQ(long_key.not_followed(), 1U);
+  const std::string large(3 * kMaxExampleBytes, 'x');
+  const Summary examples = summary_of({example({entry("a", texts({large}))})});
+  CHECK_EQ(only(examples).examples[0].head.size(), kMaxExampleBytes);
+  CHECK_EQ(only(examples).examples[0].size, large.size());
+}
+
+TEST(tally_finds_the_usual_number) {
+  Tally tally;
+  std::size_t budget = 3;
+  for (const std::uint64_t number : {5U, 5U, 2U, 7U, 2U, 5U, 2U}) tally.add(number, 1, budget);
+  CHECK_EQ(tally.usual().first, 2U);  // as often as 5, but smaller
+  CHECK_EQ(tally.usual().second, 3U);
+  CHECK_EQ(tally.least(), 2U);
+  CHECK_EQ(tally.greatest(), 7U);
+  for (std::uint64_t number = 100; number < 200; ++number) tally.add(number, 1, budget);
+  CHECK_EQ(budget, 0U);
+  CHECK_EQ(tally.usual().first, 2U);
+  CHECK_EQ(tally.greatest(), 199U);
+  CHECK_EQ(tally.total(), 107U);
+}
+
+TEST(singles_are_what_the_general_reader_sees) {
+  Single single;
+  const std::string one = entry("key", ints({-1}));
+  const std::string with_more = one + "more";
+  CHECK_EQ(read_single(reference::as_bytes(with_more), single), one.size());
+  CHECK(as_text(single.key) == "key");
+  CHECK(single.kind == Kind::kInt64);
+  CHECK_EQ(single.bits, std::numeric_limits<std::uint64_t>::max());
+  for (std::uint64_t value = 1; value != 0; value <<= 1) {
+    for (const std::string& behind : {""s, "0123456789"s}) {
+      const std::string written = entry("k", ints({static_cast<std::int64_t>(value)})) + behind;
+      CHECK_EQ(read_single(reference::as_bytes(written), single), written.size() - behind.size());
+      CHECK_EQ(single.bits, value);
+    }
+  }
+  for (std::size_t size = 0; size < one.size(); ++size) {
+    CHECK_EQ(read_single(reference::as_bytes(one).first(size), single), 0U);
+  }
+  const std::vector<std::string> others = {entry("key", ints({1, 2})),
+                                           entry("key", ints({})),
+                                           entry("key", ""),
+                                           entry("key", floats({1, 2})),
+                                           entry("key", texts({"a", "b"})),
+                                           entry("key", texts({})),
+                                           field(1, field(2, ints({1})) + field(1, "key")),
+                                           entry(std::string(200, 'k'), ints({1}))};
+  for (const std::string& other : others) {
+    CHECK_EQ(read_single(reference::as_bytes(other), single), 0U);
+  }
+}
+
+TEST(utf8_is_told_from_other_bytes) {
+  for (const std::string& good : {""s, "abc"s, "\xc3\xa9"s, "\xe2\x82\xac"s, "\xf0\x9f\x98\x80"s}) {
+    CHECK(is_utf8(reference::as_bytes(good)));
+  }
+  for (const std::string& bad :
+       {"\x80"s, "\xc3"s, "\xc0\x80"s, "\xe0\x80\x80"s, "\xed\xa0\x80"s, "\xf0\x80\x80\x80"s,
+        "\xf4\x90\x80\x80"s, "\xf5\x80\x80\x80"s, "a\xff"s, "\xc3("s}) {
+    CHECK(!is_utf8(reference::as_bytes(bad)));
+  }
+}
+
+}  // namespace
+}  // namespace tfrkit
+
+TFRKIT_TEST_MAIN

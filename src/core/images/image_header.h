@@ -1,0 +1,25 @@
+// Images told by their first bytes: the format, and the size if the header says it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bytes/bytes.h"
+
+namespace tfrkit {
+
+// The numbers are part of the Python module.
+enum class ImageFormat : std::uint8_t { kNone = 0, kJpeg, kPng, kGif, kWebp, kBmp };
+inline constexpr std::size_t kImageFormats = 6;  // none is one of them
+
+struct ImageHeader {
+  ImageFormat format = ImageFormat::kNone;
+  bool has_size = false;
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+};
+
+// Looks at the header only; of a JPEG at the segments before its frame.
+[[nodiscard]] ImageHeader read_image_header(Bytes bytes) noexcept;
+
+}  // namespace tfrkit
