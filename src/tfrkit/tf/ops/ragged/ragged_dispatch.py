@@ -23,7 +23,7 @@ __all__ = ["with_ragged"]
 
 _Function = Callable[..., Any]
 
-_ENTRY_BY_ENTRY: Final = {f"tfrkit.ops.{module}" for module in ("arithmetic", "compare", "elementary")}
+_ENTRY_BY_ENTRY: Final = {"arithmetic", "compare", "elementary"}
 _ALSO: Final = {
     "cast:saturate_cast",
     "cast:make_complex",
@@ -86,8 +86,8 @@ def with_ragged(function: _Function) -> _Function:
     >>> with_ragged(add)(Ragged.from_list([[1, 2], []]), 1).to_list()
     [[2, 3], []]
     """
-    module = getattr(function, "__module__", "")
-    key = f"{module.removeprefix('tfrkit.ops.')}:{getattr(function, '__name__', '')}"
+    module = getattr(function, "__module__", "").rpartition(".")[2]
+    key = f"{module}:{getattr(function, '__name__', '')}"
     ragged = _VERSIONS.get(key)
     if key in _SELF:
         ragged = lambda input: input  # noqa: A006, E731
