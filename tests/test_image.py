@@ -15,14 +15,14 @@ import tfrkit as tfr
 def test_all_is_sorted_and_what_is_exported():
     assert tfr.image.__all__ == sorted(set(tfr.image.__all__))
     assert dir(tfr.image) == tfr.image.__all__
-    assert set(tfr.image.__all__) == set(tfr.image._MODULE_OF)
+    assert set(tfr.image.__all__) == set(tfr.image.MODULE_OF)
 
 
 def test_type_checkers_see_what_is_imported_on_first_use():
     tree = ast.parse(Path(tfr.image.__file__).read_text("utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {(alias.name, node.module) for node in block.body for alias in node.names}
-    assert seen == {(name, f"tfrkit.images.{module}") for name, module in tfr.image._MODULE_OF.items()}
+    assert seen == {(name, f"tfrkit.images.{module}") for name, module in tfr.image.MODULE_OF.items()}
 
 
 @pytest.mark.parametrize("name", tfr.image.__all__)

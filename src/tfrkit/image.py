@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         adjust_gamma,
         adjust_hue,
         adjust_saturation,
-        total_variation,
     )
     from tfrkit.images.boxes import crop_and_resize, draw_bounding_boxes
     from tfrkit.images.codecs.bmp import decode_bmp
@@ -39,7 +38,6 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
     from tfrkit.images.crop import central_crop, crop_to_bounding_box, pad_to_bounding_box
     from tfrkit.images.dtype import convert_image_dtype, per_image_standardization
     from tfrkit.images.flip import flip_left_right, flip_up_down, rot90, transpose
-    from tfrkit.images.measure import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale
     from tfrkit.images.random import (
         random_brightness,
         random_contrast,
@@ -63,12 +61,6 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         sample_distorted_bounding_box,
         stateless_sample_distorted_bounding_box,
     )
-    from tfrkit.images.suppress import (
-        non_max_suppression,
-        non_max_suppression_overlaps,
-        non_max_suppression_with_scores,
-    )
-    from tfrkit.images.suppress_classes import combined_non_max_suppression
 
 __all__ = [
     "ResizeMethod",
@@ -79,7 +71,6 @@ __all__ = [
     "adjust_jpeg_quality",
     "adjust_saturation",
     "central_crop",
-    "combined_non_max_suppression",
     "convert_image_dtype",
     "crop_and_resize",
     "crop_to_bounding_box",
@@ -98,14 +89,9 @@ __all__ = [
     "flip_up_down",
     "grayscale_to_rgb",
     "hsv_to_rgb",
-    "image_gradients",
     "is_jpeg",
-    "non_max_suppression",
-    "non_max_suppression_overlaps",
-    "non_max_suppression_with_scores",
     "pad_to_bounding_box",
     "per_image_standardization",
-    "psnr",
     "random_brightness",
     "random_contrast",
     "random_crop",
@@ -123,9 +109,6 @@ __all__ = [
     "rgb_to_yuv",
     "rot90",
     "sample_distorted_bounding_box",
-    "sobel_edges",
-    "ssim",
-    "ssim_multiscale",
     "stateless_random_brightness",
     "stateless_random_contrast",
     "stateless_random_crop",
@@ -135,7 +118,6 @@ __all__ = [
     "stateless_random_jpeg_quality",
     "stateless_random_saturation",
     "stateless_sample_distorted_bounding_box",
-    "total_variation",
     "transpose",
     "yiq_to_rgb",
     "yuv_to_rgb",
@@ -144,15 +126,12 @@ __all__ = [
 # Each module of `tfrkit.images` with what it gives to this one.
 _EXPORTS = {
     "boxes": "crop_and_resize draw_bounding_boxes",
-    "measure": "image_gradients psnr sobel_edges ssim ssim_multiscale",
-    "suppress": "non_max_suppression non_max_suppression_overlaps non_max_suppression_with_scores",
-    "suppress_classes": "combined_non_max_suppression",
     "sample_boxes": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
     "random_jpeg": "random_jpeg_quality stateless_random_jpeg_quality",
     "codecs.bmp": "decode_bmp",
     "codecs.decode_image": "decode_image",
     "codecs.gif": "decode_gif",
-    "adjust": ("adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation total_variation"),
+    "adjust": "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation",
     "color": (
         "grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb"
     ),
@@ -172,11 +151,11 @@ _EXPORTS = {
     "resize.resize_fit": "resize_with_crop_or_pad resize_with_pad",
     "codecs.webp": "decode_webp",
 }
-_MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
+MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}  # also tf.image
 
 
 def __getattr__(name: str) -> object:
-    module = _MODULE_OF.get(name)
+    module = MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'tfrkit.image' has no attribute {name!r}")
     value: object = getattr(importlib.import_module(f"tfrkit.images.{module}"), name)

@@ -1,4 +1,4 @@
-"""Changing the colours of images: brightness, contrast, saturation, hue, gamma; and how much an image varies.
+"""Changing the colours of images: brightness, contrast, saturation, hue, gamma.
 
 Images of other types than float32 are converted to it and back, so that what is added or multiplied means the same
 for all of them.
@@ -14,8 +14,6 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.dtype import convert_image_dtype
 from tfrkit.images.image_value import Image, as_float, as_image, scalar_float
-from tfrkit.model.dtypes import op_name
-from tfrkit.model.element_spec import dtype_name
 
 __all__ = [
     "adjust_brightness",
@@ -23,14 +21,8 @@ __all__ = [
     "adjust_gamma",
     "adjust_hue",
     "adjust_saturation",
-    "total_variation",
 ]
 
-_SIGNED: Final = "bfloat16, half, float, double, int8, int16, int32, int64"
-_NUMBERS: Final = (
-    "bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, "
-    "complex128, uint32, uint64"
-)
 _SIX: Final = np.float32(6)
 _AT_ONCE: Final = 8192  # pixels: twice as fast as all of a photo, since arrays stay in the cache
 _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = map(np.float32, range(6))
@@ -253,37 +245,3 @@ def _check_rank(image: Image) -> None:
     if image.ndim < 3:
         shape = ",".join(map(str, image.shape))
         raise InvalidArgumentError(f"input must be at least 3-D, got shape[{shape}]")
-
-
-def total_variation(images: Any) -> Any:
-    """Add up the absolute differences of neighbouring pixels.
-
-    Args:
-        images: [height, width, channels], or a batch of them.
-
-    Returns:
-        A number, or one for each image of a batch.
-
-    Raises:
-        ValueError: there are fewer or more dimensions.
-        InvalidArgumentError: the type is unsigned or bool.
-
-    >>> total_variation([[[1], [4]], [[1], [2]]])
-    np.int32(6)
-    """
-    images = as_image(images)
-    if images.ndim not in {3, 4}:
-        raise ValueError("'images' must be either 3 or 4-dimensional.")
-    if images.dtype.kind in "ubO":
-        allowed = (
-            _SIGNED if images.dtype.kind == "u" else _NUMBERS
-        )  # absolute values, and differences before them
-        raise InvalidArgumentError(
-            f"Value for attr 'T' of {op_name(dtype_name(images.dtype))} is not in the list of allowed values: {allowed}"
-        )
-    rows = np.abs(images[..., 1:, :, :] - images[..., :-1, :, :])
-    columns = np.abs(images[..., :, 1:, :] - images[..., :, :-1, :])
-    kind = rows.dtype
-    wide = np.float64 if kind.kind not in "i" else kind
-    first, second = (each.sum((-3, -2, -1), dtype=wide).astype(kind) for each in (rows, columns))
-    return first + second

@@ -1,4 +1,4 @@
-"""Boxes in images, and measures of them: the same as TensorFlow's."""
+"""Boxes in images, and JPEG quality: the same as TensorFlow's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracle.support.cpu_dependent import cpu_dependent
 from tests.oracle.support.image_cases import batch, cast, pieces, tensor
 from tests.oracle.support.oracle import Failure
 from tests.oracle.support.tf_scenarios import same
@@ -162,38 +161,3 @@ def test_random_jpeg_quality():
     for qualities in ((95, 75), (75, 75), (-1, 50), (50, 101), (1.5, 50)):
         found = same(lambda tf, qualities=qualities: tf.image.random_jpeg_quality(image, *qualities))
         assert isinstance(found, Failure)
-
-
-@cpu_dependent
-@tf_rule("6 measures of images")
-@pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_measures(dtype):
-    images = cast(batch(), dtype)
-    others, most = np.roll(images, 1, axis=1), 255 if dtype == "uint8" else 1.0
-    for one, other in ((images, others), (images[0], others[0]), (images, others[:1])):
-        case = lambda tf, one=one, other=other: (tensor(tf, one), tensor(tf, other), most)  # noqa: E731
-        same(lambda tf, case=case: tf.image.psnr(*case(tf)), within=1e-6)
-        same(lambda tf, case=case: tf.image.ssim(*case(tf)), within=1e-4)
-        same(lambda tf, case=case: tf.image.ssim(*case(tf), 7, 2.0, 0.02, 0.05, True), within=1e-3)
-
-
-@cpu_dependent
-@tf_rule("6 measures of images")
-def test_gradients():
-    for dtype in ("uint8", "float32", "int32"):
-        images = cast(batch(), dtype)
-        same(lambda tf, images=images: tf.image.image_gradients(tensor(tf, images)))
-    floats = cast(batch(), "float32")
-    same(lambda tf: tf.image.sobel_edges(tensor(tf, floats)), within=1e-6)
-    found = same(lambda tf: tf.image.image_gradients(tensor(tf, floats[0])))
-    assert isinstance(found, Failure)
-
-
-@tf_rule("6 measures of images")
-def test_measures_of_images_that_do_not_fit():
-    image = cast(batch(), "float32")
-    for one, other in ((image[0], image[0][:5]), (image[0, 0], image[0, 0]), (image, image[:2])):
-        found = same(lambda tf, one=one, other=other: tf.image.psnr(tensor(tf, one), tensor(tf, other), 1.0))
-        assert isinstance(found, Failure)
-    small = image[:, :5, :5]
-    assert isinstance(same(lambda tf: tf.image.ssim(tensor(tf, small), tensor(tf, small), 1.0)), Failure)

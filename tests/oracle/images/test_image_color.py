@@ -251,28 +251,3 @@ def test_gamma_of_bytes_is_exact(gamma, gain):
     every = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     for image in (every, *images("uint8"), *images("uint16")):
         same(lambda tf, image=image: tf.image.adjust_gamma(image, gamma, gain))
-
-
-@cpu_dependent
-@tf_rule("6 total_variation")
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "float32", "float64"])
-def test_total_variation(dtype):
-    for image in images(dtype):
-        same(lambda tf, image=image: tf.image.total_variation(tensor(tf, image)), within=1e-6)
-
-
-@tf_rule("6 total_variation")
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "bool"])
-def test_total_variation_of_unsigned_types_is_refused(dtype):
-    found = same(lambda tf: tf.image.total_variation(tensor(tf, cast(pieces()[1], dtype))))
-    assert found.name == "InvalidArgumentError"
-
-
-@tf_rule("6 total_variation")
-def test_total_variation_of_other_shapes():
-    for shape in ((2, 3), (1, 2, 2, 2, 3)):
-        fails(
-            lambda tf, shape=shape: tf.image.total_variation(tensor(tf, np.zeros(shape, np.float32))),
-            "ValueError",
-            "'images' must be either 3 or 4-dimensional.",
-        )

@@ -1,69 +1,54 @@
-"""Images but for codecs and resizing: TensorFlow's names in tf.image."""
+"""Images: TensorFlow's names in tf.image, and those of the codecs in tf.io.
+
+`tfrkit.image` has the functions of `tf.image` under the same names; here is what TensorFlow has besides.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tfrkit.tf.entry import Entry
+from tfrkit.image import MODULE_OF
+from tfrkit.tf.entry import Absent, Entry, Raw
 
-NAMES: Final[dict[str, Entry]] = {
-    "image.adjust_brightness": "images.adjust:adjust_brightness",
-    "image.adjust_contrast": "images.adjust:adjust_contrast",
-    "image.adjust_gamma": "images.adjust:adjust_gamma",
-    "image.adjust_hue": "images.adjust:adjust_hue",
-    "image.adjust_saturation": "images.adjust:adjust_saturation",
-    "image.central_crop": "images.crop:central_crop",
-    "image.convert_image_dtype": "images.dtype:convert_image_dtype",
-    "image.crop_to_bounding_box": "images.crop:crop_to_bounding_box",
-    "image.flip_left_right": "images.flip:flip_left_right",
-    "image.flip_up_down": "images.flip:flip_up_down",
-    "image.grayscale_to_rgb": "images.color:grayscale_to_rgb",
-    "image.hsv_to_rgb": "images.color:hsv_to_rgb",
-    "image.pad_to_bounding_box": "images.crop:pad_to_bounding_box",
-    "image.per_image_standardization": "images.dtype:per_image_standardization",
-    "image.rgb_to_grayscale": "images.color:rgb_to_grayscale",
-    "image.rgb_to_hsv": "images.color:rgb_to_hsv",
-    "image.rgb_to_yiq": "images.color:rgb_to_yiq",
-    "image.rgb_to_yuv": "images.color:rgb_to_yuv",
-    "image.rot90": "images.flip:rot90",
-    "image.total_variation": "images.adjust:total_variation",
-    "image.transpose compat.v1.image.transpose_image": "images.flip:transpose",
-    "image.yiq_to_rgb": "images.color:yiq_to_rgb",
-    "image.yuv_to_rgb": "images.color:yuv_to_rgb",
-    "image.random_brightness": "images.random:random_brightness",
-    "image.random_contrast": "images.random:random_contrast",
-    "image.random_crop compat.v1.random_crop": "images.random:random_crop",
-    "image.random_flip_left_right": "images.random:random_flip_left_right",
-    "image.random_flip_up_down": "images.random:random_flip_up_down",
-    "image.random_hue": "images.random:random_hue",
-    "image.random_saturation": "images.random:random_saturation",
-    "image.stateless_random_brightness": "images.random:stateless_random_brightness",
-    "image.stateless_random_contrast": "images.random:stateless_random_contrast",
-    "image.stateless_random_crop": "images.random:stateless_random_crop",
-    "image.stateless_random_flip_left_right": "images.random:stateless_random_flip_left_right",
-    "image.stateless_random_flip_up_down": "images.random:stateless_random_flip_up_down",
-    "image.stateless_random_hue": "images.random:stateless_random_hue",
-    "image.stateless_random_saturation": "images.random:stateless_random_saturation",
-    "image.crop_and_resize": "images.boxes:crop_and_resize",
-    "image.draw_bounding_boxes": "images.boxes:draw_bounding_boxes",
+_SUPPRESSION: Final = Absent(
+    "It judges the output of models, which tfrkit does not: use torchvision.ops.nms, or batched_nms for classes."
+)
+_MEASURES: Final = Absent(
+    "It judges the output of models, which tfrkit does not: use scikit-image (skimage.metrics, skimage.filters)."
+)
+
+
+def _aliases(name: str, module: str) -> str:
+    """Codecs have the same names in tf.io."""
+    is_codec = module.startswith("codecs.") and not name.startswith("adjust_")
+    return f"image.{name} io.{name}" if is_codec else f"image.{name}"
+
+
+_SHARED: Final[dict[str, Entry]] = {
+    _aliases(name, module): f"images.{module}:{name}" for name, module in MODULE_OF.items()
+}
+NAMES: Final[dict[str, Entry]] = _SHARED | {
+    "image.ResizeMethod": Raw("images.resize.resize:ResizeMethod"),
     "image.extract_patches": "tf.ops.image.image_patches:extract_patches",
+    "image.non_max_suppression image.non_max_suppression_overlaps": _SUPPRESSION,
+    "image.non_max_suppression_with_scores image.non_max_suppression_padded": _SUPPRESSION,
+    "image.combined_non_max_suppression": _SUPPRESSION,
+    "image.psnr image.ssim image.ssim_multiscale": _MEASURES,
+    "image.image_gradients image.sobel_edges image.total_variation": _MEASURES,
+    "compat.v1.image.transpose_image": "images.flip:transpose",
+    "compat.v1.random_crop": "images.random:random_crop",
     "compat.v1.image.extract_image_patches compat.v1.extract_image_patches": (
         "tf.ops.image.image_patches:extract_image_patches"
     ),
-    "image.combined_non_max_suppression": "images.suppress_classes:combined_non_max_suppression",
-    "image.non_max_suppression": "images.suppress:non_max_suppression",
-    "image.non_max_suppression_overlaps": "images.suppress:non_max_suppression_overlaps",
-    "image.non_max_suppression_with_scores": "images.suppress:non_max_suppression_with_scores",
     "compat.v1.image.crop_and_resize": "tf.ops.image.image_v1:crop_and_resize",
     "compat.v1.image.draw_bounding_boxes": "tf.ops.image.image_v1:draw_bounding_boxes",
     "compat.v1.image.sample_distorted_bounding_box": "tf.ops.image.image_v1:sample_distorted_bounding_box",
-    "image.image_gradients": "images.measure:image_gradients",
-    "image.psnr": "images.measure:psnr",
-    "image.sobel_edges": "images.measure:sobel_edges",
-    "image.ssim_multiscale": "images.measure:ssim_multiscale",
-    "image.ssim": "images.measure:ssim",
-    "image.sample_distorted_bounding_box": "images.sample_boxes:sample_distorted_bounding_box",
-    "image.stateless_sample_distorted_bounding_box": "images.sample_boxes:stateless_sample_distorted_bounding_box",
-    "image.random_jpeg_quality": "images.random_jpeg:random_jpeg_quality",
-    "image.stateless_random_jpeg_quality": "images.random_jpeg:stateless_random_jpeg_quality",
+    "compat.v1.image.ResizeMethod": Raw("images.resize.resize_v1:ResizeMethodV1"),
+    "compat.v1.image.resize compat.v1.image.resize_images": "images.resize.resize_v1:resize_images",
+    "compat.v1.image.resize_area": "images.resize.resize_v1:resize_area",
+    "compat.v1.image.resize_bicubic": "images.resize.resize_v1:resize_bicubic",
+    "compat.v1.image.resize_bilinear": "images.resize.resize_v1:resize_bilinear",
+    "compat.v1.image.resize_image_with_crop_or_pad": "images.resize.resize_fit:resize_with_crop_or_pad",
+    "compat.v1.image.resize_image_with_pad": "images.resize.resize_fit:resize_image_with_pad",
+    "compat.v1.image.resize_nearest_neighbor": "images.resize.resize_v1:resize_nearest_neighbor",
 }
