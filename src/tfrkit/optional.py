@@ -21,6 +21,7 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "pyarrow.ipc": ("pyarrow", "arrow"),
     "pyarrow.json": ("pyarrow", "arrow"),
     "pyarrow.parquet": ("pyarrow", "arrow"),
+    "re2": ("google-re2", "regex"),
     "simplejpeg": ("simplejpeg", "images"),
     "torch": ("torch", "torch"),
     "zstandard": ("zstandard", "zstd"),

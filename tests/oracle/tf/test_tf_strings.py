@@ -210,49 +210,14 @@ def test_reduce_join():
     )
 
 
-@tf_rule("6 strings.unsorted_segment_join")
-def test_unsorted_segment_join():
-    same(lambda tf: tf.strings.unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2))
-    same(lambda tf: tf.strings.unsorted_segment_join([["a", "b"], ["c", "d"]], [0, 0], 1, separator=":"))
-    for numbers in ([0, 2], [0, -1]):
-        fails(
-            lambda tf: tf.strings.unsorted_segment_join(["a", "b"], numbers, 2),
-            "InvalidArgumentError",
-            "exceed",
-        )
-
-
-@tf_rule("6 strings.format")
-def test_format():
-    for value in (
-        np.arange(10), np.arange(64).reshape(8, 8), np.arange(8).reshape(2, 2, 2), [["a", "b"]],
-        np.array([True, False]), 1.0, np.array([1e10, 1e-5, 0.1, 100000.0, 1234567.0], "f4"),
-        np.array([1.1, 1 / 3, np.nan, np.inf]),
-        np.array([1.1, 1 / 3], "f2"), np.zeros(0, "i4"), np.array([-3], "i1"), np.zeros((0, 3)),
-    ):  # fmt: skip
-        same(lambda tf: tf.strings.format("x {} y", tf.constant(value)))
-        same(lambda tf: tf.strings.format("{}", tf.constant(value), summarize=2))
-    same(lambda tf: tf.strings.format("{} %s {}", (tf.constant([1, 2]), tf.constant("a"))))
-    same(lambda tf: tf.strings.format("%s", (1,), placeholder="%s"))
-    same(lambda tf: tf.strings.format("{}", ragged(tf)))
-    fails(lambda tf: tf.strings.format("{}", (1, 2.5)), "ValueError", "The template expects 1 tensors")
-
-
 @tf_rule("6 strings.hash")
 def test_hash_buckets():
     source = random.Random(2)
     texts = [source.randbytes(size) for size in [*range(140), 200, 255, 256, 257, 1000]]
     for count in (1, 10, 2**62 - 1):
         same(lambda tf: tf.strings.to_hash_bucket_fast(texts, count))
-        same(lambda tf: tf.strings.to_hash_bucket(texts, count))
-        same(lambda tf: tf.strings.to_hash_bucket_strong(texts, count, key=[5, -7]))
     same(lambda tf: tf.compat.v1.string_to_hash_bucket_fast(ragged(tf), 10))
     fails(lambda tf: tf.strings.to_hash_bucket_fast("a", 0), "InvalidArgumentError", "at least minimum 1")
-    fails(
-        lambda tf: tf.strings.to_hash_bucket_strong("a", 5, [1]),
-        "InvalidArgumentError",
-        "Key must have 2 elements",
-    )
 
 
 BROKEN = [b"a\xe2\x82b\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf8", "hé\x01a".encode(), b""]
@@ -272,7 +237,6 @@ def test_unicode():
     for encoding in ("UTF-16-BE", "UTF-16-LE", "UTF-16", "UTF-32-BE"):
         data = "a\U0001f600é".encode(encoding.lower())
         same(lambda tf: tf.strings.unicode_decode_with_offsets(data, encoding))
-        same(lambda tf: tf.strings.unicode_transcode(data, encoding, "UTF-8"))
     same(lambda tf: tf.strings.unicode_decode("a\x7f\x80\n", "UTF-8", replace_control_characters=True))
     for codes in ([104, 233], [[104, 233], [65, 66]], [0xD800, 65, -1]):
         for encoding in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
@@ -286,21 +250,6 @@ def test_unicode():
         "InvalidArgumentError",
         "Could not create converter",
     )
-
-
-@tf_rule("6 strings.ngrams")
-def test_ngrams():
-    for width in (1, 2, 3, [1, 2]):
-        for pads in (None, "x", ("<", ">")):
-            for short in (False, True):
-                options = {"pad_values": pads, "preserve_short_sequences": short}
-                same(lambda tf: tf.strings.ngrams(["a", "b", "c"], width, **options))
-                same(
-                    lambda tf: tf.strings.ngrams(
-                        tf.ragged.constant([["a", "b", "c"], ["d"], []]), width, **options
-                    )
-                )
-    same(lambda tf: tf.strings.ngrams([["a", "b", "c"]], 2, separator="|"))
 
 
 @tf_rule("6 strings.types")

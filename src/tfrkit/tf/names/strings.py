@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfrkit.tf.entry import Entry
+from tfrkit.tf.entry import Absent, Entry
+
+_HASH: Final = Absent(
+    "Use tf.strings.to_hash_bucket_fast, whose numbers are other ones; or hashlib in tf.py_function."
+)
 
 NAMES: Final[dict[str, Entry]] = {
     "strings.as_string as_string": "tf.ops.strings.string_numbers:as_string",
     "strings.bytes_split": "tf.ops.strings.strings:bytes_split",
-    "strings.format": "tf.ops.strings.string_format:format_strings",
     "strings.join": "tf.ops.strings.string_join:join",
     "compat.v1.string_join": "tf.ops.strings.string_join:join",
     "strings.length": "tf.ops.strings.strings:length",
     "strings.lower": "tf.ops.strings.strings:lower",
-    "strings.ngrams": "tf.ops.strings.string_join:ngrams",
     "strings.reduce_join": "tf.ops.strings.string_join:reduce_join",
     "compat.v1.strings.reduce_join compat.v1.reduce_join": "tf.ops.strings.string_join:reduce_join_v1",
     "strings.regex_full_match": "tf.ops.strings.string_regex:regex_full_match",
@@ -27,12 +29,8 @@ NAMES: Final[dict[str, Entry]] = {
     "compat.v1.string_strip": "tf.ops.strings.strings:strip",
     "strings.substr": "tf.ops.strings.strings:substr",
     "compat.v1.substr": "tf.ops.strings.strings:substr",
-    "strings.to_hash_bucket": "tf.ops.strings.string_hash:to_hash_bucket",
-    "compat.v1.string_to_hash_bucket compat.v1.strings.to_hash_bucket": "tf.ops.strings.string_hash:to_hash_bucket_v1",
     "strings.to_hash_bucket_fast": "tf.ops.strings.string_hash:to_hash_bucket_fast",
     "compat.v1.string_to_hash_bucket_fast": "tf.ops.strings.string_hash:to_hash_bucket_fast",
-    "strings.to_hash_bucket_strong": "tf.ops.strings.string_hash:to_hash_bucket_strong",
-    "compat.v1.string_to_hash_bucket_strong": "tf.ops.strings.string_hash:to_hash_bucket_strong",
     "strings.to_number": "tf.ops.strings.string_numbers:to_number",
     "compat.v1.strings.to_number compat.v1.string_to_number": "tf.ops.strings.string_numbers:to_number_v1",
     "strings.unicode_decode": "tf.ops.strings.string_unicode:unicode_decode",
@@ -40,8 +38,14 @@ NAMES: Final[dict[str, Entry]] = {
     "strings.unicode_encode": "tf.ops.strings.string_unicode:unicode_encode",
     "strings.unicode_split": "tf.ops.strings.string_unicode:unicode_split",
     "strings.unicode_split_with_offsets": "tf.ops.strings.string_unicode:unicode_split_with_offsets",
-    "strings.unicode_transcode": "tf.ops.strings.string_unicode:unicode_transcode",
-    "strings.unsorted_segment_join": "tf.ops.strings.string_join:unsorted_segment_join",
+    "strings.to_hash_bucket compat.v1.strings.to_hash_bucket compat.v1.string_to_hash_bucket": _HASH,
+    "strings.to_hash_bucket_strong compat.v1.string_to_hash_bucket_strong": _HASH,
+    "strings.format": Absent(
+        "Use str.format in tf.py_function, or tf.strings.as_string and tf.strings.join."
+    ),
+    "strings.ngrams": Absent("Join slices, such as tf.strings.join([words[:-1], words[1:]], separator=' ')."),
+    "strings.unicode_transcode": Absent("Use bytes.decode and str.encode in tf.py_function."),
+    "strings.unsorted_segment_join": Absent("Group and join the strings with Python in tf.py_function."),
     "strings.upper": "tf.ops.strings.strings:upper",
     "io.decode_csv": "tf.io.csv_lines:decode_csv",
     "compat.v1.io.decode_csv compat.v1.decode_csv": "tf.io.csv_lines:decode_csv_v1",

@@ -1,6 +1,6 @@
-"""Hashes of strings as bucket numbers: FarmHash's Fingerprint64, SipHash-2-4 with a key, and the old Hash64.
+"""Hashes of strings as bucket numbers: FarmHash's Fingerprint64.
 
-All three are published functions on bytes; their values are the same everywhere and always.
+It is a published function on bytes, whose values never change. TensorFlow's other two hashes are not here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.tf.ops.strings.string_values import map_strings
 
-__all__ = [
-    "fingerprint64", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong", "to_hash_bucket_v1",
-]  # fmt: skip
+__all__ = ["fingerprint64", "to_hash_bucket_fast"]
 
 _M: Final = 2**64 - 1
 _K0: Final = 0xC3A5C85C97CB3127
@@ -23,7 +21,7 @@ _K2: Final = 0x9AE16A3B2F90404F
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int) -> Any:  # noqa: A002
-    """Give each string the number of a bucket: FarmHash's Fingerprint64 modulo their count.
+    """Return the bucket number of each string: FarmHash's Fingerprint64 modulo `num_buckets`.
 
     >>> to_hash_bucket_fast(["a", "b"], 1000).tolist()
     [939, 822]
@@ -35,50 +33,6 @@ def to_hash_bucket_fast(input: Any, num_buckets: int) -> Any:  # noqa: A002
         np.int64,
         "StringToHashBucketFast",
     )
-
-
-def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any) -> Any:  # noqa: A002
-    """Give each string the number of a bucket that nobody can foretell without the key: SipHash-2-4.
-
-    Args:
-        input: strings.
-        num_buckets: how many buckets there are.
-        key: two integers.
-
-    >>> to_hash_bucket_strong("a", 1000, [1, 2])
-    np.int64(646)
-    """
-    count = _buckets(num_buckets)
-    if len(key) != 2:
-        raise InvalidArgumentError("Key must have 2 elements")
-    first, second = (int(part) & _M for part in key)
-    return map_strings(
-        input,
-        lambda texts: [_siphash(text, first, second) % count for text in texts],
-        np.int64,
-        "StringToHashBucketStrong",
-    )
-
-
-def to_hash_bucket(input: Any, num_buckets: int) -> Any:  # noqa: A002
-    """Give each string the number of a bucket by TensorFlow's first hash function.
-
-    >>> to_hash_bucket("a", 1000)
-    np.int64(868)
-    """
-    count = _buckets(num_buckets)
-    return map_strings(
-        input, lambda texts: [_hash64(text) % count for text in texts], np.int64, "StringToHashBucket"
-    )
-
-
-def to_hash_bucket_v1(string_tensor: Any = None, num_buckets: Any = None, input: Any = None) -> Any:  # noqa: A002
-    """`to_hash_bucket` with the names of TensorFlow 1.
-
-    >>> to_hash_bucket_v1("a", 1000)
-    np.int64(868)
-    """
-    return to_hash_bucket(input if string_tensor is None else string_tensor, num_buckets)
 
 
 def _buckets(count: Any) -> int:
@@ -113,7 +67,7 @@ def _pair(low: int, high: int, multiplier: int) -> int:
 
 
 def fingerprint64(data: bytes) -> int:
-    """FarmHash's Fingerprint64.
+    """Return FarmHash's Fingerprint64 of a byte string.
 
     >>> hex(fingerprint64(b""))
     '0x9ae16a3b2f90404f'
@@ -224,51 +178,3 @@ def _finish(
     z, x = x, z
     low = (_pair(v[0], w[0], multiplier) + _mix(y) * _K0 + z) & _M
     return _pair(low, (_pair(v[1], w[1], multiplier) + x) & _M, multiplier)
-
-
-def _siphash(data: bytes, key0: int, key1: int) -> int:
-    """SipHash-2-4."""
-    state = [
-        0x736F6D6570736575 ^ key0, 0x646F72616E646F6D ^ key1, 0x6C7967656E657261 ^ key0, 0x7465646279746573 ^ key1,
-    ]  # fmt: skip
-    whole = len(data) & ~7
-    words = [_word(data, at) for at in range(0, whole, 8)]
-    words.append(int.from_bytes(data[whole:], "little") | (len(data) & 0xFF) << 56)
-    for word in words:
-        state[3] ^= word
-        _sip_rounds(state, 2)
-        state[0] ^= word
-    state[2] ^= 0xFF
-    _sip_rounds(state, 4)
-    return state[0] ^ state[1] ^ state[2] ^ state[3]
-
-
-def _sip_rounds(state: list[int], count: int) -> None:
-    a, b, c, d = state
-    for _ in range(count):
-        a = (a + b) & _M
-        b = _right(b, 51) ^ a
-        a = _right(a, 32)
-        c = (c + d) & _M
-        d = _right(d, 48) ^ c
-        a = (a + d) & _M
-        d = _right(d, 43) ^ a
-        c = (c + b) & _M
-        b = _right(b, 47) ^ c
-        c = _right(c, 32)
-    state[:] = a, b, c, d
-
-
-def _hash64(data: bytes) -> int:
-    """MurmurHash64A with TensorFlow's seed."""
-    multiplier = 0xC6A4A7935BD1E995
-    made = (0xDECAFCAFFE ^ len(data) * multiplier) & _M
-    whole = len(data) & ~7
-    for at in range(0, whole, 8):
-        word = _word(data, at) * multiplier & _M
-        word = (word ^ word >> 47) * multiplier & _M
-        made = (made ^ word) * multiplier & _M
-    if len(data) > whole:
-        made = (made ^ int.from_bytes(data[whole:], "little")) * multiplier & _M
-    made = (made ^ made >> 47) * multiplier & _M
-    return made ^ made >> 47

@@ -1,4 +1,4 @@
-"""Strings made of several: join, reduce_join, unsorted_segment_join, ngrams."""
+"""Strings made of several: join and reduce_join."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.strings.string_values import flat_strings, shape_text, strings_of, with_flat
-from tfrkit.values.strings import as_strings
 from tfrkit.values.to_array import to_array
 
-__all__ = ["join", "ngrams", "reduce_join", "reduce_join_v1", "unsorted_segment_join"]
+__all__ = ["join", "reduce_join", "reduce_join_v1"]
 
 
 def join(inputs: Sequence[Any], separator: str = "") -> Any:
@@ -114,121 +112,6 @@ def reduce_join_v1(
     """
     where = reduction_indices if axis is None else axis
     return reduce_join(inputs, where, bool(keep_dims or keepdims), separator)
-
-
-def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "") -> Any:
-    """Join the strings that have the same segment number.
-
-    Raises:
-        InvalidArgumentError: the numbers do not fit the strings.
-
-    >>> unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2, separator=":").to_list()
-    [b'b', b'a:c']
-    """
-    between = _separator(separator)
-    column = strings_of(inputs)
-    numbers = to_array(segment_ids)
-    count = int(to_array(num_segments))
-    for axis, (size, found) in enumerate(zip(numbers.shape, column.shape, strict=False)):
-        if size != found:
-            raise InvalidArgumentError(
-                f"Segment dimension is {size} while input dimension is {size} in rank {axis}"
-            )
-    if bool((numbers < 0).any() or (numbers >= count).any()):
-        raise InvalidArgumentError(
-            "segment_ids are not allowed to exceed num_segments or to have negative values."
-        )
-    rest = column.shape[numbers.ndim :]
-    rows = column.to_numpy().reshape(numbers.size, -1)
-    parts: list[list[list[bytes]]] = [[[] for _ in range(rows.shape[1])] for _ in range(count)]
-    for number, row in zip(numbers.ravel().tolist(), rows.tolist(), strict=True):
-        for place, text in enumerate(row):
-            parts[number][place].append(text)
-    joined = [between.join(texts) for segment in parts for texts in segment]
-    return BytesColumn.from_list(joined).reshape((count, *rest))
-
-
-def ngrams(
-    data: Any,
-    ngram_width: Any,
-    separator: str = " ",
-    pad_values: Any = None,
-    padding_width: int | None = None,
-    preserve_short_sequences: bool = False,
-) -> Any:
-    """Give runs of strings that follow each other in the innermost dimension, joined.
-
-    Args:
-        data: strings of at least one dimension, also Ragged.
-        ngram_width: how many strings, or several such numbers.
-        separator: what stands between them.
-        pad_values: a string, or one for the left and one for the right, put round each row.
-        padding_width: so many of them; by default one less than the width.
-        preserve_short_sequences: a row that is too short gives one n-gram of all it has.
-
-    >>> ngrams(["a", "b", "c"], 2).to_list()
-    [b'a b', b'b c']
-    """
-    if isinstance(ngram_width, (int, np.integer)):
-        ngram_width = [ngram_width]
-    widths = [int(width) for width in ngram_width]
-    if not widths or any(width < 1 for width in widths):
-        raise ValueError(f"All ngram_widths must be greater than 0. Received: ngram_width={ngram_width}")
-    if padding_width is not None and padding_width < 1:
-        raise ValueError(f"padding_width must be greater than 0. Received: padding_width={padding_width}")
-    if padding_width is not None and pad_values is None:
-        raise ValueError("pad_values must be provided if padding_width is set.")
-    pads = _pad_values(pad_values)
-    between = _separator(separator)
-
-    def grams(row: list[bytes]) -> list[bytes]:
-        made: list[bytes] = []
-        for width in widths:
-            made += _grams(row, width, between, pads, padding_width)
-        if preserve_short_sequences and not made and row:
-            made = [between.join(_padded(row, max(widths), pads, padding_width))]
-        return made
-
-    if isinstance(data, Ragged):
-        return _ragged_ngrams(data, grams)
-    column = strings_of(data)
-    if not column.shape:
-        raise InvalidArgumentError("ngrams: data must have a rank of at least 1")
-    rows = [grams(row) for row in column.to_numpy().reshape(-1, column.shape[-1]).tolist()]
-    width = len(rows[0]) if rows else 0
-    joined = [gram for row in rows for gram in row]
-    return BytesColumn.from_list(joined).reshape((*column.shape[:-1], width))
-
-
-def _grams(
-    row: list[bytes], width: int, between: bytes, pads: tuple[bytes, bytes] | None, padding: int | None
-) -> list[bytes]:
-    filled = _padded(row, width, pads, padding)
-    return [between.join(filled[at : at + width]) for at in range(len(filled) - width + 1)]
-
-
-def _padded(
-    row: list[bytes], width: int, pads: tuple[bytes, bytes] | None, padding: int | None
-) -> list[bytes]:
-    if pads is None:
-        return row
-    count = width - 1 if padding is None else min(width - 1, padding)
-    return [pads[0]] * count + row + [pads[1]] * count
-
-
-def _ragged_ngrams(data: Ragged, grams: Any) -> Ragged:
-    if isinstance(data.values, Ragged):
-        return Ragged.unchecked(_ragged_ngrams(data.values, grams), data.row_splits)
-    rows = [grams(row) for row in data.to_list()]
-    splits = splits_of(np.fromiter(map(len, rows), np.int64, len(rows)), data.row_splits.dtype)
-    return Ragged.unchecked(BytesColumn.from_list([gram for row in rows for gram in row]), splits)
-
-
-def _pad_values(value: Any) -> tuple[bytes, bytes] | None:
-    if value is None:
-        return None
-    left, right = (value, value) if isinstance(value, (str, bytes)) else value
-    return as_strings([left, right])[0], as_strings([left, right])[1]
 
 
 def _typed(value: Any) -> Any:

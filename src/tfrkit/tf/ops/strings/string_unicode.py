@@ -15,13 +15,13 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
-from tfrkit.tf.ops.strings.string_values import check_choice, flat_strings, map_strings, strings_of, with_flat
+from tfrkit.tf.ops.strings.string_values import check_choice, flat_strings, strings_of, with_flat
 from tfrkit.tf.ops.strings.strings import nest
 from tfrkit.values.to_array import to_array
 
 __all__ = [
     "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_split",
-    "unicode_split_with_offsets", "unicode_transcode",
+    "unicode_split_with_offsets",
 ]  # fmt: skip
 
 _REPLACEMENT: Final = 65533
@@ -142,30 +142,6 @@ def unicode_encode(
     rows = codes.reshape(int(np.prod(codes.shape[:-1], dtype=np.int64)), codes.shape[-1]).tolist()
     made = [_encode(row, output_encoding, errors, replacement_char) for row in rows]
     return made[0] if codes.ndim == 1 else BytesColumn.from_list(made).reshape(codes.shape[:-1])
-
-
-def unicode_transcode(
-    input: Any,  # noqa: A002
-    input_encoding: str,
-    output_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = _REPLACEMENT,
-    replace_control_characters: bool = False,
-) -> Any:
-    r"""Write strings in another encoding; see `unicode_decode`.
-
-    >>> unicode_transcode("é", "UTF-8", "UTF-16-BE")
-    b'\x00\xe9'
-    """
-    check_choice("output_encoding", output_encoding, _OUTPUTS)
-    check_choice("errors", errors, ("strict", "replace", "ignore"))
-    codec = _codec(input_encoding)
-
-    def convert(text: bytes) -> bytes:
-        codes, _ = _repaired(text, codec, errors, replacement_char, replace_control_characters)
-        return _encode(codes, output_encoding, errors, replacement_char)
-
-    return map_strings(input, lambda texts: [convert(text) for text in texts], op="UnicodeTranscode")
 
 
 def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool) -> tuple[Any, Any]:  # noqa: A002
