@@ -1,23 +1,61 @@
-"""Check what no other linter looks at: sizes and names of files, white space, signs of unfinished work.
+"""Check what no other linter looks at: files, folders, the lines of each part, class names, imports between parts.
 
-python tools/check_tree.py    prints what is wrong, one line each, and exits with 1 if there is anything
+python tools/check_tree.py            prints what is wrong, one line each, and exits with 1 if there is anything
+python tools/check_tree.py --all      the same, with the checks that do not hold yet: class names, lines of parts
+python tools/check_tree.py --lines    prints PART_LINES as it would be written today
 """
 
 from __future__ import annotations
 
+import ast
+import math
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.layers import WALLED, problems_of_imports  # noqa: E402
+
 SOURCE_SUFFIXES = {".py", ".cc", ".h"}
 MAX_LINES = 600
 MAX_BYTES = 200_000  # data is made by scripts, not kept
+MAX_FILES = 25  # of one folder below src/, README.md and __init__.py included
 VAGUE_NAMES = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
 UNFINISHED = tuple(
     word + mark for word in ("TO" + "DO", "FIX" + "ME", "XX" + "X") for mark in (":", "(", " ")
 )
+OWN_FOLDERS_OF_TESTS = {
+    "golden",
+    "oracle",
+    "robustness",
+    "support",
+}  # the others are laid out like src/tfrkit
+
+# The lines that each part may have, without tests: what was reached, rounded up to the next STEP. Raising a number is
+# a decision, with its reason beside it.
+STEP = 50
+PART_LINES = {
+    "src/bindings": 8_000,
+    "src/core": 13_650,
+    "src/tfrkit": 1_050,  # the modules of the package itself: names, errors, optional packages, threads
+    "src/tfrkit/build": 16_300,
+    "src/tfrkit/cli": 4_350,
+    "src/tfrkit/codecs": 1_000,
+    "src/tfrkit/data": 15_250,
+    "src/tfrkit/engines": 150,
+    "src/tfrkit/images": 7_150,
+    "src/tfrkit/model": 4_400,
+    "src/tfrkit/parsing": 4_950,
+    "src/tfrkit/records": 9_150,
+    "src/tfrkit/stores": 1_350,
+    "src/tfrkit/testing": 1_850,
+    "src/tfrkit/tf": 19_600,
+    "src/tfrkit/values": 2_450,
+}
 
 
 def tracked_files() -> list[Path]:
@@ -28,7 +66,7 @@ def tracked_files() -> list[Path]:
     return sorted(path for path in files if path.is_file())
 
 
-def problems_of(path: Path, data: bytes) -> Iterator[str]:
+def problems_of(path: PurePath, data: bytes) -> Iterator[str]:
     """Say what is wrong with one file. Pure: no I/O."""
     if path.stem.lower() in VAGUE_NAMES:
         yield "name it after what it owns"
@@ -50,15 +88,90 @@ def problems_of(path: Path, data: bytes) -> Iterator[str]:
             yield f"line {number}: do it, or leave it out"
 
 
-def main() -> int:
+def problems_of_folders(files: Mapping[str, bytes]) -> Iterator[str]:
+    """Say which folders below src/ are too full or do not say what lives there. Pure: no I/O."""
+    paths = {PurePosixPath(name) for name in files if name.startswith("src/")}
+    for folder, count in sorted(Counter(path.parent for path in paths).items()):
+        if count > MAX_FILES:
+            yield f"{folder}: {count} files; split it into folders of at most {MAX_FILES}"
+    folders = {folder for path in paths for folder in path.parents if len(folder.parts) > 1}
+    for folder in sorted(folders):
+        if folder.is_relative_to("src/tfrkit"):
+            tree = ast.parse(files.get(f"{folder}/__init__.py", b""))
+            if not ast.get_docstring(tree):
+                yield f"{folder}: an __init__.py with a docstring has to say what lives there and what does not"
+        elif not files.get(f"{folder}/README.md", b"").strip():
+            yield f"{folder}: a README.md has to say what lives there and what does not"
+    for folder in sorted({PurePosixPath(name).parent for name in files if name.startswith("tests/")}):
+        mirrored = PurePosixPath("src/tfrkit", *folder.parts[1:])
+        if mirrored not in folders and not OWN_FOLDERS_OF_TESTS.intersection(folder.parts):
+            yield f"{folder}: there is no {mirrored}"
+
+
+def lines_of_parts(files: Mapping[str, bytes]) -> dict[str, int]:
+    """Count the lines of C++ and Python below src/ by part, without tests. Pure: no I/O."""
+    counts: Counter[str] = Counter()
+    for name, data in files.items():
+        path = PurePosixPath(name)
+        if path.parts[0] == "src" and path.suffix in SOURCE_SUFFIXES and not path.stem.endswith("_test"):
+            depth = 3 if path.parts[1] == "tfrkit" else 2
+            counts["/".join(path.parent.parts[:depth])] += data.count(b"\n")
+    return dict(sorted(counts.items()))
+
+
+def problems_of_lines(counts: Mapping[str, int], allowed: Mapping[str, int]) -> Iterator[str]:
+    """Say which parts have more lines than they may have. Pure: no I/O."""
+    for part, count in counts.items():
+        if count > allowed.get(part, 0):
+            yield f"{part}: {count} lines, and PART_LINES allows {allowed.get(part, 0)}"
+    for part in allowed.keys() - counts.keys():
+        yield f"{part}: in PART_LINES, but not in the tree"
+
+
+def repeated_class_names(files: Mapping[str, bytes]) -> Iterator[str]:
+    """Say which public class names occur twice in the package outside `tf`. Pure: no I/O."""
+    places = defaultdict(list)
+    for name, data in sorted(files.items()):
+        path = PurePosixPath(name)
+        if path.is_relative_to("src/tfrkit") and path.suffix == ".py" and path.parts[2] != WALLED:
+            for node in ast.parse(data).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].append(str(path.relative_to("src/tfrkit")))
+    for name, paths in sorted(places.items()):
+        if len(paths) > 1:
+            yield f"class {name} is defined {len(paths)} times: {', '.join(paths)}"
+
+
+def table_of_lines(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield the rows of PART_LINES for these counts, with the exact counts beside them. Pure: no I/O."""
+    for part, count in counts.items():
+        yield f'    "{part}": {math.ceil(count / STEP) * STEP:_},  # {count:,}'
+    python = sum(count for part, count in counts.items() if part.startswith("src/tfrkit"))
+    yield f"    # {python:,} of Python, {sum(counts.values()) - python:,} of C++"
+
+
+def problems(*, everything: bool) -> Iterator[str]:
+    """Yield what is wrong with the tree; with `everything` also what is not enforced yet."""
+    files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in tracked_files()}
+    for name, data in files.items():
+        yield from (f"{name}: {problem}" for problem in problems_of(PurePosixPath(name), data))
+    yield from problems_of_folders(files)
+    yield from problems_of_imports()
+    if everything:
+        yield from problems_of_lines(lines_of_parts(files), PART_LINES)
+        yield from repeated_class_names(files)
+
+
+def main(arguments: Sequence[str]) -> int:
     """Check every file; return the exit code."""
-    count = 0
-    for path in tracked_files():
-        for problem in problems_of(path, path.read_bytes()):
-            print(f"{path.relative_to(ROOT)}: {problem}")
-            count += 1
-    return 1 if count else 0
+    if "--lines" in arguments:
+        files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in tracked_files()}
+        print("\n".join(table_of_lines(lines_of_parts(files))))
+        return 0
+    found = list(problems(everything="--all" in arguments))
+    print("".join(f"{problem}\n" for problem in found), end="")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Scripts of the build: checks of the source tree, and wheels."""
