@@ -1,4 +1,4 @@
-"""The statements about TensorFlow 1's readers and about queues.
+"""The statements about TensorFlow 1's TFRecordReader and about queues.
 
 Data only. Each entry is checked live against TensorFlow by the tests marked with its id.
 """
@@ -16,16 +16,11 @@ SECTION_4: dict[str, str] = {
     "4 damaged": "A damaged or cut record is a DataLossError on every further call; records of the same read_up_to before it are lost, but counted. Less than a header at the end of a file is its end.",
     "4 missing": "A missing file is a NotFoundError once, then the next file comes; a folder is a FailedPreconditionError for ever.",
     "4 queue of a reader": "The queue must have one component of strings, each a single string; anything without a queue_ref is an AttributeError.",
-    "4 IdentityReader": "IdentityReader gives what the queue gives, as key and value; its state is a ReaderBaseState message.",
-    "4 WholeFileReader": "WholeFileReader gives (name, content); a missing file is an error for ever.",
-    "4 TextLineReader": "TextLineReader gives lines without `\\n` or `\\r\\n`, with the key `<path>:<number>` from 1; skip_header_lines leaves some out.",
-    "4 FixedLengthRecordReader": "FixedLengthRecordReader gives records of one length between a header and a footer, every hop_bytes, with the key `<path>:<number>` from 0; compressed ones too.",
-    "4 bad state": "A state that cannot be read is an InvalidArgumentError `Could not parse state for ...`, one whose counts cannot be `Inconsistent work started vs. finished when restoring in ...`; the reader is then reset.",
     "4 string_input_producer": "string_input_producer gives the strings in order, or shuffled anew for each epoch in an order that the seed decides, num_epochs times; then the queue is closed.",
     "4 string_input_producer arguments": "No strings, `num_epochs` of 0 and a matrix are ValueErrors.",
     "4 match_filenames_once": "match_filenames_once gives the names that match, sorted.",
     "4 queue elements": "Queues take values, tuples or lists of values, and dicts where components have names; they are converted to the types of the queue.",
-    "4 queue order": "FIFOQueue is first in first out; RandomShuffleQueue draws in an order that the seed decides; PriorityQueue gives the smallest priority first; PaddingFIFOQueue pads several elements with zeros.",
+    "4 queue order": "FIFOQueue is first in first out; RandomShuffleQueue draws in an order that the seed decides.",
     "4 dequeue_many": "dequeue_many(n) stacks n elements, and needs known shapes; dequeue_up_to gives what is left of a closed queue.",
     "4 queue closed": "A closed queue refuses elements with a CancelledError `... is closed.`, gives what it has, and then is an OutOfRangeError; closing twice is a CancelledError.",
     "4 queue arguments": "Numbers of types, shapes and names must agree, and shapes must be known.",

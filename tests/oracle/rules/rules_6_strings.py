@@ -55,7 +55,7 @@ SECTION_6_STRINGS: dict[str, str] = {
     "6 sparse.shapes": "reorder, transpose, reshape, reset_shape and expand_dims, and their errors.",
     "6 sparse.parts": "slice, split, retain and fill_empty_rows.",
     "6 sparse.concat": "sparse.concat along any dimension; the others must be equal unless expand_nonconcat_dims.",
-    "6 sparse.math": "reduce_sum, reduce_max, add, maximum, minimum, map_values, products with tensors and scalars.",
+    "6 sparse.math": "map_values, products and quotients with tensors and scalars.",
     "6 sparse.dispatch": "abs, negative, sign, square, sqrt, sin, tan, tanh, erf and the inverse ones that leave 0 as it is take SparseTensors.",
     "6 sparse.to_indicator": "to_indicator gives a bool for each number of a vocabulary.",
     # gfile

@@ -180,9 +180,6 @@ def test_sizes_of_one_shape():
         tf.queue.FIFOQueue(5, tf.int32, shapes=3)
         tf.queue.FIFOQueue(5, tf.int32, shapes=(None, 2))
         tf.queue.RandomShuffleQueue(5, 0, tf.int32, shapes=()).shapes
-        tf.queue.PriorityQueue(5, tf.int32, shapes=(2,)).shapes
-        tf.queue.PaddingFIFOQueue(5, tf.int32, shapes=(2,))
-        tf.queue.PaddingFIFOQueue(5, tf.int32, shapes=[[None]]).shapes
         """
     )
 

@@ -5,35 +5,35 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import numpy as np
 import pytest
 
+from tfrkit import tf
 from tfrkit.errors import CancelledError, InvalidArgumentError, OutOfRangeError
-from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.tf.v1.queues import EpochsQueue, FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
-
-INT = np.dtype("int64")
-STRING = np.dtype(object)
+from tfrkit.tf.v1.queues import string_input_producer
 
 
-def fifo(capacity: int = 10, dtype: Any = INT, shape: Any = ()) -> FifoQueue:
-    return FifoQueue([dtype], [shape], capacity, "q")
+def fifo(capacity: int = 10, dtypes: Any = "int64", shapes: Any = ((),)) -> Any:
+    return tf.queue.FIFOQueue(capacity, dtypes, shapes)
+
+
+def taken(queue: Any, count: int) -> list[int]:
+    return [int(queue.dequeue()) for _ in range(count)]
 
 
 def test_first_in_first_out():
     queue = fifo()
-    queue.enqueue([3])
+    queue.enqueue(3)
     queue.enqueue_many([[1, 2]])
-    assert queue.size() == 3
-    assert [int(queue.dequeue()[0]) for _ in range(3)] == [3, 1, 2]
+    assert int(queue.size()) == 3
+    assert taken(queue, 3) == [3, 1, 2]
 
 
 def test_several_at_once_are_columns():
-    queue = FifoQueue([INT, STRING], [(), ()], 9, "q")
+    queue = fifo(9, ["int64", "string"], [(), ()])
     queue.enqueue_many([[1, 2, 3], ["a", "b", "c"]])
     numbers, names = queue.dequeue_many(2)
-    assert numbers.tolist() == [1, 2]
-    assert names.to_list() == [b"a", b"b"]
+    assert numbers.numpy().tolist() == [1, 2]
+    assert names.numpy().tolist() == [b"a", b"b"]
 
 
 def test_too_few_elements_stay_where_they_are():
@@ -42,7 +42,7 @@ def test_too_few_elements_stay_where_they_are():
     queue.close()
     with pytest.raises(OutOfRangeError, match=r"insufficient elements \(requested 3, current size 2\)"):
         queue.dequeue_many(3)
-    assert queue.dequeue_up_to(3)[0].tolist() == [1, 2]
+    assert queue.dequeue_up_to(3).numpy().tolist() == [1, 2]
     with pytest.raises(OutOfRangeError):
         queue.dequeue_up_to(3)
 
@@ -51,14 +51,14 @@ def test_closed_queue_refuses():
     queue = fifo()
     queue.close()
     with pytest.raises(CancelledError, match="is closed"):
-        queue.enqueue([1])
+        queue.enqueue(1)
     with pytest.raises(CancelledError, match="already closed"):
         queue.close()
     queue.close(cancel_pending_enqueues=True)
 
 
 def test_shapes_and_types_are_checked():
-    queue = fifo(shape=(2,))
+    queue = fifo(shapes=[(2,)])
     with pytest.raises(ValueError, match=r"Shapes \(3,\) and \(2,\) are incompatible"):
         queue.enqueue([[1, 2, 3]])
     with pytest.raises(TypeError, match="Cannot convert"):
@@ -67,13 +67,13 @@ def test_shapes_and_types_are_checked():
 
 def test_waiting_enqueue_is_done_after_close():
     queue = fifo(capacity=1)
-    queue.enqueue([1])
-    thread = threading.Thread(target=queue.enqueue, args=([2],))
+    queue.enqueue(1)
+    thread = threading.Thread(target=queue.enqueue, args=(2,))
     thread.start()
     while not queue._waiting:
         pass
     queue.close()
-    assert [int(queue.dequeue()[0]) for _ in range(2)] == [1, 2]
+    assert taken(queue, 2) == [1, 2]
     thread.join()
     with pytest.raises(OutOfRangeError):
         queue.dequeue()
@@ -85,7 +85,7 @@ def test_many_threads_share_a_queue():
     def take() -> None:
         try:
             while True:
-                found.append(int(queue.dequeue()[0]))
+                found.append(int(queue.dequeue()))
         except OutOfRangeError:
             pass
 
@@ -104,35 +104,28 @@ def test_many_threads_share_a_queue():
 
 
 def test_shuffle_keeps_some_until_it_is_closed():
-    queue = ShuffleQueue([INT], [()], 10, "q", 2, (1, 2))
+    queue = tf.queue.RandomShuffleQueue(10, 2, "int64", [()], seed=1)
     queue.enqueue_many([[0, 1, 2, 3]])
-    first = [int(queue.dequeue()[0]) for _ in range(2)]
+    first = taken(queue, 2)
     queue.close()
-    assert sorted(first + [int(queue.dequeue()[0]) for _ in range(2)]) == [0, 1, 2, 3]
+    assert sorted(first + taken(queue, 2)) == [0, 1, 2, 3]
     with pytest.raises(InvalidArgumentError, match="min_after_dequeue 5 must be < capacity 5"):
-        ShuffleQueue([INT], [()], 5, "q", 5, (1, 2))
-
-
-def test_padding_and_priorities():
-    padded = PaddingQueue([INT, STRING], [(None,), (None,)], 5, "q")
-    padded.enqueue([[1, 2], ["a"]])
-    padded.enqueue([[3], ["b", "c"]])
-    numbers, names = padded.dequeue_many(2)
-    assert numbers.tolist() == [[1, 2], [3, 0]]
-    assert names.to_list() == [[b"a", b""], [b"b", b"c"]]
-    ranked = PriorityQueue([INT, STRING], [(), ()], 5, "q")
-    for priority, name in ((2, "b"), (1, "a"), (2, "c")):
-        ranked.enqueue([priority, name])
-    assert [ranked.dequeue()[1] for _ in range(3)] == [b"a", b"b", b"c"]
+        tf.queue.RandomShuffleQueue(5, 5, "int64")
 
 
 def test_epochs_end_and_are_shuffled():
-    names = BytesColumn.from_list([b"a", b"b", b"c"])
-    queue = EpochsQueue(names, STRING, epochs=2, seeds=None, name="q")
+    names = ["a", "b", "c"]
+    queue = string_input_producer(names, num_epochs=2, shuffle=False)
     assert [queue.next_work() for _ in range(6)] == [b"a", b"b", b"c"] * 2
     with pytest.raises(OutOfRangeError):
         queue.next_work()
-    endless = EpochsQueue(names, STRING, epochs=None, seeds=(1, 2), name="q")
+    endless = string_input_producer(names, seed=1)
     epochs = [[endless.next_work() for _ in range(3)] for _ in range(9)]
     assert all(sorted(epoch) == [b"a", b"b", b"c"] for epoch in epochs)
     assert len(set(map(tuple, epochs))) > 1
+
+
+@pytest.mark.parametrize("name", ["PaddingFIFOQueue", "PriorityQueue", "TextLineReader", "WholeFileReader"])
+def test_what_is_not_here_says_what_to_use(name):
+    with pytest.raises(AttributeError, match=r"Use (tf\.data|Python's heapq)"):
+        getattr(tf.compat.v1, name)

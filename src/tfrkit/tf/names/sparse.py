@@ -4,47 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfrkit.tf.entry import Entry, Raw
+from tfrkit.tf.entry import Absent, Entry, Raw
+
+_BOTH: Final = "fill_empty_rows reorder reset_shape reshape retain to_indicator transpose"
+_DENSE: Final = Absent(
+    "Make arrays first: tf.sparse.to_dense(a), then tf.add, tf.maximum, tf.reduce_sum and the like. For functions of "
+    "the stored values use tf.sparse.map_values."
+)
 
 NAMES: Final[dict[str, Entry]] = {
+    **{f"sparse.{name} compat.v1.sparse_{name}": f"tf.ops.sparse.sparse:{name}" for name in _BOTH.split()},
     "compat.v1.SparseTensorValue": Raw("tf.tensors.sparse_tensor:SparseTensorValue"),
-    "sparse.add": "tf.ops.sparse.sparse_math:add",
-    "compat.v1.sparse.add compat.v1.sparse_add": "tf.ops.sparse.sparse_math:add_v1",
     "sparse.concat": "tf.ops.sparse.sparse:concat",
     "compat.v1.sparse.concat compat.v1.sparse_concat": "tf.ops.sparse.sparse:concat_v1",
     "sparse.expand_dims": "tf.ops.sparse.sparse:expand_dims",
-    "sparse.eye": "tf.ops.sparse.sparse:eye",
-    "sparse.fill_empty_rows": "tf.ops.sparse.sparse:fill_empty_rows",
-    "compat.v1.sparse_fill_empty_rows": "tf.ops.sparse.sparse:fill_empty_rows",
     "sparse.from_dense": "tf.ops.sparse.sparse:from_dense",
     "sparse.map_values": Raw("tf.tensors.map_values:map_values"),
-    "sparse.maximum": "tf.ops.sparse.sparse_math:maximum",
-    "compat.v1.sparse_maximum": "tf.ops.sparse.sparse_math:maximum",
-    "sparse.minimum": "tf.ops.sparse.sparse_math:minimum",
-    "compat.v1.sparse_minimum": "tf.ops.sparse.sparse_math:minimum",
-    "sparse.reduce_max": "tf.ops.sparse.sparse_math:reduce_max",
-    "compat.v1.sparse.reduce_max compat.v1.sparse_reduce_max": "tf.ops.sparse.sparse_math:reduce_max_v1",
-    "sparse.reduce_sum": "tf.ops.sparse.sparse_math:reduce_sum",
-    "compat.v1.sparse.reduce_sum compat.v1.sparse_reduce_sum": "tf.ops.sparse.sparse_math:reduce_sum_v1",
-    "sparse.reorder": "tf.ops.sparse.sparse:reorder",
-    "compat.v1.sparse_reorder": "tf.ops.sparse.sparse:reorder",
-    "sparse.reset_shape": "tf.ops.sparse.sparse:reset_shape",
-    "compat.v1.sparse_reset_shape": "tf.ops.sparse.sparse:reset_shape",
-    "sparse.reshape": "tf.ops.sparse.sparse:reshape",
-    "compat.v1.sparse_reshape": "tf.ops.sparse.sparse:reshape",
-    "sparse.retain": "tf.ops.sparse.sparse:retain",
-    "compat.v1.sparse_retain": "tf.ops.sparse.sparse:retain",
-    "sparse.slice": "tf.ops.sparse.sparse:slice_sparse",
-    "compat.v1.sparse_slice": "tf.ops.sparse.sparse:slice_sparse",
-    "sparse.sparse_dense_matmul": "tf.ops.sparse.sparse_math:sparse_dense_matmul",
-    "compat.v1.sparse_tensor_dense_matmul": "tf.ops.sparse.sparse_math:sparse_dense_matmul",
+    "sparse.slice compat.v1.sparse_slice": "tf.ops.sparse.sparse:slice_sparse",
     "sparse.split": "tf.ops.sparse.sparse:split",
     "compat.v1.sparse.split compat.v1.sparse_split": "tf.ops.sparse.sparse:split_v1",
-    "sparse.to_dense": "tf.ops.sparse.sparse:to_dense",
-    "compat.v1.sparse_tensor_to_dense sparse_tensor_to_dense": "tf.ops.sparse.sparse:to_dense",
+    "sparse.to_dense compat.v1.sparse_tensor_to_dense sparse_tensor_to_dense": "tf.ops.sparse.sparse:to_dense",
     "compat.v1.sparse_to_dense": "tf.ops.sparse.sparse:sparse_to_dense",
-    "sparse.to_indicator": "tf.ops.sparse.sparse:to_indicator",
-    "compat.v1.sparse_to_indicator": "tf.ops.sparse.sparse:to_indicator",
-    "sparse.transpose": "tf.ops.sparse.sparse:transpose",
-    "compat.v1.sparse_transpose": "tf.ops.sparse.sparse:transpose",
+    "sparse.add sparse.maximum sparse.minimum sparse.reduce_max sparse.reduce_sum": _DENSE,
+    "compat.v1.sparse_add compat.v1.sparse_maximum compat.v1.sparse_minimum": _DENSE,
+    "compat.v1.sparse_reduce_max compat.v1.sparse_reduce_sum": _DENSE,
+    "sparse.sparse_dense_matmul compat.v1.sparse_tensor_dense_matmul": Absent(
+        "Use tf.linalg.matmul(tf.sparse.to_dense(a), b)."
+    ),
+    "sparse.eye": Absent("Use tf.sparse.from_dense(tf.eye(rows, columns))."),
 }

@@ -10,7 +10,6 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import SparseTensorSpec
 from tfrkit.model.sparse import Sparse
 from tfrkit.tf.ops.math import arithmetic
-from tfrkit.tf.ops.sparse.sparse_math import multiply_dense
 from tfrkit.tf.tensors.dtype import DType, dtype_of_numpy
 from tfrkit.tf.tensors.tensor import Tensor
 from tfrkit.tf.tensors.tensor_shape import TensorShape
@@ -175,7 +174,11 @@ class SparseTensor:
     def _with(self, function: Any, other: Any) -> SparseTensor:
         given = _plain(other)
         dense = convert(given, self.sparse.dtype) if not isinstance(other, Tensor) else given
-        return SparseTensor.of(multiply_dense(function, self.sparse, dense))
+        sparse = self.sparse
+        there = np.broadcast_to(np.asarray(dense), sparse.shape)[tuple(sparse.indices.T)]
+        return SparseTensor.of(
+            Sparse.unchecked(sparse.indices, function(sparse.values, there), sparse.dense_shape)
+        )
 
 
 def _plain(value: Any) -> Any:

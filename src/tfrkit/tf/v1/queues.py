@@ -1,68 +1,107 @@
-"""Queues of tuples of values, as TensorFlow has them: bounded, blocking, for any number of threads.
+"""TensorFlow's queues of tuples of Tensors: FIFOQueue, RandomShuffleQueue, and queues of strings that fill themselves.
 
-Which waiting element comes out is a matter of the class: the oldest, a random one, the smallest. A dequeue of several
-takes them as they come, so that it may be larger than the capacity; if the queue is closed before there are enough,
-they go back.
+They are bounded and blocking, for any number of threads. A dequeue of several elements takes them as they arrive, so
+that it may be larger than the capacity; if the queue is closed before there are enough, they go back.
 """
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from tfrkit.data.batch.collate import collate
-from tfrkit.data.batch.pad import pad_values
 from tfrkit.errors import CancelledError, InvalidArgumentError, OutOfRangeError
-from tfrkit.model.element_spec import compatible_shapes
-from tfrkit.model.shapes import Dims
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import as_dtype as plain_dtype
+from tfrkit.stores.glob_files import glob_files
+from tfrkit.tf.functions.lift import unwrap, unwrap_argument
+from tfrkit.tf.tensors.conversion import convert_to_tensor
+from tfrkit.tf.tensors.dtype import as_dtype
+from tfrkit.tf.tensors.tensor import Tensor
+from tfrkit.tf.tensors.tensor_shape import TensorShape, as_shape
 from tfrkit.values.operands import convert, shape_of
 from tfrkit.values.philox import make_philox
+from tfrkit.values.seeds import get_seeds
 
-__all__ = ["EpochsQueue", "FifoQueue", "PaddingQueue", "PriorityQueue", "ShuffleQueue"]
+__all__ = ["FIFOQueue", "QueueBase", "RandomShuffleQueue", "match_filenames_once", "string_input_producer"]
 
 _numbers: Final = itertools.count()
 Row = tuple[Any, ...]
 
 
-class FifoQueue:
-    """First in, first out.
+class QueueBase:
+    """A queue, first in, first out; subclasses choose another order.
 
     Args:
-        dtypes: types of the parts of an element.
+        capacity: the largest number of elements that wait; negative: any number.
+        dtypes: types of the components of an element, or the type of the only one.
         shapes: their shapes; None if they are not known.
-        capacity: how many elements wait at most; negative: any number.
+        names: of the components; elements are then dicts.
         name: for messages.
     """
 
     kind = "FIFOQueue"
 
-    def __init__(
-        self, dtypes: Sequence[np.dtype[Any]], shapes: Sequence[Dims | None] | None, capacity: int, name: str
-    ) -> None:
-        self.dtypes = list(dtypes)
-        self.shapes = None if shapes is None else list(shapes)
+    def __init__(self, capacity: Any, dtypes: Any, shapes: Any, names: Any, name: str) -> None:
+        self._given_types = list(dtypes) if isinstance(dtypes, (list, tuple)) else [dtypes]
+        if not self._given_types:
+            raise InvalidArgumentError("Length for attr 'component_types' of 0 must be at least minimum 1")
+        self._dtypes = [as_dtype(each) for each in self._given_types]
+        self._plain_types = [plain_dtype(each) for each in self._given_types]
+        self._shapes = _known_shapes(shapes, [each.name for each in self._dtypes])
+        self._names = None if names is None else list(names)
+        if self._names is not None and len(self._names) != len(self._dtypes):
+            raise ValueError(
+                "List of names must have the same length as the list of dtypes, received "
+                f"len(names)={len(self._names)},len(dtypes)={len(self._dtypes)}"
+            )
         self.name = f"_{next(_numbers)}_{name}"
-        self._rows: Any = self._empty()
-        self._capacity = capacity if capacity >= 0 else 2**63
+        self._rows: Any = deque()  # of Row
+        self._capacity = int(capacity) if int(capacity) >= 0 else 2**63
         self._changed = threading.Condition()
-        self._taking = threading.Lock()  # one dequeue after another, however much it takes
+        self._taking = threading.Lock()  # one dequeue after another, whatever its size
         self._closed = False
-        self._cancelled = False  # enqueues that wait shall not go on waiting
-        self._waiting = 0  # enqueues that began before it was closed
+        self._cancelled = False  # enqueues that wait must fail
+        self._waiting = 0  # enqueues that began before the queue was closed
 
-    # ---- what waits, and which comes next; with the lock held
+    @property
+    def queue_ref(self) -> QueueBase:
+        """The queue itself: there is no graph that refers to it."""
+        return self
 
-    def _empty(self) -> Any:
-        return deque()
+    @staticmethod
+    def from_list(index: Any, queues: Any) -> QueueBase:
+        """Return one of several queues, by its number.
 
-    def _put(self, row: Row) -> None:
-        self._rows.append(row)
+        Raises:
+            TypeError: something else is among them.
+        """
+        if not queues or not all(isinstance(each, QueueBase) for each in queues):
+            raise TypeError("A list of queues expected")
+        chosen: QueueBase = queues[int(unwrap(index))]
+        return chosen
+
+    @property
+    def dtypes(self) -> list[Any]:
+        """The types of the components, as they were passed."""
+        return list(self._given_types)
+
+    @property
+    def shapes(self) -> list[TensorShape]:
+        """The shapes of the components; unknown if none were passed."""
+        return list(self._shapes) if self._shapes is not None else [TensorShape(None)] * len(self._dtypes)
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the components, or None."""
+        return self._names
+
+    # ---- which element comes next; with the lock held
 
     def _pop(self) -> Row:
         row: Row = self._rows.popleft()
@@ -77,26 +116,30 @@ class FifoQueue:
 
     # ---- enqueue
 
-    def enqueue(self, values: Sequence[Any]) -> None:
+    def enqueue(self, vals: Any, name: str | None = None) -> None:
         """Add an element; wait until there is room.
 
+        Args:
+            vals: one value, a list or tuple of values, or a dict if the components have names.
+            name: ignored.
+
         Raises:
-            CancelledError: the queue is closed, or was while this waited and was told not to.
-            ValueError: a part has another shape.
+            CancelledError: the queue is closed, or was closed with `cancel_pending_enqueues` while this waited.
+            ValueError: a component has another shape.
         """
-        row = tuple(convert(value, dtype) for value, dtype in zip(values, self.dtypes, strict=True))
+        row = self._converted(vals)
         for number, value in enumerate(row):
             self._check_shape(number, shape_of(value))
         self._add([row])
 
-    def enqueue_many(self, columns: Sequence[Any]) -> None:
-        """Add the rows of columns; wait for room for each.
+    def enqueue_many(self, vals: Any, name: str | None = None) -> None:
+        """Add the rows of Tensors; wait for room for each.
 
         Raises:
-            CancelledError: as of `enqueue`; those before are in the queue.
-            ValueError: there are different numbers of rows, or they have another shape.
+            CancelledError: as of `enqueue`; the rows before are in the queue.
+            ValueError: the Tensors differ in their number of rows, or rows have another shape.
         """
-        parts = [convert(value, dtype) for value, dtype in zip(columns, self.dtypes, strict=True)]
+        parts = self._converted(vals)
         counts: list[int] = []
         for number, part in enumerate(parts):
             shape = shape_of(part)
@@ -108,9 +151,41 @@ class FifoQueue:
             self._check_shape(number, shape[1:])
         self._add(zip(*parts, strict=True))
 
+    def _converted(self, vals: Any) -> Row:
+        """The components of an element, or columns of them, in their types."""
+        if isinstance(vals, Mapping):
+            if not self._names:
+                raise ValueError("Queue must have names to enqueue a dictionary")
+            if sorted(self._names) != sorted(vals):
+                raise ValueError(
+                    "Keys in dictionary to enqueue do not match names of Queue.  "
+                    f"Dictionary: {sorted(vals)},Queue: {sorted(self._names)}"
+                )
+            listed = [vals[key] for key in self._names]
+        else:
+            if self._names:
+                raise ValueError("You must enqueue a dictionary in a Queue with names")
+            listed = list(vals) if isinstance(vals, (list, tuple)) else [vals]
+        listed = listed[: len(self._dtypes)]  # TensorFlow ignores further values, too
+        for number, (value, dtype) in enumerate(zip(listed, self._dtypes, strict=False)):
+            if isinstance(value, Tensor) and value.dtype != dtype:
+                raise ValueError(
+                    f"component_{number}: Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                    f"{value.dtype.name}: {value!r}"
+                )
+        if len(listed) < len(self._dtypes):
+            types = [each.name for each in self._dtypes]
+            have = [convert_to_tensor(*pair).dtype.name for pair in zip(listed, types, strict=False)]
+            raise InvalidArgumentError(
+                f"Signature mismatch, have: {', '.join(['resource', *have])}-> "
+                f"expected: {', '.join(['resource', *types])}->"
+            )
+        pairs = zip(listed, self._plain_types, strict=True)
+        return tuple(convert(unwrap_argument(value), dtype) for value, dtype in pairs)
+
     def _check_shape(self, number: int, shape: tuple[int, ...]) -> None:
-        wanted = None if self.shapes is None else self.shapes[number]
-        if not compatible_shapes(wanted, shape):
+        wanted = shape if self._shapes is None else tuple(self._shapes[number])
+        if shape != wanted:
             raise ValueError(f"Shapes {shape} and {wanted} are incompatible")
 
     def _add(self, rows: Iterable[Row]) -> None:
@@ -124,7 +199,7 @@ class FifoQueue:
                         self._changed.wait()
                     if self._cancelled:
                         raise CancelledError("Enqueue operation was cancelled")
-                    self._put(row)
+                    self._rows.append(row)
                     self._changed.notify_all()
             finally:
                 self._waiting -= 1
@@ -132,65 +207,64 @@ class FifoQueue:
 
     # ---- dequeue
 
-    def dequeue(self) -> Row:
+    def dequeue(self, name: str | None = None) -> Any:
         """Take an element; wait until there is one.
 
         Raises:
-            OutOfRangeError: there is none, and the queue is closed.
+            OutOfRangeError: the queue is empty and closed.
         """
-        return self._take(1, fewer=False)[0]
+        return self._wrapped(self._take(1, fewer=False)[0])
 
-    def dequeue_many(self, count: int) -> Row:
-        """Take several, as columns.
+    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+        """Take n elements, as Tensors with n rows.
 
         Raises:
-            OutOfRangeError: there are not so many, and the queue is closed.
+            OutOfRangeError: there are fewer, and the queue is closed.
         """
-        return self._columns("DequeueManyOp", count, fewer=False)
+        return self._wrapped(self._columns("DequeueManyOp", int(unwrap(n)), fewer=False))
 
-    def dequeue_up_to(self, count: int) -> Row:
-        """Take several, or what is left if the queue is closed.
+    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+        """Take n elements, or what is left if the queue is closed.
 
         Raises:
             OutOfRangeError: nothing is left.
         """
-        return self._columns("DequeueUpToOp", count, fewer=True)
+        return self._wrapped(self._columns("DequeueUpToOp", int(unwrap(n)), fewer=True))
 
     def next_work(self) -> bytes:
         """Take the name of a file, for a reader.
 
         Raises:
-            InvalidArgumentError: the elements are none.
+            InvalidArgumentError: the elements are not names.
         """
-        if len(self.dtypes) != 1:
+        if len(self._plain_types) != 1:
             raise InvalidArgumentError("Expected single component queue")
-        if self.dtypes[0].kind != "O":
+        if self._plain_types[0].kind != "O":
             raise InvalidArgumentError("Expected queue with single string component")
-        (name,) = self.dequeue()
-        if isinstance(name, bytes):
-            return name
-        if name.size != 1:
-            raise InvalidArgumentError("Expected to dequeue a one-element string tensor")
-        found: bytes = name.to_numpy().item()
-        return found
+        (found,) = self._take(1, fewer=False)[0]
+        if isinstance(found, BytesColumn):
+            if found.size != 1:
+                raise InvalidArgumentError("Expected to dequeue a one-element string tensor")
+            found = found.to_numpy().item()
+        return bytes(found)
+
+    def _wrapped(self, row: Row) -> Any:
+        tensors = [Tensor(value) for value in row]
+        if self._names:
+            return dict(zip(self._names, tensors, strict=True))
+        return tensors[0] if len(tensors) == 1 else tensors
 
     def _columns(self, verb: str, count: int, *, fewer: bool) -> Row:
         if count < 0:
             raise InvalidArgumentError(f"{verb} requested {count} < 0 elements")
-        if self.shapes is None:
+        if self._shapes is None:
             raise InvalidArgumentError(
                 f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have specified shapes."
             )
         if not count:
-            shapes = [tuple(size or 0 for size in shape or ()) for shape in self.shapes]
-            return tuple(
-                convert(np.zeros((0, *shape), dtype), dtype)
-                for shape, dtype in zip(shapes, self.dtypes, strict=True)
-            )
-        return self._stack(self._take(count, fewer=fewer))
-
-    def _stack(self, rows: list[Row]) -> Row:
-        made: Row = collate(rows)
+            pairs = zip(self._shapes, self._plain_types, strict=True)
+            return tuple(convert(np.zeros((0, *shape), dtype), dtype) for shape, dtype in pairs)
+        made: Row = collate(self._take(count, fewer=fewer))
         return made
 
     def _take(self, count: int, *, fewer: bool) -> list[Row]:
@@ -217,16 +291,17 @@ class FifoQueue:
 
     # ---- the queue as a whole
 
-    def size(self) -> int:
-        """How many elements wait."""
+    def size(self, name: str | None = None) -> Tensor:
+        """Return the number of elements that wait."""
         with self._changed:
-            return len(self._rows)
+            return Tensor(np.int32(len(self._rows)))
 
-    def close(self, *, cancel_pending_enqueues: bool = False) -> None:
-        """Take no more elements; those that wait can still be taken out.
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> None:
+        """Accept no more elements; those that wait can still be taken.
 
         Args:
-            cancel_pending_enqueues: enqueues that wait for room fail; else they are done when there is room.
+            cancel_pending_enqueues: enqueues that wait for room fail; else they complete when there is room.
+            name: ignored.
 
         Raises:
             CancelledError: it is closed already.
@@ -238,63 +313,54 @@ class FifoQueue:
             self._cancelled = self._cancelled or cancel_pending_enqueues
             self._changed.notify_all()
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether it takes no more elements."""
-        return self._closed
+    def is_closed(self, name: str | None = None) -> Tensor:
+        """Return whether it accepts no more elements."""
+        return Tensor(np.bool_(self._closed))
 
 
-class PaddingQueue(FifoQueue):
-    """First in, first out; several elements are padded with zeros to the largest of them."""
+class FIFOQueue(QueueBase):
+    """First in, first out."""
 
-    kind = "PaddingFIFOQueue"
+    def __init__(
+        self,
+        capacity: Any,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "fifo_queue",
+    ) -> None:
+        super().__init__(capacity, dtypes, shapes, names, name)
 
-    def _stack(self, rows: list[Row]) -> Row:
-        assert self.shapes is not None
-        fills = [b"" if dtype.kind == "O" else dtype.type(0) for dtype in self.dtypes]
-        columns = zip(*rows, strict=True)
-        return tuple(
-            pad_values(column, shape or (), fill, number)
-            for number, (column, shape, fill) in enumerate(zip(columns, self.shapes, fills, strict=True))
-        )
 
-
-class ShuffleQueue(FifoQueue):
-    """A random one of those that wait, in TensorFlow's order for the seeds.
-
-    Args:
-        dtypes: as of a FifoQueue.
-        shapes: as of a FifoQueue.
-        capacity: as of a FifoQueue.
-        name: for messages.
-        least: so many stay, as long as the queue is not closed.
-        seeds: two of them.
+class RandomShuffleQueue(QueueBase):
+    """A random one of the elements that wait, in TensorFlow's order for a seed.
 
     Raises:
-        InvalidArgumentError: there is no room for more than those that stay.
+        InvalidArgumentError: `min_after_dequeue` leaves no room for elements to take.
     """
 
     kind = "RandomShuffleQueue"
 
     def __init__(
         self,
-        dtypes: Sequence[np.dtype[Any]],
-        shapes: Sequence[Dims | None] | None,
-        capacity: int,
-        name: str,
-        least: int,
-        seeds: tuple[int, int],
+        capacity: Any,
+        min_after_dequeue: Any,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        seed: int | None = None,
+        shared_name: str | None = None,
+        name: str = "random_shuffle_queue",
     ) -> None:
-        super().__init__(dtypes, shapes, capacity, name)
-        if least < 0:
-            raise InvalidArgumentError(f"min_after_dequeue {least} must be >= 0")
-        if least >= self._capacity:
-            raise InvalidArgumentError(f"min_after_dequeue {least} must be < capacity {capacity}")
-        self._least = least
-        self._random = make_philox(*seeds)
-
-    def _empty(self) -> Any:
-        return []
+        super().__init__(capacity, dtypes, shapes, names, name)
+        self._rows = []
+        self._least = int(min_after_dequeue)
+        if self._least < 0:
+            raise InvalidArgumentError(f"min_after_dequeue {self._least} must be >= 0")
+        if self._least >= self._capacity:
+            raise InvalidArgumentError(f"min_after_dequeue {self._least} must be < capacity {int(capacity)}")
+        self._random = make_philox(*get_seeds(seed))
 
     def _pop(self) -> Row:
         rows = self._rows
@@ -311,67 +377,95 @@ class ShuffleQueue(FifoQueue):
         return len(self._rows) - (0 if self._closed else self._least)
 
 
-class PriorityQueue(FifoQueue):
-    """The one whose first part, an int64, is smallest; the oldest of equals."""
+class _EpochsQueue(QueueBase):
+    """Strings again and again, in a new order each time if there is a random generator; it fills itself."""
 
-    kind = "PriorityQueue"
-
-    def _empty(self) -> Any:
-        return []
-
-    def _put(self, row: Row) -> None:
-        heapq.heappush(self._rows, (int(row[0]), next(_numbers), row))
-
-    def _pop(self) -> Row:
-        row: Row = heapq.heappop(self._rows)[2]
-        return row
-
-    def _put_back(self, rows: list[Row]) -> None:
-        for row in rows:
-            self._put(row)
-
-
-class EpochsQueue(FifoQueue):
-    """Values again and again, each time in another order if that is wanted; nobody has to fill it.
-
-    Args:
-        values: one array or BytesColumn, whose rows are the elements.
-        dtype: their type.
-        epochs: how often; None: without end. The queue is closed after the last.
-        seeds: for the orders, which are TensorFlow's; None keeps the order.
-        name: for messages.
-    """
-
-    def __init__(
-        self,
-        values: Any,
-        dtype: np.dtype[Any],
-        *,
-        epochs: int | None,
-        seeds: tuple[int, int] | None,
-        name: str,
-    ) -> None:
-        super().__init__([dtype], [shape_of(values)[1:]], -1, name)
-        self._values = list(values)
+    def __init__(self, strings: BytesColumn, epochs: int | None, random: Any, name: str) -> None:
+        super().__init__(-1, "string", [[]], None, name)
+        self._strings = strings.to_list()
         self._left = epochs
-        self._random = None if seeds is None else make_philox(*seeds)
+        self._random = random
 
     def _ready(self) -> int:
         if not self._rows and not self._closed:
-            if self._left == 0 or not self._values:
+            if self._left == 0 or not self._strings:
                 self._closed = True
             else:
                 self._left = None if self._left is None else self._left - 1
-                self._rows.extend((value,) for value in self._next_order())
+                self._rows.extend((string,) for string in self._next_order())
         return len(self._rows)
 
-    def _next_order(self) -> list[Any]:
-        """The values in the order of the next epoch, as TensorFlow's random_shuffle gives it."""
-        order = list(self._values)
+    def _next_order(self) -> list[bytes]:
+        """The strings in the order of the next epoch, as TensorFlow's random_shuffle returns it."""
+        order = list(self._strings)
         if self._random is not None:
             count = len(order)
-            drawn = self._random.uint32(-(-(count - 1) // 4) * 4).tolist()  # it takes whole groups of four
+            drawn = self._random.uint32(-(-(count - 1) // 4) * 4).tolist()  # it draws whole groups of four
             for at in range(count - 1):
                 other = at + drawn[at] % (count - at)
                 order[at], order[other] = order[other], order[at]
         return order
+
+
+def string_input_producer(
+    string_tensor: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,  # noqa: ARG001
+    shared_name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
+    cancel_op: Any = None,  # noqa: ARG001
+) -> QueueBase:
+    """Return a queue of strings, such as names of files, that fills itself.
+
+    Args:
+        string_tensor: the strings.
+        num_epochs: how often each comes; the queue is then closed. None: without end.
+        shuffle: use another order every time, TensorFlow's for a seed.
+        seed: for the orders.
+        capacity: ignored: nothing waits.
+        shared_name: ignored.
+        name: for messages.
+        cancel_op: ignored.
+
+    Raises:
+        ValueError: there are no strings, or `num_epochs` is not positive.
+    """
+    if not isinstance(string_tensor, Tensor) and not string_tensor:
+        raise ValueError("string_input_producer requires a non-null input tensor")
+    strings = convert_to_tensor(string_tensor, "string").value
+    if not isinstance(strings, BytesColumn) or strings.ndim != 1:
+        raise ValueError(f"Shapes {np.shape(strings)[1:]} and () are not compatible")
+    if num_epochs is not None and num_epochs <= 0:
+        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
+    random = make_philox(*get_seeds(seed)) if shuffle else None
+    return _EpochsQueue(strings, num_epochs, random, name or "input_producer")
+
+
+def match_filenames_once(pattern: Any, name: str | None = None) -> Tensor:  # noqa: ARG001
+    """Return the names of the files that now match a pattern, or one of several; sorted."""
+    given = convert_to_tensor(pattern, "string").value
+    patterns = [given] if isinstance(given, bytes) else list(given)
+    found = glob_files([each.decode("utf-8", "surrogateescape") for each in patterns])
+    return convert_to_tensor([each.encode("utf-8", "surrogateescape") for each in found], "string")
+
+
+def _known_shapes(shapes: Any, types: list[str]) -> list[TensorShape] | None:
+    if shapes is None:
+        return None
+    if isinstance(shapes, int):
+        raise TypeError(
+            "Shapes must be a TensorShape or a list or tuple of TensorShapes, got <class 'int'> instead."
+        )
+    if not isinstance(shapes, (list, tuple)) or all(each is None or isinstance(each, int) for each in shapes):
+        shapes = [shapes]  # one shape, or its sizes
+    made = [as_shape(each) for each in shapes]
+    if not all(each.is_fully_defined() for each in made):
+        raise ValueError(f"All shapes must be fully defined: {made}")
+    if len(made) != len(types):
+        shown = ", ".join(f"[{','.join(map(str, each))}]" for each in made)
+        raise InvalidArgumentError(
+            f"Different number of component types.  Types: {', '.join(types)}, Shapes: [{shown}]"
+        )
+    return made

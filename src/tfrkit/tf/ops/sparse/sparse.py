@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.sparse import Sparse
 from tfrkit.tf.ops.ragged.ragged_index import take_rows
 from tfrkit.tf.ops.strings.string_values import shape_text
 from tfrkit.values.to_array import to_array
 
 __all__ = [
-    "concat", "concat_v1", "expand_dims", "eye", "fill_empty_rows", "from_dense", "reorder", "reset_shape", "reshape",
+    "concat", "concat_v1", "expand_dims", "fill_empty_rows", "from_dense", "reorder", "reset_shape", "reshape",
     "retain", "slice_sparse", "sparse_to_dense", "split", "split_v1", "to_dense", "to_indicator", "transpose",
 ]  # fmt: skip
 
@@ -359,20 +359,6 @@ def fill_empty_rows(sp_input: Any, default_value: Any) -> tuple[Sparse, npt.NDAr
     whole = np.concatenate([sparse.indices, places])
     order = np.argsort(whole[:, 0], kind="stable")  # by rows only: within a row the order stays
     return Sparse.unchecked(whole[order], take_rows(values, order), sparse.dense_shape), empty
-
-
-def eye(num_rows: Any, num_columns: Any = None, dtype: Any = "float32") -> Sparse:
-    """Ones on the diagonal.
-
-    >>> eye(2, 3).shape
-    (2, 3)
-    """
-    rows = int(num_rows)
-    columns = rows if num_columns is None else int(num_columns)
-    places = np.repeat(np.arange(min(rows, columns))[:, None], 2, axis=1)
-    return Sparse.unchecked(
-        places, np.ones(len(places), as_dtype(dtype)), np.array([rows, columns], np.int64)
-    )
 
 
 def _sparse(value: Any) -> Sparse:

@@ -6,17 +6,16 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError, OutOfRangeError
-from tfrkit.tf.v1.reader_state import ReaderState
-from tfrkit.tf.v1.record_reader import (
-    FixedLengthRecordReader,
-    IdentityReader,
-    TextLineReader,
-    TFRecordReader,
-)
+from tfrkit.tf.v1.readers import TFRecordReader
 
 
 class Names:
     """A queue of names."""
+
+    @property
+    def queue_ref(self):
+        """The queue itself."""
+        return self
 
     def __init__(self, *names):
         self.names = [str(name).encode() for name in names]
@@ -42,19 +41,19 @@ def test_files_are_counted_when_the_next_read_notices(files):
     reader, names = TFRecordReader(), Names(*files)
     seen = []
     for _ in range(3):
-        value = reader.read(names).value
-        seen.append((value, reader.num_records_produced(), reader.num_work_units_completed()))
+        value = reader.read(names).value.numpy()
+        seen.append((value, int(reader.num_records_produced()), int(reader.num_work_units_completed())))
     assert seen == [(b"a0", 1, 0), (b"a1", 2, 0), (b"c0", 3, 2)]
     with pytest.raises(OutOfRangeError):
         reader.read(names)
-    assert reader.num_work_units_completed() == 3
+    assert int(reader.num_work_units_completed()) == 3
 
 
 def test_reading_several_stops_at_the_end_of_a_file(files):
     reader, names = TFRecordReader(), Names(*files)
-    assert reader.read_up_to(names, 9).values == [b"a0", b"a1"]
-    assert reader.num_work_units_completed() == 1
-    assert reader.read_up_to(names, 0).values == []
+    assert reader.read_up_to(names, 9).values.numpy().tolist() == [b"a0", b"a1"]
+    assert int(reader.num_work_units_completed()) == 1
+    assert reader.read_up_to(names, 0).values.numpy().tolist() == []
     with pytest.raises(InvalidArgumentError):
         reader.read_up_to(names, -1)
 
@@ -64,14 +63,17 @@ def test_state_in_the_middle_of_a_file(tmp_path, compression):
     path = tmp_path / "x"
     with tfr.TFRecordWriter(path, compression) as writer:
         writer.write_many([b"x" * n for n in range(200)])
-    reader, names = TFRecordReader(compression), Names(path)
+    reader, names = TFRecordReader(options=compression), Names(path)
     for _ in range(77):
         reader.read(names)
-    other = TFRecordReader(compression)
+    other = TFRecordReader(options=compression)
     other.restore_state(reader.serialize_state())
-    assert other.num_records_produced() == 77
-    assert other.read(Names()) == reader.read(names)
-    assert other.read_up_to(Names(), 500) == reader.read_up_to(names, 500)
+    assert int(other.num_records_produced()) == 77
+    mine, theirs = other.read(Names()), reader.read(names)
+    assert (mine.key.numpy(), mine.value.numpy()) == (theirs.key.numpy(), theirs.value.numpy())
+    rest, others = other.read_up_to(Names(), 500), reader.read_up_to(names, 500)
+    assert rest.keys.numpy().tolist() == others.keys.numpy().tolist()
+    assert rest.values.numpy().tolist() == others.values.numpy().tolist()
 
 
 def test_state_that_is_none_resets(files):
@@ -80,12 +82,13 @@ def test_state_that_is_none_resets(files):
     for state, text in (
         (b"xxx", "Could not parse state"),
         (b"\x08\x05", "Inconsistent work started vs. finished"),
+        (b"\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "Unexpected negative value"),
     ):
         with pytest.raises(InvalidArgumentError, match=text):
             reader.restore_state(state)
-        assert reader.num_records_produced() == 0
+        assert int(reader.num_records_produced()) == 0
     with pytest.raises(NotFoundError):
-        reader.restore_state(ReaderState(1, 0, 0, b"no such file").to_bytes(0))
+        reader.restore_state(b'\x08\x01"\x0cno such file')
 
 
 def test_damage_repeats_and_a_missing_file_does_not(files, tmp_path):
@@ -94,31 +97,9 @@ def test_damage_repeats_and_a_missing_file_does_not(files, tmp_path):
     reader, names = TFRecordReader(), Names(tmp_path / "none", tmp_path / "bad", files[2])
     with pytest.raises(NotFoundError):
         reader.read(names)
-    assert reader.read(names).value == b"a0"
+    assert reader.read(names).value.numpy() == b"a0"
     for _ in range(2):
         with pytest.raises(DataLossError, match="truncated record at 18"):
             reader.read(names)
     reader.reset()
-    assert reader.read(names).value == b"c0"
-
-
-def test_other_readers_go_on_from_states(tmp_path):
-    (tmp_path / "x").write_bytes(b"one\ntwo\nthree")
-    for make in (TextLineReader, lambda: FixedLengthRecordReader(3)):
-        reader, names = make(), Names(tmp_path / "x")
-        reader.read(names)
-        other = make()
-        other.restore_state(reader.serialize_state())
-        assert other.read(Names()) == reader.read(names)
-    reader = IdentityReader()
-    assert reader.read(Names("a")).key == b"a"
-    assert reader.serialize_state() == b'\x08\x01\x10\x01\x18\x01"\x01a'
-
-
-def test_arguments_are_checked():
-    with pytest.raises(InvalidArgumentError, match="header_bytes must be >= 0 not -1"):
-        FixedLengthRecordReader(4, -1)
-    with pytest.raises(InvalidArgumentError, match="skip_header_lines must be >= 0 not -1"):
-        TextLineReader(-1)
-    with pytest.raises(InvalidArgumentError, match="without end"):
-        FixedLengthRecordReader(0)
+    assert reader.read(names).value.numpy() == b"c0"
