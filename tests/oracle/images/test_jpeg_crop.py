@@ -63,22 +63,6 @@ def test_sides_differ_from_the_whole_image():
     assert not np.array_equal(part, whole[:, 16:48])
 
 
-@tf_rule("6 decode_and_crop_jpeg cut")
-def test_rows_behind_the_window_may_be_missing():
-    chosen = random.Random(6)
-    values = 0
-    for seed in range(80):
-        contents = write(
-            Layout(67, 33, chosen.choice([((2, 2), (1, 1), (1, 1)), ((1, 1),)]), density=20), seed
-        )
-        cut = contents[: chosen.randint(contents.index(b"\xff\xda") + 10, len(contents))]
-        found = both(
-            cut, window(chosen, 67, 33), what=seed, acceptable_fraction=chosen.choice([1, 1, 0.5, 0]), **CROP
-        )
-        values += not isinstance(found, Failure)
-    assert values > 15
-
-
 @tf_rule("6 decode_and_crop_jpeg window")
 @pytest.mark.parametrize(
     ("given", "message"),

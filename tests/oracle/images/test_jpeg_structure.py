@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 
 from tests.oracle.support.jpeg_compare import both, is_unimplemented
@@ -149,12 +148,3 @@ def test_what_stands_between_segments(before, fine):
     contents = write(Layout(17, 23))
     at = contents.index(b"\xff\xc0")
     assert isinstance(both(contents[:at] + before + contents[at:]), Failure) != fine
-
-
-@tf_rule("6 decode_jpeg progressive parts")
-def test_progressive_file_without_its_last_scans_is_refused():
-    contents = jpeg(40, 33, progressive=True)
-    last = contents.rindex(b"\xff\xda")
-    cut = contents[: contents.rindex(b"\xff\xc4", 0, last)] + b"\xff\xd9"
-    assert is_unimplemented(both(cut))
-    assert np.asarray(both(contents)).shape == (40, 33, 3)

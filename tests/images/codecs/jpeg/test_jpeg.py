@@ -14,9 +14,7 @@ import tfrkit as tfr
 from tests.oracle.support.jpeg_files import jpeg
 from tests.oracle.support.jpeg_writer import Layout, write
 from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame
-from tfrkit.images.codecs.jpeg.jpeg_progress import is_smoothed
 from tfrkit.images.codecs.jpeg.jpeg_ratio import enlarged, reduced, spread
-from tfrkit.images.codecs.jpeg.jpeg_replay import replay
 
 
 def claiming(contents: bytes, height: int, width: int) -> bytes:
@@ -40,7 +38,7 @@ def test_kinds_of_contents(kind):
     ("contents", "reason"),
     [
         (jpeg(9, 7)[:30], "The file ends before it says the size of the image."),
-        (jpeg(9, 7)[:-30], "try_recover_truncated=True decodes files that are cut"),
+        (jpeg(9, 7)[:-30], r"The file is cut \(.*\). try_recover_truncated=True decodes what is there of it"),
         (
             write(Layout(9, 7, precision=12)),
             r"The coding \(marker 0xffc0, 12 bits\) is none that TensorFlow decodes",
@@ -81,10 +79,33 @@ def test_claimed_sizes_take_no_memory(height):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("progressive", [False, True])
+def test_cut_file_is_recovered_on_request_only(progressive):
+    contents = jpeg(120, 33, progressive=progressive)
+    cut = contents[: len(contents) * 2 // 3]
+    for options in ({}, {"acceptable_fraction": 0.1}):
+        with pytest.raises(tfr.errors.InvalidArgumentError, match=r"The file is cut \(Premature end of JPEG"):
+            tfr.image.decode_jpeg(cut, **options)
+    found, whole = tfr.image.decode_jpeg(cut, try_recover_truncated=True), tfr.image.decode_jpeg(contents)
+    assert found.shape == whole.shape
+    assert progressive or np.array_equal(found[:32], whole[:32])
+    part = tfr.image.decode_and_crop_jpeg(cut, [0, 0, 20, 20], try_recover_truncated=True)
+    assert part.shape == (20, 20, 3)
+
+
+def test_damage_that_is_decoded_is_logged(caplog):
+    contents = jpeg(40, 33)
+    at = contents.index(b"\xff\xda") + 60
+    found = tfr.image.decode_jpeg(contents[:at] + b"\xff\xd9" + contents[at:])
+    assert found.shape == (40, 33, 3)
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "Damaged JPEG data, some pixels may be wrong. "
+        "The codec says: Corrupt JPEG data: premature end of data segment."
+    )
+
+
 def test_what_the_codec_cannot_do_is_refused():
-    contents = jpeg(40, 33, progressive=True)
-    with pytest.raises(NotImplementedError, match="comes in several scans"):
-        tfr.image.decode_jpeg(contents[:-200], try_recover_truncated=True)
     odd = write(Layout(40, 33, ((2, 2), (2, 1), (1, 1))))
     with pytest.raises(
         NotImplementedError, match=r"samplings \[\(2, 2\), \(2, 1\), \(1, 1\)\] with this dct_method"
@@ -146,8 +167,7 @@ class TestFrame:
             (2, 1, 1),
             (3, 1, 1),
         ]
-        assert (frame.restart_interval, frame.sole_scan, frame.largest) == (3, True, (2, 1))
-        assert (frame.unit_columns, frame.units, len(frame.unit_blocks)) == (5, 25, 4)
+        assert (frame.has_end, frame.largest) == (True, (2, 1))
 
     @pytest.mark.parametrize(
         "data", [b"", b"\xff\xd8\xff", b"\xff\xd8\xff\xda" + bytes(20), bytes(100)], ids=str
@@ -189,42 +209,3 @@ class TestRatio:
         assert frame is not None
         assert spread(frame, 1) == [(1, 1), (4, 2), (2, 1)]
         assert spread(frame, 2) == [(1, 1), (2, 1), (2, 1)]
-
-
-class TestReplay:
-    def test_whole_scan_has_all_its_units(self):
-        contents = write(Layout(40, 40, ((1, 1),)))
-        frame = read_frame(contents[:-2] + bytes(20))
-        assert frame is not None
-        found = replay(frame, frame.scan[0], 0, recover=False)
-        assert found is not None
-        assert found.units == frame.units == 25
-
-    def test_cut_scan_has_fewer(self):
-        contents = write(Layout(40, 40, ((1, 1),), density=40))
-        frame = read_frame(contents[: len(contents) - 100])
-        assert frame is not None
-        found = replay(frame, frame.scan[0], 0, recover=False)
-        assert found is not None
-        assert 0 < found.units < 25
-        assert not found.tail
-        again = replay(frame, frame.scan[0], 0, recover=True)
-        assert again is not None
-        assert again.units >= found.units
-        assert frame.data.endswith(again.tail[-3:])
-
-    def test_tables_that_are_missing(self):
-        contents = write(Layout(40, 40, ((1, 1),))).replace(b"\xff\xc4", b"\xff\xe4")
-        frame = read_frame(contents)
-        assert frame is not None
-        assert replay(frame, frame.scan[0], 0, recover=False) is None
-
-
-def test_progressive_files_are_smoothed_only_without_their_last_scans():
-    contents = jpeg(40, 33, progressive=True)
-    frame = read_frame(contents)
-    assert frame is not None
-    assert not is_smoothed(frame)
-    cut = read_frame(contents[: contents.rindex(b"\xff\xda")])
-    assert cut is not None
-    assert is_smoothed(cut)

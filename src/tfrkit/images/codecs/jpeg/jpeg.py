@@ -40,8 +40,8 @@ def decode_jpeg(
         channels: 0 as stored, 1 gray, 3 colour.
         ratio: decode at 1/1, 1/2, 1/4 or 1/8 of the size, which is quicker.
         fancy_upscaling: smooth the colours of neighbouring pixels that share one sample.
-        try_recover_truncated: take what is missing at the end for empty, instead of raising.
-        acceptable_fraction: rows that must be there, as a part of all; those that are not are black.
+        try_recover_truncated: decode what is there of a file that is cut, instead of raising; the codec fills the rest.
+        acceptable_fraction: ignored; a file that is cut raises, however many of its rows are there.
         dct_method: "INTEGER_FAST" (the default) or "INTEGER_ACCURATE".
 
     Returns:
@@ -82,8 +82,8 @@ def decode_and_crop_jpeg(
         channels: see `decode_jpeg` for this and the other arguments.
         ratio: of the size.
         fancy_upscaling: smooth colours.
-        try_recover_truncated: take what is missing for empty.
-        acceptable_fraction: rows of the part that must be there.
+        try_recover_truncated: decode a file that is cut.
+        acceptable_fraction: ignored.
         dct_method: the transform.
 
     Raises:

@@ -49,16 +49,18 @@ def decode_jpeg_part(data: bytes, options: JpegOptions, window: tuple[int, int, 
             raise invalid_jpeg(
                 f"The crop window [{top}, {left}, {height}, {width}] is not within {whole[0]} x {whole[1]} pixels."
             )
-        options = options._replace(rows=(top, top + height))
     pixels = decode_jpeg_data(data, options)
     part = pixels[top : top + height, left : left + width].copy()
     if frame is not None and options.fancy_upscaling:
-        _mend_sides(part, frame, options, left, pixels.shape[1])
+        _mend_sides(part, frame, options, (top, left), pixels.shape[1])
     return part
 
 
-def _mend_sides(part: Pixels, frame: Frame, options: JpegOptions, left: int, width: int) -> None:
+def _mend_sides(
+    part: Pixels, frame: Frame, options: JpegOptions, corner: tuple[int, int], width: int
+) -> None:
     """Put the pixels of TensorFlow's decoder into the columns at the sides."""
+    top, left = corner
     unit = 8 // options.ratio * frame.largest[0]
     begin, right = left // unit * unit, left + part.shape[1]
     shown = frame.shown(options.channels)
@@ -73,7 +75,6 @@ def _mend_sides(part: Pixels, frame: Frame, options: JpegOptions, left: int, wid
         columns = set(range(left, right))
     if not columns:
         return
-    top = options.rows[0] if options.rows else 0
     planes = _planes(frame, options)
     for column in sorted(columns):
         levels = [planes[:, column, number].astype(np.int32) for number in range(3)]

@@ -1,11 +1,13 @@
-"""JPEG files as pixels, bit for bit as TensorFlow decodes them.
+"""JPEG files as pixels: those of TensorFlow, bit for bit, if the file is sound.
 
-The codec is libjpeg-turbo, as TensorFlow's is; here is what TensorFlow asks of it, and what it makes of damage. Takes
-JPEG data and checked options: the operations with TensorFlow's arguments are in `jpeg`.
+The codec is libjpeg-turbo, as TensorFlow's is; here is what TensorFlow asks of it. A file without an end is an error;
+what the codec makes of other damage is returned and logged. Takes JPEG data and checked options: the operations with
+TensorFlow's arguments are in `jpeg`.
 """
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from typing import Any, Final
 
@@ -13,10 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
-from tfrkit.images.codecs.jpeg.jpeg_damage import mend, tidy_header
-from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame
+from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame, tidy_header
 from tfrkit.images.codecs.jpeg.jpeg_options import JpegOptions
-from tfrkit.images.codecs.jpeg.jpeg_progress import is_smoothed
 from tfrkit.images.codecs.jpeg.jpeg_ratio import enlarged, reduced
 from tfrkit.images.codecs.jpeg.jpeg_sampling import decode_unusual_sampling
 from tfrkit.optional import require
@@ -40,6 +40,8 @@ _WARNINGS: Final = (  # how the codec's warnings begin; what begins otherwise is
 _UNKNOWN_SAMPLING: Final = "Could not determine subsampling"
 _SPACES: Final = {1: "Gray", 3: "RGB"}
 
+logger = logging.getLogger(__name__)
+
 
 def invalid_jpeg(reason: str) -> InvalidArgumentError:
     """Make TensorFlow's error for data that cannot be decoded, with the reason."""
@@ -57,7 +59,7 @@ def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
         Pixels of shape (height, width, channels).
 
     Raises:
-        InvalidArgumentError: the data is no JPEG that TensorFlow decodes.
+        InvalidArgumentError: the data is not a JPEG that TensorFlow decodes, or is cut and shall not be recovered.
         UnimplementedError: TensorFlow decodes it, and the codec cannot.
     """
     frame = read_frame(data)
@@ -67,36 +69,29 @@ def decode_jpeg_data(data: bytes, options: JpegOptions) -> Pixels:
     _check_frame(frame, channels, options)
     space = "CMYK" if frame.channels == _PRINT else _SPACES[channels]
     try:
-        if frame.height * frame.width > _MAX_PER_BYTE * len(data) and not frame.arithmetic:
-            raise ValueError("the image claims more pixels than the data can have")
         pixels = _run_codec(frame, space, options, strict=True)
-        if space == "CMYK":
-            pixels = _as_rgb(pixels, frame)
     except ValueError as error:
-        pixels = _decode_damaged(frame, space, options, channels, str(error))
-    if frame.progressive and is_smoothed(frame):
-        raise UnimplementedError(
-            "decode_jpeg of a progressive file in which scans are missing: TensorFlow's version of the codec smooths "
-            "the blocks in another way. Decode it with Pillow if the difference does not matter."
-        )
-    return pixels
+        frame = read_frame(tidy_header(frame)) or frame
+        pixels = _decode_damaged(frame, space, options, str(error))
+    return _as_rgb(pixels, frame) if space == "CMYK" else pixels
 
 
 def decode_components(data: bytes, options: JpegOptions) -> Pixels:
-    """Decode a file of four components, which are given as they are.
+    """Decode a file of four components, and return these as they are stored.
 
     Raises:
-        UnimplementedError: it is damaged, or sampled in an unusual way.
+        InvalidArgumentError: it cannot be decoded.
+        UnimplementedError: it is sampled in an unusual way.
     """
     frame = read_frame(data)
-    if frame is not None:
-        try:
-            return _run_codec(frame, "CMYK", options, strict=True)
-        except ValueError as error:
-            raise UnimplementedError(
-                f"decode_and_crop_jpeg of a file of which the codec says: {error}."
-            ) from None
-    raise invalid_jpeg("The file ends before it says the size of the image.")
+    if frame is None:
+        raise invalid_jpeg("The file ends before it says the size of the image.")
+    try:
+        return _run_codec(frame, "CMYK", options, strict=True)
+    except ValueError as error:
+        if _UNKNOWN_SAMPLING in str(error):
+            raise UnimplementedError(f"decode_and_crop_jpeg cannot decode this file: {error}.") from None
+        return _decode_damaged(frame, "CMYK", options, str(error))
 
 
 def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
@@ -116,6 +111,11 @@ def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
         raise invalid_jpeg(
             f"The image says that it has {frame.height} x {frame.width} pixels of {stored} components; "
             f"the limit is {_MAX_SAMPLES - 1} samples. Decode it with a larger ratio."
+        )
+    if frame.height * frame.width > _MAX_PER_BYTE * len(frame.data) and not frame.arithmetic:
+        raise invalid_jpeg(
+            f"The image says that it has {frame.height} x {frame.width} pixels, "
+            f"more than {len(frame.data)} bytes can hold."
         )
 
 
@@ -137,27 +137,16 @@ def _run_codec(frame: Frame, space: str, options: JpegOptions, *, strict: bool) 
     return pixels[: reduced(frame.height, options.ratio), : reduced(frame.width, options.ratio)]
 
 
-def _decode_damaged(frame: Frame, space: str, options: JpegOptions, channels: int, reason: str) -> Pixels:
-    """Decode what the codec warns of: TensorFlow goes on through most damage."""
-    tidied = read_frame(tidy_header(frame.data)) or frame
-    mended = mend(tidied, options, channels)
-    if mended is None:
-        raise invalid_jpeg(
-            f"The codec says: {reason}. try_recover_truncated=True decodes files that are cut."
-        )
-    pixels = _run_leniently(read_frame(mended.data) or frame, space, options)
-    if space == "CMYK":
-        pixels = _as_rgb(pixels, tidied)
-    if mended.rows is not None:
-        pixels[mended.rows :] = 0
-    return pixels
+def _decode_damaged(frame: Frame, space: str, options: JpegOptions, reason: str) -> Pixels:
+    """Decode what the codec complains about.
 
-
-def _run_leniently(frame: Frame, space: str, options: JpegOptions) -> Pixels:
-    """Decode in spite of warnings. The codec would give memory as it was where an error follows a warning.
-
-    Its text is that of the error if there was one, and else of the first warning.
+    It is run twice, because it returns memory as it was where an error follows a warning, unless it is strict. Then its
+    text is that of the error if there was one, and else of the first warning.
     """
+    if not frame.has_end and not options.try_recover_truncated:
+        raise invalid_jpeg(
+            f"The file is cut ({reason}). try_recover_truncated=True decodes what is there of it."
+        )
     try:
         return _run_codec(frame, space, options, strict=True)
     except ValueError as error:
@@ -165,6 +154,8 @@ def _run_leniently(frame: Frame, space: str, options: JpegOptions) -> Pixels:
             return _run_pillow(frame, space, options)
         if not str(error).startswith(_WARNINGS):
             raise invalid_jpeg(f"The codec says: {error}.") from None
+        if frame.has_end:
+            logger.warning("Damaged JPEG data, some pixels may be wrong. The codec says: %s.", error)
     return _run_codec(frame, space, options, strict=False)
 
 

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-__all__ = ["MAGIC", "Component", "Frame", "header_segments", "read_frame"]
+__all__ = ["MAGIC", "Component", "Frame", "header_segments", "read_frame", "tidy_header"]
 
 MAGIC: Final = b"\xff\xd8\xff"  # start of image, and the first byte of the next marker
 
 # Starts of frames, of every kind of coding.
 _SOF: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
-_DHT, _SOI, _EOI, _SOS, _DRI, _APP0, _APP14 = 0xC4, 0xD8, 0xD9, 0xDA, 0xDD, 0xE0, 0xEE
+_SOI, _EOI, _SOS, _APP0, _APP14 = 0xD8, 0xD9, 0xDA, 0xE0, 0xEE
+_END: Final = b"\xff\xd9"
+_SKIPPED: Final = frozenset({0xDC, 0xFE, *range(0xE0, 0xF0)})  # segments that say nothing about pixels
 _FRAME: Final = struct.Struct(">BxxBHHB").unpack_from
 _USUAL: Final = ((1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (1, 4))
-_PROGRESSIVE: Final = frozenset({0xC2, 0xCA})
 _ARITHMETIC: Final = frozenset({0xC9, 0xCA})
 _CODINGS: Final = frozenset({0xC0, 0xC1, 0xC2, 0xC9, 0xCA})  # those that TensorFlow's library decodes
 
@@ -71,11 +72,6 @@ class Frame:
         return self.precision == 8 and self.marker in _CODINGS
 
     @property
-    def progressive(self) -> bool:
-        """Say whether the image comes in scans of growing precision."""
-        return self.marker in _PROGRESSIVE
-
-    @property
     def arithmetic(self) -> bool:
         """Say whether the coding is arithmetic instead of Huffman's."""
         return self.marker in _ARITHMETIC
@@ -122,15 +118,6 @@ class Frame:
         return self.components[:1] if channels == 1 and not self.stored_rgb else self.components
 
     @cached_property
-    def restart_interval(self) -> int:
-        """Units between restart markers, as last set before the first scan; 0 for none."""
-        interval = 0
-        for marker, at, _ in header_segments(self.data):
-            if marker == _DRI and at + 6 <= len(self.data):
-                interval = self.data[at + 4] << 8 | self.data[at + 5]
-        return interval
-
-    @cached_property
     def scan(self) -> tuple[int, bytes]:
         """The first scan: the offset behind its header, and the header's body; (-1, b"") if it is not there."""
         for marker, at, size in header_segments(self.data):
@@ -138,19 +125,11 @@ class Frame:
                 return at + 2 + size, self.data[at + 4 : at + 2 + size]
         return -1, b""
 
-    @cached_property
-    def huffman_segments(self) -> list[bytes]:
-        """Bodies of the segments with Huffman tables before the first scan."""
-        return [
-            self.data[at + 4 : at + 2 + size]
-            for marker, at, size in header_segments(self.data)
-            if marker == _DHT
-        ]
-
     @property
-    def sole_scan(self) -> bool:
-        """Say whether the first scan has all of the image."""
-        return not self.progressive and self.scan[1][:1] == bytes([self.channels])
+    def has_end(self) -> bool:
+        """Say whether an end-of-image marker follows the first scan's header; a file without one is cut."""
+        start = self.scan[0]
+        return start >= 0 and self.data.find(_END, start) >= 0
 
     @cached_property
     def largest(self) -> tuple[int, int]:
@@ -159,30 +138,6 @@ class Frame:
             max((part.across for part in self.components), default=1) or 1,
             max((part.down for part in self.components), default=1) or 1,
         )
-
-    @cached_property
-    def unit_blocks(self) -> list[tuple[int, int]]:
-        """Numbers of the Huffman tables of each block of a unit, the second with 16 added; for a sole scan."""
-        body = self.scan[1]
-        selected = {
-            body[at]: (body[at + 1] >> 4, 16 | body[at + 1] & 15) for at in range(1, len(body) - 4, 2)
-        }
-        order = [part for name in selected for part in self.components if part.id == name]
-        if len(order) != self.channels:
-            return []
-        if len(order) == 1:
-            return [selected[order[0].id]]
-        return [selected[part.id] for part in order for _ in range(part.across * part.down)]
-
-    @property
-    def unit_columns(self) -> int:
-        """Units side by side, in a sole scan."""
-        return -(-self.width // (8 * (self.largest[0] if self.channels > 1 else 1)))
-
-    @property
-    def units(self) -> int:
-        """Units of a sole scan."""
-        return self.unit_columns * -(-self.height // (8 * (self.largest[1] if self.channels > 1 else 1)))
 
 
 def read_frame(data: bytes) -> Frame | None:
@@ -226,3 +181,24 @@ def header_segments(data: bytes) -> list[tuple[int, int, int]]:
             break
         at += 2 + length
     return found
+
+
+def tidy_header(frame: Frame) -> bytes:
+    """Return the file without what the codec refuses in a header although decoders only warn of it.
+
+    That is bytes between segments, versions of JFIF from 2 on, and unknown colour transforms in Adobe's segment, for
+    which YCCK is assumed with four components and YCbCr with others.
+    """
+    data = frame.data
+    parts, end = [data[:2]], 2
+    for marker, at, size in header_segments(data):
+        end = min(len(data), at + 2 + size)
+        body = data[at:end]
+        if marker == _APP0 and body[4:9] == b"JFIF\0" and size >= 16:
+            body = body[:9] + b"\1" + body[10:]
+        elif marker == _APP14 and body[4:9] == b"Adobe" and size >= 14 and body[15]:
+            body = body[:15] + (b"\2" if frame.channels == 4 else b"\1") + body[16:]
+        elif marker in _SKIPPED and body[4:9] != b"Adobe":
+            continue
+        parts.append(body)
+    return b"".join(parts) + data[end:]

@@ -22,19 +22,15 @@ class JpegOptions(NamedTuple):
         channels: 0 as stored, 1 gray, 3 colour.
         ratio: 1, 2, 4 or 8.
         fancy_upscaling: smooth colours between samples.
-        try_recover_truncated: take what is missing for empty.
-        acceptable_fraction: of the rows that must be there.
+        try_recover_truncated: decode what is there of a file that is cut.
         accurate: the slow inverse transform.
-        rows: the first row that is wanted, and the one behind the last; None for all.
     """
 
     channels: int = 0
     ratio: int = 1
     fancy_upscaling: bool = True
     try_recover_truncated: bool = False
-    acceptable_fraction: float = 1.0
     accurate: bool = False
-    rows: tuple[int, int] | None = None
 
 
 def jpeg_options(*arguments: Any) -> JpegOptions:
@@ -58,13 +54,13 @@ def _options(channels: Any, ratio: Any, fancy: Any, recover: Any, fraction: Any,
     scale = int_attribute(ratio, "ratio", 1)
     smooth = bool_attribute(fancy, "fancy_upscaling", True)
     recovered = bool_attribute(recover, "try_recover_truncated", False)
-    least = float_attribute(fraction, "acceptable_fraction", 1.0)
+    float_attribute(fraction, "acceptable_fraction", 1.0)  # any file that is cut is an error
     transform = str_attribute(method, "dct_method", "")
     if scale not in _RATIOS:
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {scale}")
     if transform not in _METHODS:
         raise InvalidArgumentError("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
-    return JpegOptions(check_channels(wanted), scale, smooth, recovered, least, _METHODS[transform])
+    return JpegOptions(check_channels(wanted), scale, smooth, recovered, _METHODS[transform])
 
 
 _known_options = lru_cache(maxsize=64, typed=True)(_options)  # pipelines pass the same ones again and again
