@@ -16,7 +16,6 @@ import tfrkit
 from tests.build.support.image_samples import photos, write_files
 from tfrkit import build
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.job.job import run_job as run
 from tfrkit.build.reshape.compress import compress
 from tfrkit.build.reshape.merge import merge
 from tfrkit.build.reshape.reshard import reshard
@@ -26,6 +25,7 @@ from tfrkit.build.reshape.shuffle import shuffle as mix
 from tfrkit.build.reshape.split import split
 from tfrkit.errors import DataLossError
 
+run = importlib.import_module("tfrkit.build.job.run_job")
 table = importlib.import_module("tfrkit.build.tables.table")
 export_module = importlib.import_module("tfrkit.build.export.export_table")
 export_images = importlib.import_module("tfrkit.build.export.export_images")

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, OnBad, Progress, Watch, plan_shards, run_job
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
@@ -35,7 +35,6 @@ from tfrkit.codecs.compression import canonical
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
-from tfrkit.records.access.fingerprint import content_fingerprint, file_fingerprint
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.threads import default_threads
@@ -44,7 +43,6 @@ __all__ = ["TableOptions", "check_options", "plan_table", "table"]
 
 MAX_FIELD: Final = 64 << 20
 PER_INPUT: Final = "per-input"
-_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,11 +193,10 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
     folder = path_text(out)
     choice = check_options(options)
     if is_stream(inputs):
-        reader, files, source = _open_stream(inputs, folder, options)
+        reader, files = _open_stream(inputs, folder, options)
     else:
         files = find_inputs(_paths(inputs), partitions=options.partitions, out=folder)
-        kind = options.format or guess_format(files)
-        reader, source = _make_format(kind, options), _file_source(files, kind, workers)
+        reader = _make_format(options.format or guess_format(files), options)
     surveys = _survey_all(reader, files, workers)
     if not any(survey.pieces for survey in surveys):
         raise InvalidArgumentError(
@@ -213,7 +210,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
         groups,
         canonical(options.compression),
         options.level,
-        _made_by(options, columns, reader, groups, source),
+        _made_by(options, columns, reader, groups, surveys),
         None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
         columns=column_reports(surveys, columns, choice),
@@ -273,16 +270,14 @@ def _paths(inputs: Any) -> list[PathLike]:
     )
 
 
-def _open_stream(
-    source: Any, folder: str, options: TableOptions
-) -> tuple[TableFormat, list[InputFile], dict[str, Any]]:
+def _open_stream(source: Any, folder: str, options: TableOptions) -> tuple[TableFormat, list[InputFile]]:
     for name, value in {**options.of_text(), "format": options.format}.items():
         if value is not None:
             raise InvalidArgumentError(
                 f"{name}: this option is for files, and the input is a table in memory."
             )
     reader = open_stream(source, os.path.join(folder, SIDECAR_FOLDER))
-    return reader, [reader.file()], {"rows": sum(reader.rows), "fingerprint": reader.fingerprint}
+    return reader, [reader.file()]
 
 
 def _make_format(kind: FormatName, options: TableOptions) -> TableFormat:
@@ -310,25 +305,14 @@ def _make_format(kind: FormatName, options: TableOptions) -> TableFormat:
 
 
 def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | None) -> list[Survey]:
+    """Look at all files, several at once."""
     stop = Stop()
-    return _of_each(
-        files, lambda file: reader.survey(file, Watch(stop, "skip", lambda *_: None)), workers, stop
-    )
 
+    def survey(number: int) -> Survey:
+        return reader.survey(files[number], Watch(stop, "skip", lambda *_: None))
 
-def _of_each(
-    files: Sequence[InputFile], work: Callable[[InputFile], _Made], workers: int | None, stop: Stop
-) -> list[_Made]:
-    """Do something with each file, several at once; the results are in their order."""
-
-    def by_number(number: int) -> _Made:
-        return work(files[number])
-
-    found = dict(
-        run_tasks(
-            range(len(files)), by_number, workers=min(workers or default_threads(), len(files)), stop=stop
-        )
-    )
+    threads = min(workers or default_threads(), len(files))
+    found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop))
     return [found[number] for number in range(len(files))]
 
 
@@ -384,7 +368,7 @@ def _made_by(
     columns: Sequence[Column],
     reader: TableFormat,
     groups: Sequence[Group],
-    source: Mapping[str, Any],
+    surveys: Sequence[Survey],
 ) -> dict[str, Any]:
     """Everything that decides the bytes."""
     made: dict[str, Any] = {
@@ -398,7 +382,7 @@ def _made_by(
         "max_field": options.max_field,
         "compression": canonical(options.compression),
         "level": options.level,
-        "source": dict(source),
+        "source": _source(reader, surveys),
     }
     if options.shuffle:
         made["seed"] = options.seed
@@ -418,16 +402,16 @@ def _column_entry(column: Column) -> dict[str, Any]:
     return entry
 
 
-def _file_source(files: Sequence[InputFile], kind: FormatName, workers: int | None) -> dict[str, Any]:
-    """What tells these inputs from others. Of binary formats the end does, which says where everything is."""
-
-    def known_by(file: InputFile) -> tuple[int, int] | None:
-        return file_fingerprint(file.path) if kind in ("parquet", "arrow") else content_fingerprint(file.path)
-
+def _source(reader: TableFormat, surveys: Sequence[Survey]) -> dict[str, Any]:
+    """What tells these inputs from others."""
+    if isinstance(reader, StreamFormat):
+        return {"rows": sum(reader.rows), "fingerprint": reader.fingerprint}
     digest = hashlib.blake2b(digest_size=16)
-    for file, known in zip(files, _of_each(files, known_by, workers, Stop()), strict=True):
-        digest.update(os.fsencode(file.name) + b"\0" + repr(known).encode() + b"\n")
-    return {"files": len(files), "bytes": sum(file.size for file in files), "fingerprint": digest.hexdigest()}
+    for survey in surveys:
+        known = repr(survey.fingerprint).encode()
+        digest.update(os.fsencode(survey.file.name) + b"\0" + known + b"\n")
+    size = sum(survey.file.size for survey in surveys)
+    return {"files": len(surveys), "bytes": size, "fingerprint": digest.hexdigest()}
 
 
 def _stamp(files: Sequence[InputFile]) -> dict[str, Any]:

@@ -100,6 +100,8 @@ class Survey:
         refused: columns that no feature can hold, each with why and what to do; an error if one is wanted.
         feature_lists: columns that are feature lists of SequenceExamples, each with the list's name.
         kinds: how many values of each column look like each kind.
+        fingerprint: size and a checksum, which tell this input from others: of all bytes of text, of the end of a
+            binary file, which says where everything is; None for what is in memory.
     """
 
     file: InputFile
@@ -108,6 +110,7 @@ class Survey:
     refused: Mapping[str, str] = field(default_factory=dict)
     feature_lists: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, ValueKinds] = field(default_factory=dict)
+    fingerprint: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

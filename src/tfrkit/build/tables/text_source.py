@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import os
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 
+from tfrkit.codecs.checksum import crc32
 from tfrkit.codecs.inflate import open_decoder
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.stores.source import open_source
+from tfrkit.stores.source import ByteSource, open_source
 
-__all__ = ["BINARY", "UTF8", "TextSource", "canonical_encoding"]
+__all__ = ["BINARY", "UTF8", "RangeChecksum", "TextSource", "canonical_encoding"]
 
 UTF8: Final = "utf-8"
 BINARY: Final = "binary"  # bytes as they are
@@ -68,6 +70,50 @@ def _keeps_line_ends(encoding: str) -> bool:
     return "\n".encode(encoding) == b"\n" and not encoding.startswith(_STATEFUL)
 
 
+class RangeChecksum:
+    """The CRC-32 of a range of a file, taken while the file is read for something else.
+
+    Reads may overlap and go beyond the range. What they leave out is read by `finish`.
+    """
+
+    def __init__(self, begin: int, end: int) -> None:
+        self.size = end - begin
+        self._at, self._end = begin, end
+        self._value = 0
+
+    def add(self, begin: int, data: bytes) -> None:
+        """Take what was read from a position on."""
+        if begin <= self._at < min(begin + len(data), self._end):
+            with memoryview(data)[self._at - begin : self._end - begin] as part:
+                self._value = crc32(part, self._value)
+                self._at += len(part)
+
+    def finish(self, source: ByteSource) -> int:
+        """Return the CRC-32 of the whole range, or of what the file has of it."""
+        while left := min(self._end - self._at, _STREAM_BYTES):
+            data = source.read_at(self._at, left)
+            if not data:
+                break
+            self.add(self._at, data)
+        return self._value
+
+
+class _ChecksummedSource(ByteSource):
+    """A file of which a checksum is taken as it is read, in order or by position."""
+
+    __slots__ = ("_checksum",)
+
+    def __init__(self, source: ByteSource, checksum: RangeChecksum) -> None:
+        assert source.fd is not None
+        super().__init__(source.name, os.dup(source.fd), None, owned=True)
+        self._checksum = checksum
+
+    def read_at(self, position: int, count: int) -> bytes:
+        data = super().read_at(position, count)
+        self._checksum.add(position, data)
+        return data
+
+
 class TextSource:
     """One file, as text in UTF-8.
 
@@ -77,17 +123,20 @@ class TextSource:
         size: bytes of the file.
     """
 
-    def __init__(self, path: str, encoding: str) -> None:
+    def __init__(self, path: str, encoding: str, checksum: RangeChecksum | None = None) -> None:
         """Open a file.
 
         Args:
             path: as the operating system has it.
             encoding: as `canonical_encoding` gives it.
+            checksum: takes the bytes of the file that are read.
 
         Raises:
             InvalidArgumentError: the file says of itself that it has another encoding.
         """
         self._source = open_source(path)
+        if checksum is not None:
+            self._source = _ChecksummedSource(self._source, checksum)
         self._path = path
         self.encoding = encoding
         head = self._source.peek(16)

@@ -14,6 +14,7 @@ from tfrkit.build.tables.table_format import InputFile, Piece, Seen, Survey
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
+from tfrkit.records.access.fingerprint import file_fingerprint
 
 __all__ = [
     "FEATURE_LIST",
@@ -134,7 +135,8 @@ def survey_schema(
             said = ColumnCause(file.name, None, shown_value(f"the type {leaf.type}"))
             kinds[leaf.name] = ValueKinds({seen.kind: rows}, {seen.kind: said})
         columns[leaf.name] = seen | Seen.NULL if with_nulls(leaf.name) else seen
-    return Survey(file, columns, pieces, refused, lists, kinds)
+    known_by = None if file.stamp is None else file_fingerprint(file.path)
+    return Survey(file, columns, pieces, refused, lists, kinds, known_by)
 
 
 def _values_of(kind: Any) -> Any:

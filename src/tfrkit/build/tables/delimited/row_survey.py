@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
@@ -23,8 +23,10 @@ from tfrkit.build.job.progress import Watch
 from tfrkit.build.tables.delimited.row_layout import Dialect, RowLayout, SurveyedRows
 from tfrkit.build.tables.delimited.row_windows import windows
 from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, InputFile, Piece, Seen, Survey
-from tfrkit.build.tables.text_source import TextSource
+from tfrkit.build.tables.text_source import RangeChecksum, TextSource
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
+from tfrkit.codecs.checksum import crc32_combine
+from tfrkit.stores.source import open_source
 from tfrkit.threads import default_threads
 
 __all__ = ["survey_file"]
@@ -44,8 +46,8 @@ def survey_file(
     firsts: dict[tuple[int, int], ColumnCause] = {}
     pieces: list[Piece] = []
     place = _Place(layout.begin, layout.first_line)
-    scanner = dialect.scanner(len(layout.names))
-    for end, found in _Sections(source, dialect, scanner, watch).rows(layout.begin):
+    sections = _Sections(file.path, source, dialect, dialect.scanner(len(layout.names)), watch)
+    for end, found in sections.rows(layout.begin):
         seen |= np.frombuffer(found.seen, np.uint8)
         counts += found.kinds.reshape(-1, 4)
         for column, kind, lines, text in found.firsts:
@@ -58,41 +60,58 @@ def survey_file(
         place.cut(file, source.size, pieces, size=file.size)
     columns = _seen_columns(layout.names, seen)
     kinds = _kinds(layout.names, columns, counts, firsts)
-    return Survey(file, columns, tuple(pieces), kinds=kinds)
+    return Survey(file, columns, tuple(pieces), kinds=kinds, fingerprint=sections.fingerprint())
 
 
 @dataclass(frozen=True, slots=True)
 class _Sections:
-    """The rows of a file, section by section."""
+    """The rows of a file, section by section, and the checksum of all its bytes, taken as they are read."""
 
+    path: str
     source: TextSource
     dialect: Dialect
     scanner: _core.RowScanner
     watch: Watch
+    checksums: list[RangeChecksum] = field(default_factory=list)
 
     def rows(self, begin: int) -> Iterator[tuple[int, SurveyedRows]]:
         """Give what windows hold, in order, each with its end in the file."""
+        size = self.source.size
         if self.source.streams:
-            yield from self._look(begin, self.source.size)
+            yield from self._look(self._checked(0, size), begin, size)
             return
         starts = self._starts(begin)
-        parts = list(zip(starts, [*starts[1:], self.source.size], strict=True))
+        self.checksums.append(RangeChecksum(0, begin))  # of the header, which was read before
+        parts = [(self._checked(*part), *part) for part in zip(starts, [*starts[1:], size], strict=True)]
         with _looks([partial(self._list, *part) for part in parts]) as looks:
-            for (start, end), look in zip(parts, looks, strict=True):
-                found = look() if start == begin else self._list(begin, end)
+            for (source, start, end), look in zip(parts, looks, strict=True):
+                found = look() if start == begin else self._list(source, begin, end)
                 yield from found
                 begin = found[-1][0] if found else begin
 
-    def _list(self, begin: int, end: int) -> list[tuple[int, SurveyedRows]]:
-        return list(self._look(begin, end))
+    def fingerprint(self) -> tuple[int, int]:
+        """Return the size and the CRC-32 of the file, when all rows were looked at."""
+        source = open_source(self.path)
+        value = 0
+        for checksum in self.checksums:
+            value = crc32_combine(value, checksum.finish(source), checksum.size)
+        return self.source.size, value
 
-    def _look(self, begin: int, end: int) -> Iterator[tuple[int, SurveyedRows]]:
+    def _checked(self, begin: int, end: int) -> TextSource:
+        """Open the file once more, for a part of it that is added to the checksum."""
+        self.checksums.append(RangeChecksum(begin, end))
+        return TextSource(self.path, self.dialect.encoding, self.checksums[-1])
+
+    def _list(self, source: TextSource, begin: int, end: int) -> list[tuple[int, SurveyedRows]]:
+        return list(self._look(source, begin, end))
+
+    def _look(self, source: TextSource, begin: int, end: int) -> Iterator[tuple[int, SurveyedRows]]:
         """Look at the rows that begin in a part of the file."""
 
         def scan(text: bytes | bytearray, last: bool, long_row: int, max_rows: int) -> SurveyedRows:
             return SurveyedRows(*self.scanner.survey(text, last, long_row, max_rows))
 
-        for window in windows(self.source, begin, end, scan, self.dialect.max_row, self.source.size):
+        for window in windows(source, begin, end, scan, self.dialect.max_row, source.size):
             self.watch.advance()
             yield window.end, window.found
 

@@ -24,6 +24,7 @@ from tfrkit.build.tables.jsonl.jsonl_survey import LinesSeen
 from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, check_rows
 from tfrkit.build.tables.table_inputs import refuse_packed
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
+from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import from_os_error
 
 __all__ = ["JsonlFormat"]
@@ -51,7 +52,8 @@ class JsonlFormat:
         """Look at every line."""
         found = LinesSeen(file.name, self.max_field)
         pieces = []
-        for piece, data in _pieces(file, self.max_field):
+        checksum = _Checksum()
+        for piece, data in _pieces(file, self.max_field, checksum):
             pieces.append(piece)
             line = piece.first_line
             for block in _blocks(data):
@@ -61,7 +63,9 @@ class JsonlFormat:
         columns, refused = found.columns()
         begin = f"{FEATURE_LISTS}/"
         lists = {name: name.removeprefix(begin) for name in columns if name.startswith(begin)}
-        return Survey(file, columns, tuple(pieces), refused, lists, found.kinds)
+        return Survey(
+            file, columns, tuple(pieces), refused, lists, found.kinds, (checksum.size, checksum.value)
+        )
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
@@ -150,17 +154,30 @@ def _whole(value: Any, column: Column) -> Any:
 # -- lines and pieces --------------------------------------------------------------------------------------------------
 
 
-def _pieces(file: InputFile, max_field: int) -> Iterator[tuple[Piece, bytes]]:
+class _Checksum:
+    """The size and the CRC-32 of a file, taken as it is read."""
+
+    def __init__(self) -> None:
+        self.size = self.value = 0
+
+    def add(self, data: bytes) -> bytes:
+        """Take the next bytes; returns them."""
+        self.size += len(data)
+        self.value = crc32(data, self.value)
+        return data
+
+
+def _pieces(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[Piece, bytes]]:
     """Cut a file at ends of lines, some MB each, with the bytes; a line that is too long is alone, and without them."""
     line, row = 1, 0
-    for begin, data, skipped in _runs(file, max_field):
+    for begin, data, skipped in _runs(file, max_field, checksum):
         rows = 1 if skipped else data.count(b"\n") + (not data.endswith(b"\n"))
         size = skipped or len(data)
         yield Piece(file, begin, begin + size, row, rows, line, size), data
         line, row = line + rows, row + rows
 
 
-def _runs(file: InputFile, max_field: int) -> Iterator[tuple[int, bytes, int]]:
+def _runs(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[int, bytes, int]]:
     """Whole lines of a file: where they begin, their bytes, and how many bytes were left out if it is one too long."""
     try:
         with open(file.path, "rb", buffering=0) as opened:
@@ -168,8 +185,9 @@ def _runs(file: InputFile, max_field: int) -> Iterator[tuple[int, bytes, int]]:
             refuse_packed(head, file.path)
             begin = len(_BOM) if head.startswith(_BOM) else 0
             opened.seek(begin)
+            checksum.add(head[:begin])
             held = b""
-            while data := opened.read(_PIECE_BYTES):
+            while data := checksum.add(opened.read(_PIECE_BYTES)):
                 held += data
                 end = held.rfind(b"\n") + 1
                 if end:
@@ -178,7 +196,7 @@ def _runs(file: InputFile, max_field: int) -> Iterator[tuple[int, bytes, int]]:
                 elif len(held) > max_field + 1:
                     length = len(held)
                     while data and not (end := data.find(b"\n") + 1):
-                        data = opened.read(_PIECE_BYTES)
+                        data = checksum.add(opened.read(_PIECE_BYTES))
                         length += len(data)
                     held = data[end:] if data else b""
                     length -= len(held)
