@@ -1,6 +1,6 @@
 """The files that the benchmarks read: made once by TensorFlow, always the same.
 
-Kept in `benchmarks/data/x<scale>`; delete the folder to make them anew. What is in the records comes from
+Kept in `benchmarks/data/x<scale>`; delete the folder to make them again. What is in the records comes from
 `samples`. Making a million Examples one by one takes minutes, so some ten thousand distinct ones are made and
 written in random order. GZIP does not notice: its window of 32 kB holds about 50 of them. XZ and ZSTD look
 back further, so the `sample_*` files, which the comparison of compressions uses, hold every record once.
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent / "data"
-VERSION = 3  # raise it when the content changes, so that older files are made anew
+VERSION = 3  # raise it when the content changes, so that older files are replaced
 FRAME_OVERHEAD = 16
 
 

@@ -34,7 +34,7 @@ TITLES = {
     (3,): "Parsing ops",
     (5,): "Pipelines",
 }
-HEAD = """<!-- Made by docs/generate.py from the markers in tests/; `make docs` writes it anew. -->
+HEAD = """<!-- Made by docs/generate.py from the markers in tests/; `make docs` writes it. -->
 # Compatibility with TensorFlow
 
 What TensorFlow 2.21 does, statement by statement, and the tests that show it: each runs the real TensorFlow

@@ -83,7 +83,7 @@ def messages() -> tuple[Any, Any]:
 
 
 def rewritten(record: bytes, *, sequence: bool) -> bytes | Exception:
-    """The message as protobuf reads it and writes it anew, without unknown fields; or why protobuf refuses it."""
+    """The message as protobuf reads it and writes it again, without unknown fields; or why protobuf refuses it."""
     message = messages()[sequence]()
     try:
         message.ParseFromString(record)

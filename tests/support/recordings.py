@@ -4,7 +4,7 @@ A line `$ command` is run in the page's folder, with `tfr` and `python` on the p
 it. What follows is its output, standard error among it. `...` stands for anything within a line and, alone on a line,
 for any lines. The `python` blocks of such a page run in the same folder, in their place.
 
-To write the outputs of a page anew: `python -m tests.support.recordings docs/command-line.md`. It leaves recordings
+To replace the outputs of a page: `python -m tests.support.recordings docs/command-line.md`. It leaves recordings
 alone that still fit, so that a `...` survives.
 """
 
@@ -125,7 +125,7 @@ def renew(text: str, page: str) -> str:
 
 
 def main(paths: list[str]) -> None:
-    """Write the outputs of some pages anew."""
+    """Replace the outputs of some pages."""
     for path in map(Path, paths):
         path.write_text(renew(path.read_text("utf-8"), path.name), "utf-8")
 
