@@ -173,7 +173,7 @@ def test_decoding() -> None:
         lambda tf: tf.io.encode_base64("a", pad=True),
         lambda tf: tf.io.decode_compressed(tf.constant([zlib.compress(b"abc")]), "ZLIB"),
         lambda tf: tf.io.decode_json_example(
-            '{"features": {"feature": {"a": {"int64List": {"value": ["1"]}}}}}'
+            '{"features": {"feature": {"a": {"bytesList": {"value": ["YWI="]}}}}}'
         ),
         lambda tf: tuple(
             tf.io.decode_proto(

@@ -125,19 +125,9 @@ def test_text_and_sanitize_go_through_protobuf():
         decode(deep, message_format="text")
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"\0", "CountFields: Failed to consume entire buffer"),
-        (b"\x28", "ReadValue: Failed skipping field when counting"),
-        (b"\x22\x05a", "Failed skipping unrequested field"),
-        (b"\x2e", "CollectField: Failed skipping malformed field"),
-        (b"\x2a\x05\x01", "ReadPackedValues: Skipping packed field failed"),
-        (b"\x2a\x01\x80", "Corrupt packed varint"),
-    ],
-)
-def test_damage_names_the_message(data, text):
-    with pytest.raises(DataLossError, match=f"^{text}; in message 1$") as caught:
+@pytest.mark.parametrize("data", [b"\0", b"\x28", b"\x22\x05a", b"\x2e", b"\x2a\x05\x01", b"\x2a\x01\x80"])
+def test_damage_names_the_message(data):
+    with pytest.raises(DataLossError, match=r"^Unable to parse binary protobuf: .*; in message 1$") as caught:
         decode([b"\x28\x01", data])
     assert caught.value.record == 1
 

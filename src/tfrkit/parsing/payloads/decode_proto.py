@@ -1,7 +1,8 @@
 """decode_proto: chosen fields of serialised messages of any type, as arrays.
 
-The types come from protobuf's descriptors, the values from `proto_wire`, which reads the bytes without building
-messages. Only text and `sanitize` build them.
+Protobuf parses the bytes, but not into the message's own type: into a view of it, made here, with the chosen fields
+alone. There, strings and submessages are bytes and enums are numbers, so that values come as they are on the wire,
+unchecked and unmerged, as TensorFlow returns them. Text and `sanitize` go through the message's own type first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model import messages
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import TensorType, tensor_type
-from tfrkit.parsing.payloads.proto_wire import WireField, collect
+from tfrkit.parsing.write_wire import wire_varint
 from tfrkit.values.strings import as_strings
 
 __all__ = ["DecodedProto", "decode_proto"]
@@ -46,12 +47,14 @@ _KINDS: Final = {
     17: ("int32", ("int32", "int64")),
     18: ("int64", ("int64",)),
 }
+_GROUP: Final = 10
+_VIEWED_AS: Final = {9: 12, 11: 12, 14: 5}  # strings and messages are bytes, enums int32
 _BYTES_SOURCE: Final = b"bytes://"
-_LABEL_REPEATED: Final = 3
+_LABEL_OPTIONAL, _LABEL_REPEATED = 1, 3
 
 
 class DecodedProto(NamedTuple):
-    """What `decode_proto` gives.
+    """The result of `decode_proto`.
 
     Attributes:
         sizes: how many values each message has of each field, int32 of the shape of the input and one dimension more.
@@ -117,9 +120,15 @@ def decode_proto(
         raise InvalidArgumentError("Bufs argument must contain at least one value")
     if sanitize or layout == "text":
         data = [_rewritten(one, message, layout, index) for index, one in enumerate(data)]
-    fields = [WireField(one.number, one.type, _is_repeated(one)) for one in found]
-    collect(data, fields)
-    return _dense(fields, [_default(one) for one in found], types, column.shape, len(data))
+    rows = _read(data, [_Field(one.number, one.type, _is_repeated(one)) for one in found])
+    arrays = [
+        _dense(row, _default(one), wanted, column.shape)
+        for row, one, wanted in zip(rows, found, types, strict=True)
+    ]
+    sizes = np.array([[len(values) for values in row] for row in rows], np.int32).reshape(
+        len(rows), len(data)
+    )
+    return DecodedProto(np.ascontiguousarray(sizes.T).reshape(*column.shape, len(rows)), arrays)
 
 
 def _check_flag(sanitize: Any) -> None:
@@ -257,23 +266,67 @@ def _rewritten(data: bytes, message: Any, layout: str, index: int) -> bytes:
     return serialized
 
 
+class _Field(NamedTuple):
+    """A field of a view: its number, its FieldDescriptorProto.Type in the message, and whether it is repeated."""
+
+    number: int
+    kind: int
+    repeated: bool
+
+
+@functools.lru_cache(maxsize=64)
+def _view(fields: frozenset[_Field]) -> Any:
+    """Make a message class with these fields alone, called f1 and so on by their numbers."""
+    file = descriptor_pb2.FileDescriptorProto(name="view.proto", syntax="proto2")
+    message = file.message_type.add(name="View")
+    for number, kind, repeated in fields:
+        label = _LABEL_REPEATED if repeated else _LABEL_OPTIONAL
+        made = message.field.add(
+            name=f"f{number}", number=number, label=label, type=_VIEWED_AS.get(kind, kind)
+        )
+        if kind == _GROUP:  # without fields of its own: all of its content is kept as unknown
+            made.type_name = f".View.{message.nested_type.add(name=f'F{number}').name}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(file.SerializeToString())
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("View"))
+
+
+def _read(data: Sequence[bytes], fields: Sequence[_Field]) -> list[list[list[Any]]]:
+    """Return for each field the values of each message."""
+    view = _view(frozenset(fields))
+    rows: list[list[list[Any]]] = [[] for _ in fields]
+    for index, one in enumerate(data):
+        try:
+            message = view.FromString(one)
+        except DecodeError as error:
+            raise DataLossError(
+                f"Unable to parse binary protobuf: {error!s:.200}; in message {index}", record=index
+            ) from error
+        for row, field in zip(rows, fields, strict=True):
+            row.append(_values(message, field))
+    return rows
+
+
+def _values(message: Any, field: _Field) -> list[Any]:
+    name = f"f{field.number}"
+    if not field.repeated and not message.HasField(name):
+        return []
+    found = getattr(message, name)
+    values = list(found) if field.repeated else [found]
+    if field.kind == _GROUP:
+        start, end = (wire_varint(field.number << 3 | wire) for wire in (3, 4))
+        return [start + value.SerializeToString() + end for value in values]
+    return values
+
+
 def _dense(
-    fields: Sequence[WireField],
-    defaults: Sequence[Any],
-    types: Sequence[TensorType],
-    shape: tuple[int, ...],
-    count: int,
-) -> DecodedProto:
-    sizes = np.array([one.sizes for one in fields], np.int32).reshape(len(fields), count).T
-    values: list[npt.NDArray[Any] | BytesColumn] = []
-    for one, default, wanted in zip(fields, defaults, types, strict=True):
-        width = max(1, *one.sizes)
-        taken = np.arange(width) < np.array(one.stored)[:, None]
-        filled = np.full((count, width), default, wanted.numpy())
-        if one.is_string:
-            filled[taken] = np.array([*one.strings, None], object)[:-1]
-            values.append(BytesColumn.from_list(filled.ravel().tolist()).reshape((*shape, width)))
-        else:
-            filled[taken] = one.numbers(wanted.numpy())
-            values.append(filled.reshape(*shape, width))
-    return DecodedProto(np.ascontiguousarray(sizes).reshape(*shape, len(fields)), values)
+    row: list[list[Any]], default: Any, wanted: TensorType, shape: tuple[int, ...]
+) -> npt.NDArray[Any] | BytesColumn:
+    """Put the values of one field into an array that is as wide as the longest message, at least 1."""
+    width = max(1, *map(len, row))
+    filled = [values + [default] * (width - len(values)) for values in row]
+    if wanted.name == "string":
+        return BytesColumn.from_list([value for values in filled for value in values]).reshape(
+            (*shape, width)
+        )
+    return np.array(filled, wanted.numpy()).reshape(*shape, width)

@@ -114,10 +114,26 @@ def _replace(text: bytes, expression: Any, parts: list[bytes | int | None], ever
     """Replace as RE2's GlobalReplace does, or its Replace if not every match counts."""
     made: list[bytes] = []
     at = 0
+    for match in expression.finditer(text):  # half the time of searching match by match
+        start, end = match.span()
+        if start == end:
+            return _replace_empty(text, expression, parts, every)
+        made.append(text[at:start])
+        made += [part if isinstance(part, bytes) else _group(part, match) for part in parts]
+        at = end
+        if not every:
+            break
+    return b"".join([*made, text[at:]])
+
+
+def _replace_empty(text: bytes, expression: Any, parts: list[bytes | int | None], every: bool) -> bytes:
+    """The same where matches may be empty: one right after another match is skipped, together with a character."""
+    made: list[bytes] = []
+    at = 0
     last_end = -1
     while at <= len(text) and (match := expression.search(text, at)) is not None:
         start, end = match.span()
-        if start == end == last_end:  # an empty match right after another one: skip a character
+        if start == end == last_end:
             stop = max(_CHARACTER.match(text, at).end(), at + 1)  # type: ignore[union-attr]
             made.append(text[at:stop])
             at = stop
