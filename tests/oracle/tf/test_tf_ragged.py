@@ -385,7 +385,6 @@ def test_functions():
     same(lambda tf: tf.ragged.row_splits_to_segment_ids([0, 2, 2, 3], out_type=tf.int32))
     same(lambda tf: tf.ragged.segment_ids_to_row_splits([0, 0, 2]))
     same(lambda tf: tf.ragged.segment_ids_to_row_splits([0, 0, 2], num_segments=5))
-    same(lambda tf: tf.ragged.stack_dynamic_partitions(["a", "b", "c"], [0, 1, 0], 2))
 
 
 def test_it_pickles():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -23,6 +25,47 @@ from tfrkit.tf.tensors.tensor_shape import TensorShape
 __all__ = ["RaggedTensor"]
 
 
+_Lengths = tuple[int | None, ...]
+
+
+def _maker(make: Callable[..., Any], lengths: Callable[[dict[str, Any]], _Lengths] | None = None) -> Any:
+    """A static method of RaggedTensor.
+
+    Args:
+        make: makes a Ragged of values.
+        lengths: takes the arguments by name and returns the lengths of rows that they decide, outermost first.
+    """
+    signature = inspect.signature(make)
+
+    @functools.wraps(make)
+    def call(*args: Any, **options: Any) -> Any:
+        plain = [_plain(arg) for arg in args]
+        named = {key: _plain(value) for key, value in options.items()}
+        made = make(*plain, **named)
+        values = args[0] if args else options.get("values", options.get("flat_values"))
+        if not isinstance(made, Ragged):
+            return values  # there are no rows
+        known = () if lengths is None else lengths(signature.bind(*plain, **named).arguments)
+        if isinstance(values, RaggedTensor) and values.uniform:
+            known = (*(known or [None] * (made.ragged_rank - values.ragged_rank)), *values.uniform)
+        return RaggedTensor(made, known)
+
+    return staticmethod(call)
+
+
+def _lengths_of_rows(given: dict[str, Any]) -> _Lengths:
+    return (int(given["uniform_row_length"]),)
+
+
+def _lengths_of_array(given: dict[str, Any]) -> _Lengths:
+    if given.get("lengths") is not None:
+        return ()
+    tensor = given["tensor"]
+    shape = tensor.shape if isinstance(tensor, BytesColumn) else np.shape(tensor)
+    sizes = tuple(shape[1 : given.get("ragged_rank", 1) + 1])
+    return sizes if given.get("padding") is None else (*sizes[:-1], None)
+
+
 class RaggedTensor(RaggedOperators):
     """Rows of different lengths.
 
@@ -40,113 +83,17 @@ class RaggedTensor(RaggedOperators):
 
     # --- how they are made
 
-    @classmethod
-    def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Cut values at `row_splits`."""
-        return cls._of(ragged_make.from_row_splits(_plain(values), _plain(row_splits), validate), values)
-
-    @classmethod
-    def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Cut values into rows of these lengths."""
-        return cls._of(ragged_make.from_row_lengths(_plain(values), _plain(row_lengths), validate), values)
-
-    @classmethod
-    def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Cut values into rows that begin at these places."""
-        return cls._of(ragged_make.from_row_starts(_plain(values), _plain(row_starts), validate), values)
-
-    @classmethod
-    def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Cut values into rows that end before these places."""
-        return cls._of(ragged_make.from_row_limits(_plain(values), _plain(row_limits), validate), values)
-
-    @classmethod
-    def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Put values into rows by the rows' numbers."""
-        made = ragged_make.from_value_rowids(_plain(values), _plain(value_rowids), _plain(nrows), validate)
-        return cls._of(made, values)
-
-    @classmethod
-    def from_uniform_row_length(
-        cls,
-        values: Any,
-        uniform_row_length: Any,
-        nrows: Any = None,
-        validate: bool = True,
-        name: str | None = None,
-    ) -> Any:
-        """Cut values into rows of one length."""
-        length = _plain(uniform_row_length)
-        made = ragged_make.from_uniform_row_length(_plain(values), length, _plain(nrows), validate)
-        return cls(made, (int(length), *(values.uniform if isinstance(values, RaggedTensor) else ())))
-
-    @classmethod
-    def from_nested_row_splits(
-        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Cut values at splits of several dimensions, the outermost first."""
-        made = ragged_make.from_nested_row_splits(_plain(flat_values), _plain(nested_row_splits), validate)
-        return cls(made) if isinstance(made, Ragged) else flat_values
-
-    @classmethod
-    def from_nested_row_lengths(
-        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
-    ) -> Any:
-        """Cut values into rows of several dimensions, the lengths of the outermost first."""
-        made = ragged_make.from_nested_row_lengths(_plain(flat_values), _plain(nested_row_lengths), validate)
-        return cls(made) if isinstance(made, Ragged) else flat_values
-
-    @classmethod
-    def from_nested_value_rowids(
-        cls,
-        flat_values: Any,
-        nested_value_rowids: Any,
-        nested_nrows: Any = None,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Any:
-        """Put values into rows of several dimensions, the numbers of the outermost first."""
-        made = ragged_make.from_nested_value_rowids(
-            _plain(flat_values), _plain(nested_value_rowids), _plain(nested_nrows), validate
-        )
-        return cls(made) if isinstance(made, Ragged) else flat_values
-
-    @classmethod
-    def from_tensor(
-        cls,
-        tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
-        ragged_rank: int = 1,
-        name: str | None = None,
-        row_splits_dtype: Any = "int64",
-    ) -> Any:
-        """Make rows of an array, leaving out what fills them up."""
-        array = _plain(tensor)
-        made = ragged_make.from_tensor(array, _plain(lengths), _plain(padding), ragged_rank, row_splits_dtype)
-        sizes = np.shape(array.to_numpy() if isinstance(array, BytesColumn) else array)[1 : ragged_rank + 1]
-        cut = lengths is not None or padding is not None
-        return cls(made, (*sizes[:-1], None) if cut and lengths is None else () if cut else tuple(sizes))
-
-    @classmethod
-    def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = "int64") -> Any:
-        """Make rows of a SparseTensor whose rows have no gaps."""
-        return cls(ragged_make.from_sparse(_plain(st_input), row_splits_dtype))
-
-    @classmethod
-    def _of(cls, made: Ragged, values: Any) -> RaggedTensor:
-        inner = values.uniform if isinstance(values, RaggedTensor) else ()
-        return cls(made, (None, *inner) if inner else ())
+    from_row_splits = _maker(ragged_make.from_row_splits)
+    from_row_lengths = _maker(ragged_make.from_row_lengths)
+    from_row_starts = _maker(ragged_make.from_row_starts)
+    from_row_limits = _maker(ragged_make.from_row_limits)
+    from_value_rowids = _maker(ragged_make.from_value_rowids)
+    from_uniform_row_length = _maker(ragged_make.from_uniform_row_length, _lengths_of_rows)
+    from_nested_row_splits = _maker(ragged_make.from_nested_row_splits)
+    from_nested_row_lengths = _maker(ragged_make.from_nested_row_lengths)
+    from_nested_value_rowids = _maker(ragged_make.from_nested_value_rowids)
+    from_tensor = _maker(ragged_make.from_tensor, _lengths_of_array)
+    from_sparse = _maker(ragged_make.from_sparse)
 
     # --- what they are
 

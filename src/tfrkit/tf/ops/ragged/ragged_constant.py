@@ -1,4 +1,4 @@
-"""Ragged values of Python's lists: ragged.constant, and ragged.range."""
+"""Ragged values from Python's lists, and rows that count: ragged.constant and ragged.range."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def constant(
     """Make a Ragged of nested lists.
 
     Args:
-        pylist: nested lists, tuples or arrays; values stand at one depth.
+        pylist: nested lists, tuples or arrays, with all values at one depth.
         dtype: of the values; by default what TensorFlow chooses.
         ragged_rank: how many dimensions are ragged; by default all but the first, less those of `inner_shape`.
         inner_shape: sizes of the dimensions that are not ragged.
@@ -48,23 +48,19 @@ def constant(
             raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
         return _leaves(items, dtype, ())
     depth, least = _depths(items)
-    if depth is not None and depth != least and least > depth:
+    if depth is not None and least > depth:
         raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting")
+    full = least if depth is None else depth
     if inner_shape is not None:
-        inner = tuple(int(size) for size in np.atleast_1d(np.asarray(inner_shape, np.int64)).tolist())
-        full = (depth if depth is not None else least) - len(inner)
-        rank = full - 1 if ragged_rank is None else ragged_rank
-        if ragged_rank is not None and depth is not None and ragged_rank != full - 1:
+        inner = tuple(np.atleast_1d(np.asarray(inner_shape, np.int64)).tolist())
+        rank = full - len(inner) - 1 if ragged_rank is None else ragged_rank
+        if depth is not None and rank != full - len(inner) - 1:
             raise ValueError(
                 f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and "
                 f"dim(inner_shape)={len(inner)}"
             )
     else:
-        rank = (
-            max(1 if least > 1 else 0, (least if depth is None else depth) - 1)
-            if ragged_rank is None
-            else ragged_rank
-        )
+        rank = max(int(least > 1), full - 1) if ragged_rank is None else ragged_rank
         if depth is not None and rank >= depth:
             raise ValueError(
                 f"pylist has scalar values depth {depth}, but ragged_rank={rank} requires scalar value depth greater "
@@ -77,11 +73,11 @@ def constant(
 def ragged_range(
     starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, row_splits_dtype: Any = "int64"
 ) -> Ragged:
-    """Make rows that count: from each start to each limit by each step.
+    """Make rows of numbers, from each start to each limit by each step.
 
     Args:
-        starts: where rows begin; where they end if there are no limits, and they begin at 0.
-        limits: where they end, not included.
+        starts: first numbers of rows; without limits, the limits of rows that start at 0.
+        limits: where rows end, not included.
         deltas: the steps.
         dtype: of the values; by default that of the arguments.
         row_splits_dtype: int32 or int64.
@@ -95,7 +91,9 @@ def ragged_range(
     if limits is None:
         starts, limits = 0, starts
     given = [to_array(part) for part in (starts, limits, deltas)]
-    kind = as_dtype(dtype) if dtype is not None else _common([starts, limits, deltas], given)
+    typed = [part.dtype for part in (starts, limits, deltas) if isinstance(part, (np.ndarray, np.generic))]
+    common = np.result_type(*(typed or [part.dtype for part in given]))
+    kind = common if dtype is None else as_dtype(dtype)
     parts = [part.astype(kind) for part in given]
     sizes = {len(part) for part in parts if part.ndim}
     if any(part.ndim > 1 for part in parts):
@@ -116,33 +114,17 @@ def ragged_range(
 
 
 def _counted(start: Any, limit: Any, delta: Any) -> Any:
-    if start.dtype.kind == "f":
-        size = max(0, int(np.ceil(np.abs((limit - start) / delta)))) if (delta > 0) == (limit > start) else 0
-        made = np.empty(size, start.dtype)
-        value = start
-        for place in range(size):
-            made[place] = value
-            value = value + delta
-        return made
-    return np.arange(int(start), int(limit), int(delta), dtype=np.int64).astype(start.dtype)
-
-
-def _common(given: list[Any], arrays: list[Any]) -> Any:
-    typed = [
-        array.dtype
-        for value, array in zip(given, arrays, strict=True)
-        if isinstance(value, (np.ndarray, np.generic))
-    ]
-    return (
-        np.result_type(*(typed or [array.dtype for array in arrays])) if not typed else np.result_type(*typed)
-    )
+    if start.dtype.kind != "f":
+        return np.arange(int(start), int(limit), int(delta), dtype=np.int64).astype(start.dtype)
+    size = int(np.ceil(np.abs((limit - start) / delta))) if (delta > 0) == (limit > start) else 0
+    steps = np.full(size, delta)
+    steps[:1] = start
+    return np.add.accumulate(steps)  # one step after another, as TensorFlow's kernel does
 
 
 def _as_lists(value: Any) -> Any:
     """Lists and scalars of lists, tuples and arrays."""
-    if isinstance(value, (list, tuple)):
-        return [_as_lists(part) for part in value]
-    if isinstance(value, np.ndarray) and value.ndim:
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
         return [_as_lists(part) for part in value]
     return value.to_list() if isinstance(value, BytesColumn) else value
 
@@ -193,17 +175,13 @@ def _leaves(items: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
         wanted = as_dtype(dtype)
         if array.size and (array.dtype == STRING) != (wanted == STRING):
             raise TypeError(f"Cannot convert {items!r:.100} to EagerTensor of dtype {wanted.name}")
-        array = np.empty(0, object) if wanted == STRING and not array.size else _to_type(items, array, wanted)
+        full = (
+            array.dtype == np.float32 and wanted.kind == "f" and array.size
+        )  # the values at their full precision
+        array = np.array(items, wanted) if full else array.astype(wanted)
     if array.size or not shape:
         shape = array.shape
     array = array.reshape(shape)
     if array.dtype == STRING:
         return BytesColumn.from_list(array) if array.ndim else array.item()
     return array if array.ndim else array[()]
-
-
-def _to_type(items: Any, array: Any, wanted: np.dtype[Any]) -> Any:
-    """The values in another type, floats at their full precision."""
-    if array.dtype == np.float32 and wanted.kind == "f" and array.size:
-        return np.array(items, wanted)
-    return array.astype(wanted)

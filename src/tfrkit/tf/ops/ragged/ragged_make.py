@@ -1,8 +1,10 @@
-"""Making a Ragged of values and any of the ways to say where rows begin and end, with TensorFlow's checks.
+"""Making a Ragged of values and any description of its rows, with TensorFlow's checks and texts.
 
-Splits, lengths, starts, limits, row numbers, one length for all rows; of a padded array, of a Sparse.
+Rows are described by splits, lengths, starts, limits, row numbers or one length for all; or they come from a padded
+array or a Sparse. The arguments are those of RaggedTensor's methods of the same names; `name` is ignored.
 """
 
+# ruff: noqa: ARG001
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,12 +28,11 @@ __all__ = [
     "from_value_rowids",
 ]  # fmt: skip
 
-_WRONG: Final = "Arguments to {} do not form a valid RaggedTensor"
-_WHOLE: Final = _WRONG.format("_from_row_partition")
+_WRONG: Final = "Arguments to {} do not form a valid {}"
 
 
 def as_values(value: Any) -> Any:
-    """Values of rows: a Ragged, BytesColumn or array as it is, else what TensorFlow makes of it.
+    """Return the values of rows: a Ragged, BytesColumn or array as it is, else what TensorFlow makes of it.
 
     >>> as_values(["a", "b"]), as_values([1, 2]).dtype
     (BytesColumn(shape=(2,), [b'a', b'b']), dtype('int32'))
@@ -42,49 +43,35 @@ def as_values(value: Any) -> Any:
     return BytesColumn.from_list(array) if array.dtype == object else array
 
 
-def from_row_splits(values: Any, row_splits: Any, validate: bool = True) -> Ragged:
+def from_row_splits(values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> Ragged:
     """Cut values into rows: row i goes from the i-th split to the next one.
-
-    Args:
-        values: what is cut along its first dimension.
-        row_splits: one more than there are rows, from 0 to the number of values.
-        validate: check that.
-
-    Raises:
-        InvalidArgumentError, ValueError: the splits are wrong; the texts are TensorFlow's.
 
     >>> from_row_splits([1, 2, 3], [0, 2, 2, 3]).to_list()
     [[1, 2], [], [3]]
     """
-    flat = as_values(values)
     splits = _partition(row_splits, "row_splits")
     if not len(splits):
         raise ValueError("row_splits tensor may not be empty.")
     if validate:
-        name = _WRONG.format("from_row_splits")
-        assert_equal(splits[0], splits.dtype.type(0), f"{name}:zero")
-        assert_non_negative(np.diff(splits), f"{name}:monotonic")
-        _check_end(splits, flat)
-    return _cut(flat, splits)
+        wrong = _WRONG.format("from_row_splits", "RaggedTensor")
+        assert_equal(splits[0], splits.dtype.type(0), f"{wrong}:zero")
+        assert_non_negative(np.diff(splits), f"{wrong}:monotonic")
+    return _cut(as_values(values), splits, validate)
 
 
-def from_row_lengths(values: Any, row_lengths: Any, validate: bool = True) -> Ragged:
+def from_row_lengths(values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Ragged:
     """Cut values into rows of these lengths.
 
     >>> from_row_lengths([1, 2, 3], [2, 0, 1]).to_list()
     [[1, 2], [], [3]]
     """
-    flat = as_values(values)
     lengths = _partition(row_lengths, "row_lengths")
     if validate:
-        assert_non_negative(lengths, "Arguments to from_row_lengths do not form a valid RowPartition")
-    splits = splits_of(lengths, lengths.dtype)
-    if validate:
-        _check_end(splits, flat)
-    return _cut(flat, splits)
+        assert_non_negative(lengths, _WRONG.format("from_row_lengths", "RowPartition"))
+    return _cut(as_values(values), splits_of(lengths, lengths.dtype), validate)
 
 
-def from_row_starts(values: Any, row_starts: Any, validate: bool = True) -> Ragged:
+def from_row_starts(values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Ragged:
     """Cut values into rows that begin at these places.
 
     >>> from_row_starts([1, 2, 3], [0, 2]).to_list()
@@ -94,32 +81,30 @@ def from_row_starts(values: Any, row_starts: Any, validate: bool = True) -> Ragg
     starts = _partition(row_starts, "row_starts")
     count = starts.dtype.type(len(flat))
     if validate and len(starts):
-        name = _WRONG.format("from_row_starts")
-        assert_equal(starts[0], starts.dtype.type(0), name)
-        assert_non_negative(np.diff(starts), name)
-        assert_less_equal(starts[-1], count, name)
-    return _cut(flat, np.append(starts, count).astype(starts.dtype))
+        wrong = _WRONG.format("from_row_starts", "RaggedTensor")
+        assert_equal(starts[0], starts.dtype.type(0), wrong)
+        assert_non_negative(np.diff(starts), wrong)
+        assert_less_equal(starts[-1], count, wrong)
+    return _cut(flat, np.append(starts, count).astype(starts.dtype), validate=False)
 
 
-def from_row_limits(values: Any, row_limits: Any, validate: bool = True) -> Ragged:
+def from_row_limits(values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Ragged:
     """Cut values into rows that end before these places.
 
     >>> from_row_limits([1, 2, 3], [2, 3]).to_list()
     [[1, 2], [3]]
     """
-    flat = as_values(values)
     limits = _partition(row_limits, "row_limits")
     if validate:
-        name = _WRONG.format("from_row_limits")
-        assert_non_negative(limits[:1], name)
-        assert_non_negative(np.diff(limits), name)
-    splits = np.concatenate([np.zeros(1, limits.dtype), limits])
-    if validate:
-        _check_end(splits, flat)
-    return _cut(flat, splits)
+        wrong = _WRONG.format("from_row_limits", "RaggedTensor")
+        assert_non_negative(limits[:1], wrong)
+        assert_non_negative(np.diff(limits), wrong)
+    return _cut(as_values(values), np.concatenate([np.zeros(1, limits.dtype), limits]), validate)
 
 
-def from_value_rowids(values: Any, value_rowids: Any, nrows: Any = None, validate: bool = True) -> Ragged:
+def from_value_rowids(
+    values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
+) -> Ragged:
     """Put values into rows by the numbers of the rows, which ascend.
 
     >>> from_value_rowids([1, 2, 3], [0, 0, 2]).to_list()
@@ -129,32 +114,24 @@ def from_value_rowids(values: Any, value_rowids: Any, nrows: Any = None, validat
     numbers = _partition(value_rowids, "value_rowids")
     last = int(numbers[-1]) if len(numbers) else -1
     count = last + 1 if nrows is None else int(to_array(nrows))
-    if nrows is not None:
-        if count < 0:
-            raise ValueError(f"Expected nrows >= 0; got {count}")
-        if count < last + 1:
-            raise ValueError(
-                f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}"
-            )
+    if count < 0 and nrows is not None:
+        raise ValueError(f"Expected nrows >= 0; got {count}")
+    if count < last + 1:
+        raise ValueError(
+            f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}"
+        )
     if len(flat) != len(numbers):
         raise ValueError(f"Shapes ({len(flat)},) and ({len(numbers)},) are incompatible")
     if validate:
-        name = "Arguments to from_value_rowids do not form a valid RowPartition"
-        assert_non_negative(numbers[:1], name)
-        assert_non_negative(np.diff(numbers), name)
-    lengths = (
-        np.bincount(numbers, minlength=count).astype(numbers.dtype)
-        if len(numbers)
-        else np.zeros(count, numbers.dtype)
-    )
-    return _cut(flat, splits_of(lengths, numbers.dtype))
+        wrong = _WRONG.format("from_value_rowids", "RowPartition")
+        assert_non_negative(numbers[:1], wrong)
+        assert_non_negative(np.diff(numbers), wrong)
+    lengths = np.bincount(numbers, minlength=count) if len(numbers) else np.zeros(count, np.int64)
+    return _cut(flat, splits_of(lengths, numbers.dtype), validate=False)
 
 
 def from_uniform_row_length(
-    values: Any,
-    uniform_row_length: Any,
-    nrows: Any = None,
-    validate: bool = True,  # noqa: ARG001
+    values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
 ) -> Ragged:
     """Cut values into rows of one length.
 
@@ -162,46 +139,48 @@ def from_uniform_row_length(
     [[1, 2], [3, 4]]
     """
     flat = as_values(values)
-    given = to_array(uniform_row_length)
-    length = int(given)
-    keep = isinstance(uniform_row_length, np.generic) and given.dtype == np.int32
-    dtype = np.dtype(np.int32 if keep else np.int64)
+    length = int(to_array(uniform_row_length))
+    keep = isinstance(uniform_row_length, np.int32)
     if length < 0:
         raise ValueError("uniform_row_length must be >= 0.")
     count = (len(flat) // length if length else 0) if nrows is None else int(to_array(nrows))
     if count * length != len(flat):
         raise ValueError(f"uniform_row_length={length} times nrows={count} must equal nvals={len(flat)}")
-    return Ragged.unchecked(flat, (np.arange(count + 1) * length).astype(dtype))
+    return Ragged.unchecked(flat, (np.arange(count + 1) * length).astype(np.int32 if keep else np.int64))
 
 
-def from_nested_row_splits(flat_values: Any, nested_row_splits: Sequence[Any], validate: bool = True) -> Any:
+def from_nested_row_splits(
+    flat_values: Any, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
+) -> Any:
     """Cut values into rows of rows: splits from the outermost to the innermost.
 
     >>> from_nested_row_splits([1, 2, 3], [[0, 1, 2], [0, 2, 3]]).to_list()
     [[[1, 2]], [[3]]]
     """
-    made = flat_values
-    for splits in _parts(nested_row_splits, "nested_row_splits")[::-1]:
-        made = from_row_splits(made, splits, validate)
-    return made
+    for splits in reversed(_parts(nested_row_splits, "nested_row_splits")):
+        flat_values = from_row_splits(flat_values, splits, None, validate)
+    return flat_values
 
 
 def from_nested_row_lengths(
-    flat_values: Any, nested_row_lengths: Sequence[Any], validate: bool = True
+    flat_values: Any, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
 ) -> Any:
     """Cut values into rows of rows of these lengths; see `from_nested_row_splits`.
 
     >>> from_nested_row_lengths([1, 2, 3], [[1, 1], [2, 1]]).to_list()
     [[[1, 2]], [[3]]]
     """
-    made = flat_values
-    for lengths in _parts(nested_row_lengths, "nested_row_lengths")[::-1]:
-        made = from_row_lengths(made, lengths, validate)
-    return made
+    for lengths in reversed(_parts(nested_row_lengths, "nested_row_lengths")):
+        flat_values = from_row_lengths(flat_values, lengths, None, validate)
+    return flat_values
 
 
 def from_nested_value_rowids(
-    flat_values: Any, nested_value_rowids: Sequence[Any], nested_nrows: Any = None, validate: bool = True
+    flat_values: Any,
+    nested_value_rowids: Sequence[Any],
+    nested_nrows: Any = None,
+    name: str | None = None,
+    validate: bool = True,
 ) -> Any:
     """Put values into rows of rows by their numbers; see `from_nested_row_splits`.
 
@@ -215,10 +194,9 @@ def from_nested_value_rowids(
             f"Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. len(nested_nrows) = "
             f"{len(counts)} vs. len(nested_values_rowids) = {len(numbers)}."
         )
-    made = flat_values
-    for rows, count in zip(numbers[::-1], counts[::-1], strict=True):
-        made = from_value_rowids(made, rows, count, validate)
-    return made
+    for rows, count in zip(reversed(numbers), reversed(counts), strict=True):
+        flat_values = from_value_rowids(flat_values, rows, count, None, validate)
+    return flat_values
 
 
 def from_tensor(
@@ -226,15 +204,17 @@ def from_tensor(
     lengths: Any = None,
     padding: Any = None,
     ragged_rank: int = 1,
+    name: str | None = None,
     row_splits_dtype: Any = "int64",
 ) -> Ragged:
-    """Make a Ragged of an array, leaving out what fills its rows up.
+    """Make a Ragged of an array, leaving out what pads its rows.
 
     Args:
         tensor: of two or more dimensions.
-        lengths: of the rows, those of all ragged dimensions in a tuple.
-        padding: the value that fills; its run at the end of each row is left out.
+        lengths: of the rows, or a tuple with those of every ragged dimension.
+        padding: the value that pads; its run at the end of each row is left out.
         ragged_rank: how many dimensions become ragged.
+        name: ignored.
         row_splits_dtype: int32 or int64.
 
     Raises:
@@ -249,31 +229,30 @@ def from_tensor(
         raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
     if ragged_rank <= 0:
         raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
-    array = to_array(tensor)
+    array, dtype = to_array(tensor), as_dtype(row_splits_dtype)
     if array.ndim < 2:
         raise ValueError(
             "The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged dimensions. "
             f"Received argument `tensor` with rank {array.ndim}."
         )
-    if lengths is not None and _is_nested(lengths):
-        return _of_nested_lengths(array, list(lengths), as_dtype(row_splits_dtype))
+    if isinstance(lengths, (list, tuple)) and any(np.ndim(part) for part in lengths):
+        outer = from_tensor(array, lengths[0], row_splits_dtype=dtype)
+        if len(lengths) == 1:
+            return outer
+        inner = from_tensor(to_array(outer.values), lengths[1:], row_splits_dtype=dtype)
+        return Ragged.unchecked(inner, outer.row_splits)
     if array.ndim <= ragged_rank:
         raise ValueError(f"Shape {array.shape} must have rank at least {ragged_rank + 1}")
-    dtype = as_dtype(row_splits_dtype)
     if ragged_rank > 1:
-        outer = array.shape[:ragged_rank]
-        merged = array.reshape(-1, *array.shape[ragged_rank:])
-        made = from_tensor(merged, lengths, padding, 1, dtype)
-        for axis in range(ragged_rank - 1, 0, -1):
-            count = int(np.prod(outer[:axis], dtype=np.int64))
-            made = Ragged.unchecked(made, (np.arange(count + 1) * outer[axis]).astype(dtype))
-        return made
+        merged = array.reshape(-1, *array.shape[2:])
+        made = from_tensor(merged, lengths, padding, ragged_rank - 1, None, dtype)
+        return Ragged.unchecked(made, (np.arange(len(array) + 1) * array.shape[1]).astype(dtype))
     sizes = _row_sizes(array, lengths, padding)
     mask = np.arange(array.shape[1]) < sizes[:, None]
     return Ragged.unchecked(as_values(array[mask]), splits_of(sizes).astype(dtype))
 
 
-def from_sparse(st_input: Any, row_splits_dtype: Any = "int64") -> Ragged:
+def from_sparse(st_input: Any, name: str | None = None, row_splits_dtype: Any = "int64") -> Ragged:
     """Make a Ragged of a Sparse of two dimensions whose rows have no gaps.
 
     Raises:
@@ -288,13 +267,10 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = "int64") -> Ragged:
         )
     if st_input.ndim != 2:
         raise ValueError("rank(st_input) must be 2.")
-    dtype = as_dtype(row_splits_dtype)
-    rows, columns = st_input.indices[:, 0], st_input.indices[:, 1]
-    if not len(rows):
-        return Ragged.unchecked(st_input.values, np.zeros(len(st_input) + 1, dtype))
-    begins = np.append(True, rows[1:] != rows[:-1])
-    right = np.where(begins, columns == 0, columns == np.append(-1, columns[:-1]) + 1)
-    if not bool(right.all()) or bool((rows[1:] < rows[:-1]).any()):
+    rows, columns = st_input.indices.T
+    starts = np.append(True, rows[1:] != rows[:-1])[: len(rows)]
+    right = columns == np.where(starts, 0, np.append(0, columns[:-1] + 1)[: len(rows)])
+    if not right.all() or (rows[1:] < rows[:-1]).any():
         shown = st_input.indices.ravel()
         text = ", ".join(map(str, shown[:3])) + (", ..." if shown.size > 3 else "")
         raise InvalidArgumentError(
@@ -302,17 +278,16 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = "int64") -> Ragged:
             f"b'SparseTensor is not right-ragged'\nb'SparseTensor.indices ='\n{text}"
         )
     lengths = np.bincount(rows, minlength=len(st_input))
-    return Ragged.unchecked(st_input.values, splits_of(lengths).astype(dtype))
+    return Ragged.unchecked(st_input.values, splits_of(lengths).astype(as_dtype(row_splits_dtype)))
 
 
-def _cut(flat: Any, splits: npt.NDArray[Any]) -> Ragged:
+def _cut(flat: Any, splits: npt.NDArray[Any], validate: bool) -> Ragged:
+    if validate:
+        wrong = _WRONG.format("_from_row_partition", "RaggedTensor")
+        assert_equal(splits[-1], splits.dtype.type(len(flat)), wrong)
     if splits[-1] != len(flat):  # not validated, or rows end before the values do
         flat = flat[: max(0, int(splits[-1]))]
     return Ragged.unchecked(flat, np.minimum(splits, len(flat)).astype(splits.dtype, copy=False))
-
-
-def _check_end(splits: npt.NDArray[Any], flat: Any) -> None:
-    assert_equal(splits[-1], splits.dtype.type(len(flat)), _WHOLE)
 
 
 def _partition(value: Any, name: str) -> npt.NDArray[Any]:
@@ -334,21 +309,6 @@ def _parts(value: Any, name: str) -> list[Any]:
     return list(value)
 
 
-def _is_nested(lengths: Any) -> bool:
-    return isinstance(lengths, (list, tuple)) and any(
-        isinstance(part, (list, tuple)) or np.ndim(part) for part in lengths
-    )
-
-
-def _of_nested_lengths(array: npt.NDArray[Any], lengths: list[Any], dtype: np.dtype[Any]) -> Ragged:
-    outer = from_tensor(array, lengths[0], None, 1, dtype)
-    if len(lengths) == 1:
-        return outer
-    inner = outer.flat_values
-    inner = inner.to_numpy() if isinstance(inner, BytesColumn) else inner
-    return Ragged.unchecked(_of_nested_lengths(inner, lengths[1:], dtype), outer.row_splits)
-
-
 def _row_sizes(array: npt.NDArray[Any], lengths: Any, padding: Any) -> npt.NDArray[Any]:
     rows, columns = array.shape[:2]
     if lengths is not None:
@@ -365,6 +325,5 @@ def _row_sizes(array: npt.NDArray[Any], lengths: Any, padding: Any) -> npt.NDArr
         raise TypeError(f"Cannot convert {padding!r} to EagerTensor of dtype {dtype_name(array.dtype)}")
     same = np.asarray(array == (filler if array.dtype == object else filler.astype(array.dtype)))
     filled: npt.NDArray[np.bool_] = np.all(same.reshape(rows, columns, -1), axis=2)
-    ended = np.append(filled[:, ::-1], np.zeros((rows, 1), bool), axis=1)  # a row may be nothing but filling
-    sizes = columns - np.argmin(ended, axis=1)
-    return np.asarray(sizes)
+    ended = np.append(filled[:, ::-1], np.zeros((rows, 1), bool), axis=1)  # a row may be nothing but padding
+    return np.asarray(columns - np.argmin(ended, axis=1))

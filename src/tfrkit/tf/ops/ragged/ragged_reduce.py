@@ -1,11 +1,18 @@
-"""Sums, means, extremes and the like of a Ragged along any of its dimensions.
+"""Sums, means, extremes and the like of a Ragged along any of its dimensions, with the arguments of `tf.reduce_sum`.
 
-The outermost dimension is one of rows of columns: what stands at one place of all rows that reach so far.
+Along the outermost dimension, what stands at one place of all rows that are long enough is reduced. Integers' means are
+float64; an empty row has the mean NaN, and the least or largest number of the type as its extremes.
+
+>>> REDUCTIONS["sum"](Ragged.from_list([[1, 2], [], [3]]), axis=1).tolist()
+[3, 0, 3]
+>>> REDUCTIONS["mean"](Ragged.from_list([[1, 2], [3]]), axis=0).tolist()
+[2.0, 2.0]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -13,197 +20,106 @@ import numpy.typing as npt
 
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
+from tfrkit.tf.ops.ragged.ragged_elementwise import map_flat
 from tfrkit.tf.ops.ragged.ragged_index import take_rows
-from tfrkit.tf.ops.ragged.ragged_shape import expand_dims
+from tfrkit.tf.ops.ragged.ragged_shape import check_axis, expand_dims
 from tfrkit.values.to_array import to_array
 
-__all__ = [
-    "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std",
-    "reduce_sum", "reduce_variance",
-]  # fmt: skip
-
-_Segments = Callable[
-    [npt.NDArray[Any], npt.NDArray[Any], int], npt.NDArray[Any]
-]  # values, their segments, how many
+__all__ = ["REDUCTIONS"]
 
 
-def _accumulated(function: np.ufunc, first: Callable[[np.dtype[Any]], Any]) -> _Segments:
-    def reduce(values: npt.NDArray[Any], segments: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-        made = np.full((count, *values.shape[1:]), first(values.dtype), values.dtype)
-        with np.errstate(all="ignore"):
-            function.at(made, segments, values)  # in the order of the values, as TensorFlow's kernels add
+@dataclass(frozen=True, slots=True)
+class _Reduction:
+    """A function of two values, and what it starts with.
+
+    A ufunc's `at` goes in the order of the values, as TensorFlow's kernels do; `reduceat` sums floats in another order.
+    """
+
+    function: np.ufunc
+    first: Callable[[np.dtype[Any]], Any]
+    dtype: Any = None  # of the values, if it is not their own
+
+    def __call__(self, input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
+        value = input_tensor
+        if self.dtype is not None:
+            value = map_flat(lambda flat: flat.astype(self.dtype), value)
+        if axis is None:
+            flat = value.flat_values.reshape(-1)
+            made: Any = self.segments(flat, np.zeros(len(flat), np.int64), 1)[0]
+            return np.full((1,) * value.ndim, made) if keepdims else made
+        axes = {check_axis(one, value.ndim) for one in np.atleast_1d(to_array(axis)).tolist()}
+        made = value
+        for one in sorted(axes, reverse=True):
+            made = self.along(made, one)
+            made = expand_dims(made, one) if keepdims else made
         return made
 
-    return reduce
+    def segments(self, values: npt.NDArray[Any], numbers: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+        """Reduce the values of each of the segments, which are numbered."""
+        made = np.full((count, *values.shape[1:]), self.first(values.dtype), values.dtype)
+        with np.errstate(all="ignore"):
+            self.function.at(made, numbers, values)
+        return made
 
-
-def _lowest(dtype: np.dtype[Any]) -> Any:
-    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
-
-
-def _highest(dtype: np.dtype[Any]) -> Any:
-    return np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max
-
-
-_SUM: Final = _accumulated(np.add, lambda dtype: dtype.type(0))
-_PROD: Final = _accumulated(np.multiply, lambda dtype: dtype.type(1))
-_MAX: Final = _accumulated(np.maximum, _lowest)
-_MIN: Final = _accumulated(np.minimum, _highest)
-_ANY: Final = _accumulated(np.logical_or, lambda _: False)
-_ALL: Final = _accumulated(np.logical_and, lambda _: True)
-
-
-def _truths(ragged: Ragged) -> Ragged:
-    return _with_flat(ragged, ragged.flat_values.astype(bool))
-
-
-def _mean_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype(np.float64) if dtype.kind in "iub" else dtype
-
-
-def reduce_sum(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Add the entries of rows; see `tf.reduce_sum`.
-
-    >>> reduce_sum(Ragged.from_list([[1, 2], [], [3]]), axis=1).tolist()
-    [3, 0, 3]
-    """
-    return _reduced(_SUM, input_tensor, axis, keepdims)
-
-
-def reduce_prod(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Multiply the entries of rows.
-
-    >>> reduce_prod(Ragged.from_list([[1, 2], [], [3]]), axis=1).tolist()
-    [2, 1, 3]
-    """
-    return _reduced(_PROD, input_tensor, axis, keepdims)
-
-
-def reduce_max(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Find the largest entry of rows; that of an empty row is the least number of the type.
-
-    >>> reduce_max(Ragged.from_list([[1, 2], [3]]), axis=1).tolist()
-    [2, 3]
-    """
-    return _reduced(_MAX, input_tensor, axis, keepdims)
-
-
-def reduce_min(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Find the smallest entry of rows; that of an empty row is the largest number of the type.
-
-    >>> reduce_min(Ragged.from_list([[1, 2], [3]]), axis=1).tolist()
-    [1, 3]
-    """
-    return _reduced(_MIN, input_tensor, axis, keepdims)
-
-
-def reduce_any(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Tell whether an entry of a row is true.
-
-    >>> reduce_any(Ragged.from_list([[True, False], []]), axis=1).tolist()
-    [True, False]
-    """
-    return _reduced(_ANY, _truths(input_tensor), axis, keepdims)
-
-
-def reduce_all(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Tell whether all entries of a row are true.
-
-    >>> reduce_all(Ragged.from_list([[True, False], []]), axis=1).tolist()
-    [False, True]
-    """
-    return _reduced(_ALL, _truths(input_tensor), axis, keepdims)
-
-
-def reduce_mean(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """Average the entries of rows; integers become float64, an empty row gives NaN.
-
-    >>> reduce_mean(Ragged.from_list([[1, 2], [3]]), axis=1).tolist()
-    [1.5, 3.0]
-    """
-    dtype = _mean_type(input_tensor.dtype)
-    flat = input_tensor.flat_values.astype(dtype)
-    ones = np.ones(flat.shape, dtype)
-    total = _reduced(_SUM, _with_flat(input_tensor, flat), axis, keepdims)
-    count = _reduced(_SUM, _with_flat(input_tensor, ones), axis, keepdims)
-    with np.errstate(all="ignore"):
-        if isinstance(total, Ragged):
-            return _with_flat(total, total.flat_values / count.flat_values)
-        return total / count
-
-
-def reduce_variance(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """The variance of the entries of rows: the mean of the squares less the square of the mean, never below 0.
-
-    >>> reduce_variance(Ragged.from_list([[1.0, 2.0], [3.0]]), axis=1).tolist()
-    [0.25, 0.0]
-    """
-    flat = input_tensor.flat_values
-    squares = reduce_mean(_with_flat(input_tensor, flat * flat), axis, keepdims)
-    means = reduce_mean(input_tensor, axis, keepdims)
-    with np.errstate(all="ignore"):
-        if isinstance(means, Ragged):
-            mean = means.flat_values
-            return _with_flat(means, np.maximum(squares.flat_values - mean * mean, mean.dtype.type(0)))
-        return np.maximum(squares - means * means, means.dtype.type(0))
-
-
-def reduce_std(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
-    """The standard deviation of the entries of rows; see `reduce_variance`.
-
-    >>> reduce_std(Ragged.from_list([[1.0, 2.0], [3.0]]), axis=1).tolist()
-    [0.5, 0.0]
-    """
-    found = reduce_variance(input_tensor, axis, keepdims)
-    return _with_flat(found, np.sqrt(found.flat_values)) if isinstance(found, Ragged) else np.sqrt(found)
-
-
-def _with_flat(ragged: Ragged, flat: Any) -> Ragged:
-    inner = ragged.values
-    return Ragged.unchecked(_with_flat(inner, flat) if isinstance(inner, Ragged) else flat, ragged.row_splits)
-
-
-def _reduced(segments: _Segments, value: Ragged, axis: Any, keepdims: bool) -> Any:
-    rank = value.ndim
-    if axis is None:
-        flat = value.flat_values.reshape(-1)
-        made: Any = segments(flat, np.zeros(len(flat), np.int64), 1)[0]
-        return np.full((1,) * rank, made) if keepdims else made
-    axes = []
-    for one in np.atleast_1d(to_array(axis)).tolist():
-        if not -rank <= one < rank:
-            raise ValueError(f"axis={one} out of bounds: expected -{rank}<=axis<{rank}")
-        axes.append(one % rank)
-    made = value
-    for one in sorted(set(axes), reverse=True):
-        made = _along(segments, made, one)
-        if keepdims:
-            made = expand_dims(made, one)
-    return made
-
-
-def _along(segments: _Segments, value: Any, axis: int) -> Any:
-    if not isinstance(value, Ragged):
-        return _dense(segments, value, axis)
-    if axis > 1:
-        return Ragged.unchecked(_along(segments, value.values, axis - 1), value.row_splits)
-    if axis == 1 and not isinstance(value.values, Ragged):
-        numbers = np.repeat(np.arange(len(value)), value.row_lengths())
-        return segments(value.values, numbers, len(value))
-    if axis == 1:
+    def along(self, value: Any, axis: int) -> Any:
+        if not isinstance(value, Ragged):
+            moved = np.moveaxis(value, axis, 0)
+            return self.segments(moved, np.zeros(len(moved), np.int64), 1)[0]
+        if axis > 1:
+            return Ragged.unchecked(self.along(value.values, axis - 1), value.row_splits)
+        lengths = value.row_lengths()
+        rows = np.repeat(np.arange(len(value)), lengths)
+        if axis == 0:
+            return self.along(_grouped(value, _within(value), int(lengths.max(initial=0))), 1)
         inner = value.values
+        if not isinstance(inner, Ragged):
+            return self.segments(inner, rows, len(value))
         sizes = np.zeros(len(value), np.int64)
-        np.maximum.at(sizes, np.repeat(np.arange(len(value)), value.row_lengths()), inner.row_lengths())
+        np.maximum.at(sizes, rows, inner.row_lengths())
         starts = splits_of(sizes)
-        first = np.repeat(np.repeat(starts[:-1], value.row_lengths()), inner.row_lengths())
-        made = _along(segments, _grouped(inner, first + _within(inner), int(starts[-1])), 1)
+        first = np.repeat(starts[rows], inner.row_lengths())
+        made = self.along(_grouped(inner, first + _within(inner), int(starts[-1])), 1)
         return Ragged.unchecked(made, starts.astype(value.row_splits.dtype))
-    longest = int(value.row_lengths().max(initial=0))
-    return _along(segments, _grouped(value, _within(value), longest), 1)
+
+
+def _limit(name: str) -> Callable[[np.dtype[Any]], Any]:
+    return lambda dtype: getattr(np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype), name)
+
+
+_SUM: Final = _Reduction(np.add, lambda dtype: dtype.type(0))
+
+
+def _mean(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
+    dtype = np.dtype(np.float64) if input_tensor.dtype.kind in "iub" else input_tensor.dtype
+    total = replace(_SUM, dtype=dtype)(input_tensor, axis, keepdims)
+    count = _SUM(map_flat(lambda flat: np.ones(flat.shape, dtype), input_tensor), axis, keepdims)
+    with np.errstate(all="ignore"):
+        return map_flat(np.divide, total, count)
+
+
+def _variance(input_tensor: Ragged, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean of the squares less the square of the mean, never below 0."""
+    squares = _mean(map_flat(np.square, input_tensor), axis, keepdims)
+    means = _mean(input_tensor, axis, keepdims)
+    with np.errstate(all="ignore"):
+        return map_flat(lambda square, mean: np.maximum(square - mean * mean, 0), squares, means)
+
+
+REDUCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "sum": _SUM,
+    "prod": _Reduction(np.multiply, lambda dtype: dtype.type(1)),
+    "max": _Reduction(np.maximum, _limit("min")),
+    "min": _Reduction(np.minimum, _limit("max")),
+    "any": _Reduction(np.logical_or, lambda _: False, np.bool_),
+    "all": _Reduction(np.logical_and, lambda _: True, np.bool_),
+    "mean": _mean,
+    "variance": _variance,
+    "std": lambda *args, **options: map_flat(np.sqrt, _variance(*args, **options)),
+}
 
 
 def _within(value: Ragged) -> npt.NDArray[Any]:
-    """Where in its row each of the values stands."""
+    """The place of each of the values in its row."""
     first = np.repeat(value.row_splits[:-1], value.row_lengths())
     return np.asarray(np.arange(value.row_splits[-1]) - first)
 
@@ -213,9 +129,3 @@ def _grouped(value: Ragged, numbers: npt.NDArray[Any], count: int) -> Ragged:
     order = np.argsort(numbers, kind="stable")
     splits = splits_of(np.bincount(numbers, minlength=count)).astype(value.row_splits.dtype)
     return Ragged.unchecked(take_rows(value.values, order), splits)
-
-
-def _dense(segments: _Segments, value: npt.NDArray[Any], axis: int) -> Any:
-    moved = np.moveaxis(value, axis, 0)
-    made = segments(moved, np.zeros(len(moved), np.int64), 1)[0]
-    return made if made.ndim else made[()]

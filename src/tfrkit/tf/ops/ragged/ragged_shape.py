@@ -1,4 +1,4 @@
-"""Ragged values in other forms: with more or fewer dimensions, or filled up to an array; and their sizes."""
+"""Ragged values in other forms: with more or fewer dimensions, or padded to an array; and their sizes."""
 
 from __future__ import annotations
 
@@ -14,35 +14,29 @@ from tfrkit.tf.ops.ragged.ragged_make import as_values
 from tfrkit.tf.ops.strings.string_values import shape_text
 from tfrkit.values.to_array import to_array
 
-__all__ = [
-    "bounding_shape", "check_axis", "expand_dims", "merge_dims", "rank", "row_lengths", "size", "squeeze",
-    "to_tensor",
-]  # fmt: skip
+__all__ = ["bounding_shape", "check_axis", "expand_dims", "merge_dims", "row_lengths", "squeeze", "to_tensor"]
 
 
 def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
-    """Put in a dimension of size 1.
+    """Insert a dimension of size 1.
 
     >>> expand_dims(Ragged.from_list([[1, 2], []]), 0).to_list()
     [[[1, 2], []]]
     """
-    if not isinstance(input, Ragged):
-        place = check_axis(axis, input.ndim + 1)
-        return input.reshape((*input.shape[:place], 1, *input.shape[place:]))
     place = check_axis(axis, input.ndim + 1)
-    dtype = input.row_splits.dtype
-    if place == 0:
-        return Ragged.unchecked(input, np.array([0, len(input)], dtype))
-    if place == 1:
-        return Ragged.unchecked(input, np.arange(len(input) + 1, dtype=dtype))
-    return Ragged.unchecked(expand_dims(input.values, place - 1), input.row_splits)
+    if not isinstance(input, Ragged):
+        return input.reshape((*input.shape[:place], 1, *input.shape[place:]))
+    if place > 1:
+        return Ragged.unchecked(expand_dims(input.values, place - 1), input.row_splits)
+    splits = np.arange(len(input) + 1) if place else np.array([0, len(input)])
+    return Ragged.unchecked(input, splits.astype(input.row_splits.dtype))
 
 
 def squeeze(input: Ragged, axis: Any = None) -> Any:  # noqa: A002
-    """Take dimensions of size 1 away, of which the outermost and those within the values can be.
+    """Remove dimensions of size 1.
 
     Raises:
-        ValueError: it is not said which.
+        ValueError: no dimension is named.
         InvalidArgumentError: one has another size.
 
     >>> squeeze(expand_dims(Ragged.from_list([[1, 2], []]), 0), 0).to_list()
@@ -51,24 +45,23 @@ def squeeze(input: Ragged, axis: Any = None) -> Any:  # noqa: A002
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
     made: Any = input
-    for place in sorted(
-        (check_axis(one, input.ndim) for one in np.atleast_1d(to_array(axis)).tolist()), reverse=True
-    ):
+    places = [check_axis(one, input.ndim) for one in np.atleast_1d(to_array(axis)).tolist()]
+    for place in sorted(places, reverse=True):
         made = _squeezed(made, place)
     return made
 
 
 def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
-    """Make one dimension of several that follow each other.
+    """Merge dimensions that follow each other.
 
     Raises:
-        ValueError: they are in the wrong order, or there are none such.
+        ValueError: they are in the wrong order, or do not exist.
 
     >>> merge_dims(Ragged.from_list([[[1], [2, 3]], []]), 1, 2).to_list()
     [[1, 2, 3], []]
     """
-    rank_ = value.ndim
-    first, last = check_axis(outer_axis, rank_, "outer_axis"), check_axis(inner_axis, rank_, "inner_axis")
+    rank = value.ndim
+    first, last = check_axis(outer_axis, rank, "outer_axis"), check_axis(inner_axis, rank, "inner_axis")
     if first > last:
         raise ValueError(
             f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})."
@@ -91,7 +84,7 @@ def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
 
 
 def row_lengths(value: Ragged, axis: int = 1) -> Any:
-    """Number of entries of the rows of a dimension.
+    """Return the number of entries of the rows of a dimension.
 
     >>> row_lengths(Ragged.from_list([[[1], [2, 3]], []]), axis=2).to_list()
     [[1, 2], []]
@@ -110,7 +103,7 @@ def row_lengths(value: Ragged, axis: int = 1) -> Any:
 
 
 def bounding_shape(value: Ragged, axis: Any = None, out_type: Any = None) -> Any:
-    """The sizes of the array that `to_tensor` makes.
+    """Return the sizes of the array that `to_tensor` makes.
 
     >>> bounding_shape(Ragged.from_list([[1, 2], [], [3]])).tolist()
     [3, 2]
@@ -125,12 +118,12 @@ def bounding_shape(value: Ragged, axis: Any = None, out_type: Any = None) -> Any
 
 
 def to_tensor(value: Ragged, default_value: Any = None, shape: Any = None) -> Any:
-    """Fill rows up to an array.
+    """Pad rows to an array.
 
     Args:
         value: rows.
-        default_value: what to fill with: one value, or one that fits the values' inner dimensions; 0 or "" if None.
-        shape: cut and fill to these sizes; None for one that is as large as needed.
+        default_value: what to pad with: one value, or one that fits the values' inner dimensions; 0 or "" if None.
+        shape: truncate and pad to these sizes; None where the longest row decides.
 
     Raises:
         TypeError: the default is of another type.
@@ -146,67 +139,37 @@ def to_tensor(value: Ragged, default_value: Any = None, shape: Any = None) -> An
     return _fitted(made, sizes, default)
 
 
-def size(input: Ragged, out_type: Any = "int32") -> Any:  # noqa: A002
-    """Number of entries.
-
-    >>> size(Ragged.from_list([[1, 2], [3]]))
-    np.int32(3)
-    """
-    return as_dtype(out_type).type(input.flat_values.size)
-
-
-def rank(input: Ragged) -> Any:  # noqa: A002
-    """Number of dimensions.
-
-    >>> rank(Ragged.from_list([[1, 2], [3]]))
-    np.int32(2)
-    """
-    return np.int32(input.ndim)
-
-
-def check_axis(axis: Any, rank_: int, name: str = "axis") -> int:
-    """The number of a dimension, counted from the end if negative.
+def check_axis(axis: Any, rank: int, name: str = "axis") -> int:
+    """Return the number of a dimension, counted from the end if negative.
 
     Raises:
-        ValueError: there is no such one; the text is TensorFlow's.
+        ValueError: it does not exist; the text is TensorFlow's.
     """
     place = int(axis)
-    if not -rank_ <= place < rank_:
-        raise ValueError(f"{name}={place} out of bounds: expected -{rank_}<={name}<{rank_}")
-    return place % rank_
+    if not -rank <= place < rank:
+        raise ValueError(f"{name}={place} out of bounds: expected -{rank}<={name}<{rank}")
+    return place % rank
 
 
 def _squeezed(value: Any, place: int) -> Any:
-    if not isinstance(value, Ragged):
-        if value.shape[place] != 1:
-            raise InvalidArgumentError(
-                f"Can not squeeze dim[{place}], expected a dimension of 1, got {value.shape[place]}"
-            )
-        return value.reshape((*value.shape[:place], *value.shape[place + 1 :]))
-    if place == 0:
-        if len(value) != 1:
-            raise InvalidArgumentError(f"Can not squeeze dim[0], expected a dimension of 1, got {len(value)}")
-        return value.values
-    if place == 1:
-        if bool((value.row_lengths() != 1).any()):
-            raise InvalidArgumentError(
-                "Can not squeeze dim[1], expected a dimension of 1: a row has another length"
-            )
-        return value.values
-    return Ragged.unchecked(_squeezed(value.values, place - 1), value.row_splits)
+    ragged = isinstance(value, Ragged)
+    if ragged and place > 1:
+        return Ragged.unchecked(_squeezed(value.values, place - 1), value.row_splits)
+    if ragged and place:
+        size = next((one for one in value.row_lengths().tolist() if one != 1), 1)
+    else:
+        size = value.shape[place]
+    if size != 1:
+        raise InvalidArgumentError(f"Can not squeeze dim[{place}], expected a dimension of 1, got {size}")
+    return value.values if ragged else value.reshape((*value.shape[:place], *value.shape[place + 1 :]))
 
 
 def _sizes(shape: Any, value: Ragged) -> list[int | None]:
     if shape is None:
         return [None] * value.ndim
-    given = (
-        shape.as_list()
-        if hasattr(shape, "as_list")
-        else list(shape)
-        if isinstance(shape, (list, tuple))
-        else to_array(shape).tolist()
-    )
-    sizes = [None if size_ is None or int(size_) < 0 else int(size_) for size_ in given]
+    listed = hasattr(shape, "__iter__") and not isinstance(shape, np.ndarray)  # with None, perhaps
+    given = list(shape) if listed else to_array(shape).tolist()
+    sizes = [None if size is None or int(size) < 0 else int(size) for size in given]
     if len(sizes) != value.ndim:
         raise InvalidArgumentError(
             f"rt_input.shape and shape={shape_text(sizes)} are incompatible: rt_input.rank = {value.ndim} but "
@@ -241,8 +204,8 @@ def _default(default: Any, value: Ragged) -> Any:
 
 
 def _fitted(made: Any, sizes: list[int | None], default: Any) -> Any:
-    """Cut and fill the dimensions that `to_padded` did not: the first, and those within values."""
-    wanted = tuple(found if size_ is None else size_ for size_, found in zip(sizes, made.shape, strict=True))
+    """Truncate and pad the dimensions that `to_padded` did not: the first, and those within values."""
+    wanted = tuple(found if size is None else size for size, found in zip(sizes, made.shape, strict=True))
     if wanted == made.shape:
         return made
     array = made.to_numpy() if isinstance(made, BytesColumn) else made
