@@ -243,8 +243,6 @@ def test_scatter():
         tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [9, 1])
         tf.tensor_scatter_nd_update([1, 2, 3], [[5]], [9])
         tf.tensor_scatter_nd_update(s, [[0]], ["z"])
-        tf.math.invert_permutation([2, 0, 1])
-        tf.math.invert_permutation([2, 2, 1])
         tf.nn.embedding_lookup(f, [1, 0])
         """,
         **NAMES,

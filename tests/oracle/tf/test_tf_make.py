@@ -81,9 +81,6 @@ def test_linspace_and_matrices():
         tf.eye(2, dtype=tf.string)
         tf.eye(2, dtype=tf.bool)
         tf.eye(tf.constant(2))
-        tf.linalg.diag([1, 2])
-        tf.linalg.diag_part([[1, 2], [3, 4]])
-        tf.linalg.trace([[1, 2], [3, 4]])
         tf.linalg.band_part([[1, 2], [3, 4]], 0, -1)
         """,
         **NAMES,

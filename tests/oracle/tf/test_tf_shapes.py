@@ -139,7 +139,6 @@ def test_shape_size_rank():
         tf.rank(m)
         tf.rank(1)
         tf.shape(m, tf.float32)
-        tf.shape_n([m, a])
         tf.size([])
         tf.shape(m, out_type="int64")
         tf.shape(None)

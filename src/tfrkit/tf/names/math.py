@@ -1,221 +1,186 @@
-"""Arithmetic, comparisons and functions of numbers."""
+"""Arithmetic, comparisons and functions of numbers: names, and the table that elementwise functions are made from.
+
+`ops.math.elementwise` makes a function of each row of SINGLES and PAIRS, named after the last part of its first name.
+Ragged arguments work entry by entry in all of them. `v1.` stands for `compat.v1.`. The columns:
+
+- TensorFlow's names
+- TensorFlow's kernel, which error texts name
+- the types that it takes, in the order of the error text; words such as "real" are those of `values.types.WORDS`
+- the function of numpy, or the one in `ops.math.elementwise` with an underscore before its name
+- the names of the arguments where they are not `x` (and `y`); or "sparse" if 0 stays 0, so that sparse arguments work
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tfrkit.tf.entry import Entry
+from tfrkit.tf.entry import Absent, Entry
+
+SINGLES: Final = """
+negative math.negative                       | Neg        | real ints complex       | negative    | sparse
+sign math.sign                               | Sign       | real ints complex       | _sign       | sparse
+square math.square                           | Square     | real ints uints complex | square      | sparse
+math.reciprocal v1.reciprocal                | Reciprocal | real ints complex       | reciprocal
+sqrt math.sqrt                               | Sqrt       | real complex            | sqrt        | sparse
+math.rsqrt v1.rsqrt                          | Rsqrt      | real complex            | _rsqrt
+exp math.exp                                 | Exp        | real complex            | exp
+math.expm1 v1.expm1                          | Expm1      | real complex            | expm1
+math.log v1.log                              | Log        | real complex            | log
+math.log1p v1.log1p                          | Log1p      | real complex            | log1p
+sin math.sin                                 | Sin        | real complex            | sin         | sparse
+cos math.cos                                 | Cos        | real complex            | cos
+tan math.tan                                 | Tan        | real complex            | tan         | sparse
+asin math.asin                               | Asin       | real complex            | arcsin      | sparse
+acos math.acos                               | Acos       | real complex            | arccos
+atan math.atan                               | Atan       | real complex            | arctan      | sparse
+sinh math.sinh                               | Sinh       | real complex            | sinh
+cosh math.cosh                               | Cosh       | real complex            | cosh
+tanh math.tanh nn.tanh                       | Tanh       | real complex            | tanh        | sparse
+asinh math.asinh                             | Asinh      | real complex            | arcsinh     | sparse
+acosh math.acosh                             | Acosh      | real complex            | arccosh
+atanh math.atanh                             | Atanh      | real complex            | arctanh     | sparse
+sigmoid math.sigmoid nn.sigmoid              | Sigmoid    | real complex            | _sigmoid
+math.erf v1.erf                              | Erf        | real                    | _erf        | sparse
+floor math.floor                             | Floor      | real                    | floor
+math.ceil v1.ceil                            | Ceil       | real                    | ceil
+math.rint v1.rint                            | Rint       | real                    | rint
+math.is_nan v1.is_nan v1.debugging.is_nan    | IsNan      | real                    | isnan
+math.is_inf v1.is_inf v1.debugging.is_inf    | IsInf      | real                    | isinf
+math.is_finite v1.is_finite v1.debugging.is_finite | IsFinite | real                | isfinite
+math.log_sigmoid v1.log_sigmoid              | Neg        | real ints complex       | _log_sigmoid
+math.softplus nn.softplus                    | Softplus   | half bfloat16 float double | _softplus | features
+nn.elu                                       | Elu        | half bfloat16 float double | _elu     | features
+nn.relu                                      | Relu       | ordered qint8           | _relu       | features
+nn.relu6                                     | Relu6      | ordered                 | _relu6      | features
+bitwise.invert                               | Invert     | ints uints              | invert
+logical_not math.logical_not                 | LogicalNot | bool                    | logical_not
+"""
+PAIRS: Final = """
+subtract math.subtract           | Sub      | real uint8 int8 uint16 int16 int32 int64 complex uint32 uint64 | subtract
+multiply math.multiply           | Mul         | complete                    | multiply
+v1.div                           | Div         | complete                    | _div
+math.floordiv floordiv v1.floor_div | FloorDiv | complete                    | _floor_div
+math.floormod floormod math.mod v1.mod | FloorMod | ints uints real           | _floor_mod
+truncatediv                      | TruncateDiv | complete                    | _truncate_div
+truncatemod                      | TruncateMod | int32 int64 real            | _truncate_mod
+pow math.pow                     | Pow         | bfloat16 float half double ints complex | _power
+maximum math.maximum             | Maximum     | real int8 uint8 int16 uint16 int32 uint32 int64 uint64 | maximum
+minimum math.minimum             | Minimum     | real int8 uint8 int16 uint16 int32 uint32 int64 uint64 | minimum
+math.squared_difference v1.squared_difference | SquaredDifference | real int32 int64 complex | _squared_difference
+math.multiply_no_nan             | MulNoNan    | real complex                | _multiply_no_nan
+math.atan2 atan2                 | Atan2       | real                        | arctan2     | y x
+bitwise.bitwise_and              | BitwiseAnd  | ints uints                  | bitwise_and
+bitwise.bitwise_or               | BitwiseOr   | ints uints                  | bitwise_or
+bitwise.bitwise_xor              | BitwiseXor  | ints uints                  | bitwise_xor
+bitwise.left_shift               | LeftShift   | ints uints                  | _left_shift
+bitwise.right_shift              | RightShift  | ints uints                  | _right_shift
+equal math.equal                 | Equal       |                             | equal
+not_equal math.not_equal         | NotEqual    |                             | not_equal
+less math.less                   | Less        | ordered                     | less
+less_equal math.less_equal       | LessEqual   | ordered                     | less_equal
+greater math.greater             | Greater     | ordered                     | greater
+greater_equal math.greater_equal | GreaterEqual | ordered                    | greater_equal
+logical_and math.logical_and     | LogicalAnd  | bool                        | logical_and
+logical_or math.logical_or       | LogicalOr   | bool                        | logical_or
+math.logical_xor v1.logical_xor  | LogicalOr   | bool                        | logical_xor
+"""
+
+_REDUCED: Final = (
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "prod",
+    "any",
+    "all",
+    "logsumexp",
+)  # at the top, and in TensorFlow 1
+
+
+def rows(table: str) -> list[list[str]]:
+    """Return the columns of SINGLES or PAIRS, of which the fifth may be empty."""
+    lines = [[column.strip() for column in line.split("|")] for line in table.strip().splitlines()]
+    return [[line[0].replace("v1.", "compat.v1."), *line[1:], *[""] * (5 - len(line))] for line in lines]
+
+
+def last_part(names: str) -> str:
+    """Return the name of the function that stands for TensorFlow's names: "math.log v1.log" is `log`."""
+    return names.split(maxsplit=1)[0].rpartition(".")[2]
+
+
+_ELEMENTWISE: Final = {
+    names: f"tf.ops.math.elementwise:{last_part(names)}" for names, *_ in rows(SINGLES) + rows(PAIRS)
+}
+_NUMPY: Final = Absent("Few input programs need it: use numpy or SciPy on `tensor.numpy()`.")
+_GONE: Final = (
+    "math.angle math.cumulative_logsumexp math.erfc math.is_non_decreasing math.is_strictly_increasing math.lgamma "
+    "math.nextafter math.polyval math.reciprocal_no_nan math.xdivy math.xlog1py math.xlogy "
+    "math.segment_mean math.segment_min math.segment_prod math.unsorted_segment_max math.unsorted_segment_mean "
+    "math.unsorted_segment_min math.unsorted_segment_prod math.unsorted_segment_sqrt_n math.unsorted_segment_sum "
+    "linalg.adjoint linalg.cross linalg.det linalg.diag linalg.diag_part linalg.inv linalg.matvec linalg.normalize "
+    "linalg.set_diag linalg.tensor_diag linalg.tensor_diag_part linalg.trace"
+)
 
 NAMES: Final[dict[str, Entry]] = {
-    "add math.add": "tf.ops.math.arithmetic:add",
-    "subtract math.subtract": "tf.ops.math.arithmetic:subtract",
-    "multiply math.multiply": "tf.ops.math.arithmetic:multiply",
-    "divide math.divide": "tf.ops.math.arithmetic:divide",
-    "truediv math.truediv": "tf.ops.math.arithmetic:truediv",
-    "math.floordiv floordiv": "tf.ops.math.arithmetic:floordiv",
-    "math.floormod floormod math.mod": "tf.ops.math.arithmetic:floormod",
-    "truncatediv": "tf.ops.math.arithmetic:truncatediv",
-    "truncatemod": "tf.ops.math.arithmetic:truncatemod",
-    "pow math.pow": "tf.ops.math.arithmetic:power",
-    "maximum math.maximum": "tf.ops.math.arithmetic:maximum",
-    "minimum math.minimum": "tf.ops.math.arithmetic:minimum",
-    "math.squared_difference": "tf.ops.math.arithmetic:squared_difference",
-    "math.divide_no_nan": "tf.ops.math.arithmetic:divide_no_nan",
-    "math.multiply_no_nan": "tf.ops.math.arithmetic:multiply_no_nan",
-    "math.xlogy": "tf.ops.math.arithmetic:xlogy",
-    "math.xdivy": "tf.ops.math.arithmetic:xdivy",
-    "math.atan2 atan2": "tf.ops.math.arithmetic:atan2",
-    "add_n math.add_n": "tf.ops.math.arithmetic:add_n",
-    "bitwise.bitwise_and": "tf.ops.math.arithmetic:bitwise_and",
-    "bitwise.bitwise_or": "tf.ops.math.arithmetic:bitwise_or",
-    "bitwise.bitwise_xor": "tf.ops.math.arithmetic:bitwise_xor",
-    "bitwise.left_shift": "tf.ops.math.arithmetic:left_shift",
-    "bitwise.right_shift": "tf.ops.math.arithmetic:right_shift",
-    "bitwise.invert": "tf.ops.math.elementary:invert",
-    "equal math.equal": "tf.ops.math.compare:equal",
-    "not_equal math.not_equal": "tf.ops.math.compare:not_equal",
-    "less math.less": "tf.ops.math.compare:less",
-    "less_equal math.less_equal": "tf.ops.math.compare:less_equal",
-    "greater math.greater": "tf.ops.math.compare:greater",
-    "greater_equal math.greater_equal": "tf.ops.math.compare:greater_equal",
-    "logical_and math.logical_and": "tf.ops.math.compare:logical_and",
-    "logical_or math.logical_or": "tf.ops.math.compare:logical_or",
-    "logical_not math.logical_not": "tf.ops.math.compare:logical_not",
-    "math.logical_xor": "tf.ops.math.compare:logical_xor",
-    "math.is_nan": "tf.ops.math.compare:is_nan",
-    "math.is_inf": "tf.ops.math.compare:is_inf",
-    "math.is_finite": "tf.ops.math.compare:is_finite",
-    "abs math.abs": "tf.ops.math.elementary:absolute",
-    "negative math.negative": "tf.ops.math.elementary:negative",
-    "sign math.sign": "tf.ops.math.elementary:sign",
-    "math.reciprocal": "tf.ops.math.elementary:reciprocal",
-    "square math.square": "tf.ops.math.elementary:square",
-    "sqrt math.sqrt": "tf.ops.math.elementary:sqrt",
-    "math.rsqrt": "tf.ops.math.elementary:rsqrt",
-    "exp math.exp": "tf.ops.math.elementary:exp",
-    "math.expm1": "tf.ops.math.elementary:expm1",
-    "math.log": "tf.ops.math.elementary:log",
-    "math.log1p": "tf.ops.math.elementary:log1p",
-    "sin math.sin": "tf.ops.math.elementary:sin",
-    "cos math.cos": "tf.ops.math.elementary:cos",
-    "tan math.tan": "tf.ops.math.elementary:tan",
-    "asin math.asin": "tf.ops.math.elementary:asin",
-    "acos math.acos": "tf.ops.math.elementary:acos",
-    "atan math.atan": "tf.ops.math.elementary:atan",
-    "sinh math.sinh": "tf.ops.math.elementary:sinh",
-    "cosh math.cosh": "tf.ops.math.elementary:cosh",
-    "tanh math.tanh nn.tanh": "tf.ops.math.elementary:tanh",
-    "asinh math.asinh": "tf.ops.math.elementary:asinh",
-    "acosh math.acosh": "tf.ops.math.elementary:acosh",
-    "atanh math.atanh": "tf.ops.math.elementary:atanh",
-    "math.erf": "tf.ops.math.elementary:erf",
-    "sigmoid math.sigmoid nn.sigmoid": "tf.ops.math.elementary:sigmoid",
-    "math.log_sigmoid": "tf.ops.math.elementary:log_sigmoid",
-    "math.softplus nn.softplus": "tf.ops.math.elementary:softplus",
-    "nn.relu": "tf.ops.math.elementary:relu",
-    "nn.relu6": "tf.ops.math.elementary:relu6",
-    "nn.elu": "tf.ops.math.elementary:elu",
-    "floor math.floor": "tf.ops.math.elementary:floor",
-    "math.ceil": "tf.ops.math.elementary:ceil",
-    "math.rint": "tf.ops.math.elementary:rint",
-    "round math.round": "tf.ops.math.elementary:round_half_even",
-    "math.real": "tf.ops.math.elementary:real",
-    "math.imag": "tf.ops.math.elementary:imag",
-    "math.conj": "tf.ops.math.elementary:conj",
-    "math.angle": "tf.ops.math.elementary:angle",
+    **_ELEMENTWISE,
+    "abs math.abs": "tf.ops.math.elementwise:absolute",
+    "round math.round": "tf.ops.math.elementwise:round_half_even",
+    "add math.add": "tf.ops.math.elementwise:add",
+    "divide math.divide truediv math.truediv": "tf.ops.math.elementwise:truediv",
+    "math.divide_no_nan compat.v1.div_no_nan": "tf.ops.math.elementwise:divide_no_nan",
+    "add_n math.add_n": "tf.ops.math.elementwise:add_n",
+    "math.real compat.v1.real": "tf.ops.math.elementwise:real",
+    "math.imag compat.v1.imag": "tf.ops.math.elementwise:imag",
+    "math.conj compat.v1.conj": "tf.ops.math.elementwise:conj",
+    "nn.gelu": "tf.ops.math.activations:gelu",
+    "nn.l2_loss": "tf.ops.math.activations:l2_loss",
+    "nn.bias_add": "tf.ops.math.activations:bias_add",
+    "nn.softmax math.softmax": "tf.ops.math.activations:softmax",
+    "nn.log_softmax math.log_softmax": "tf.ops.math.activations:log_softmax",
     "matmul linalg.matmul": "tf.ops.math.linear:matmul",
-    "linalg.matvec": "tf.ops.math.linear:matvec",
     "tensordot linalg.tensordot": "tf.ops.math.linear:tensordot",
     "einsum linalg.einsum": "tf.ops.math.linear:einsum",
-    "reduce_sum math.reduce_sum": "tf.ops.math.reduce:reduce_sum",
-    "reduce_mean math.reduce_mean": "tf.ops.math.reduce:reduce_mean",
-    "reduce_max math.reduce_max": "tf.ops.math.reduce:reduce_max",
-    "reduce_min math.reduce_min": "tf.ops.math.reduce:reduce_min",
-    "reduce_prod math.reduce_prod": "tf.ops.math.reduce:reduce_prod",
-    "reduce_any math.reduce_any": "tf.ops.math.reduce:reduce_any",
-    "reduce_all math.reduce_all": "tf.ops.math.reduce:reduce_all",
-    "reduce_logsumexp math.reduce_logsumexp": "tf.ops.math.reduce:reduce_logsumexp",
-    "math.reduce_std": "tf.ops.math.reduce:reduce_std",
-    "math.reduce_variance": "tf.ops.math.reduce:reduce_variance",
-    "math.reduce_euclidean_norm": "tf.ops.math.reduce:reduce_euclidean_norm",
-    "math.count_nonzero": "tf.ops.math.reduce:count_nonzero",
-    "math.zero_fraction nn.zero_fraction": "tf.ops.math.reduce:zero_fraction",
-    "nn.moments": "tf.ops.math.reduce:moments",
-    "norm linalg.norm": "tf.ops.math.reduce:norm",
+    **{f"reduce_{word} math.reduce_{word}": f"tf.ops.math.reduce:reduce_{word}" for word in _REDUCED},
+    **{
+        f"math.reduce_{word}": f"tf.ops.math.reduce:reduce_{word}"
+        for word in ("std", "variance", "euclidean_norm")
+    },
     "argmax math.argmax": "tf.ops.math.reduce:argmax",
     "argmin math.argmin": "tf.ops.math.reduce:argmin",
-    "cumsum math.cumsum": "tf.ops.math.scan:cumsum",
-    "math.cumprod": "tf.ops.math.scan:cumprod",
-    "clip_by_value": "tf.ops.math.scan:clip_by_value",
-    "clip_by_norm": "tf.ops.math.scan:clip_by_norm",
-    "math.l2_normalize nn.l2_normalize linalg.l2_normalize": "tf.ops.math.scan:l2_normalize",
-    "nn.softmax math.softmax": "tf.ops.math.scan:softmax",
-    "nn.log_softmax math.log_softmax": "tf.ops.math.scan:log_softmax",
-    "math.bincount": "tf.ops.math.histogram:bincount",
-    "histogram_fixed_width": "tf.ops.math.histogram:histogram_fixed_width",
-    "histogram_fixed_width_bins": "tf.ops.math.histogram:histogram_fixed_width_bins",
-    "math.scalar_mul scalar_mul": "tf.ops.math.arithmetic:scalar_mul",
-    "math.reciprocal_no_nan": "tf.ops.math.elementary:reciprocal_no_nan",
+    "math.count_nonzero compat.v1.count_nonzero": "tf.ops.math.reduce:count_nonzero",
+    "math.zero_fraction nn.zero_fraction": "tf.ops.math.reduce:zero_fraction",
+    "nn.moments": "tf.ops.math.reduce:moments",
     **{
-        f"math.{name} compat.v1.{name}": f"tf.ops.math.segments:{name}"
-        for name in (
-            "segment_max",
-            "segment_mean",
-            "segment_min",
-            "segment_prod",
-            "segment_sum",
-            "unsorted_segment_max",
-            "unsorted_segment_mean",
-            "unsorted_segment_min",
-            "unsorted_segment_prod",
-            "unsorted_segment_sqrt_n",
-            "unsorted_segment_sum",
-        )
+        f"compat.v1.reduce_{word} compat.v1.math.reduce_{word}": f"tf.v1.old_arguments:reduce_{word}"
+        for word in _REDUCED
     },
-    "math.erfc": "tf.ops.math.activations:erfc",
-    "math.lgamma": "tf.ops.math.activations:lgamma",
-    "math.nextafter": "tf.ops.math.activations:nextafter",
-    "math.polyval": "tf.ops.math.activations:polyval",
-    "math.softsign nn.softsign": "tf.ops.math.activations:softsign",
-    "math.xlog1py": "tf.ops.math.activations:xlog1py",
-    "math.is_non_decreasing": "tf.ops.math.activations:is_non_decreasing",
-    "math.is_strictly_increasing": "tf.ops.math.activations:is_strictly_increasing",
-    "nn.leaky_relu": "tf.ops.math.activations:leaky_relu",
-    "nn.l2_loss": "tf.ops.math.activations:l2_loss",
-    "nn.gelu": "tf.ops.math.activations:gelu",
-    "nn.silu nn.swish": "tf.ops.math.activations:silu",
-    "nn.selu": "tf.ops.math.activations:selu",
-    "nn.crelu": "tf.ops.math.activations:crelu",
-    "nn.bias_add": "tf.ops.math.activations:bias_add",
-    "math.confusion_matrix": "tf.ops.math.segments:confusion_matrix",
-    "compat.v1.confusion_matrix compat.v1.math.confusion_matrix": "tf.ops.math.segments:confusion_matrix_old",
-    "math.accumulate_n compat.v1.accumulate_n": "tf.ops.math.arithmetic:accumulate_n",
-    "math.cumulative_logsumexp": "tf.ops.math.scan:cumulative_logsumexp",
-    "realdiv": "tf.ops.math.arithmetic:realdiv",
-    "clip_by_global_norm": "tf.ops.math.matrices:clip_by_global_norm",
-    "linalg.global_norm": "tf.ops.math.matrices:global_norm",
-    "linalg.inv": "tf.ops.math.matrices:inv",
-    "linalg.det": "tf.ops.math.matrices:det",
-    "linalg.adjoint": "tf.ops.math.matrices:adjoint",
-    "linalg.cross": "tf.ops.math.matrices:cross",
-    "linalg.set_diag": "tf.ops.math.matrices:set_diag",
-    "linalg.tensor_diag": "tf.ops.math.matrices:tensor_diag",
-    "linalg.tensor_diag_part": "tf.ops.math.matrices:tensor_diag_part",
-    "linalg.normalize": "tf.ops.math.matrices:normalize",
-    "compat.v1.erfc": "tf.ops.math.activations:erfc",
-    "compat.v1.lgamma": "tf.ops.math.activations:lgamma",
-    "compat.v1.is_non_decreasing compat.v1.debugging.is_non_decreasing": "tf.ops.math.activations:is_non_decreasing",
-    "compat.v1.is_strictly_increasing compat.v1.debugging.is_strictly_increasing": (
-        "tf.ops.math.activations:is_strictly_increasing"
+    "compat.v1.argmax compat.v1.math.argmax compat.v1.arg_max": "tf.v1.old_arguments:argmax",
+    "compat.v1.argmin compat.v1.math.argmin compat.v1.arg_min": "tf.v1.old_arguments:argmin",
+    "norm linalg.norm": "tf.ops.math.norms:norm",
+    "clip_by_norm": "tf.ops.math.norms:clip_by_norm",
+    "clip_by_global_norm": "tf.ops.math.norms:clip_by_global_norm",
+    "linalg.global_norm compat.v1.global_norm": "tf.ops.math.norms:global_norm",
+    "math.l2_normalize nn.l2_normalize linalg.l2_normalize": "tf.ops.math.norms:l2_normalize",
+    "cumsum math.cumsum": "tf.ops.math.scan:cumsum",
+    "math.cumprod compat.v1.cumprod": "tf.ops.math.scan:cumprod",
+    "clip_by_value": "tf.ops.math.scan:clip_by_value",
+    "math.bincount compat.v1.bincount": "tf.ops.math.segments:bincount",
+    "math.segment_sum compat.v1.segment_sum": "tf.ops.math.segments:segment_sum",
+    "math.segment_max compat.v1.segment_max": "tf.ops.math.segments:segment_max",
+    "histogram_fixed_width histogram_fixed_width_bins": Absent(
+        "Use numpy.histogram on `tensor.numpy()`, or tf.math.bincount for integers."
     ),
-    "compat.v1.matrix_inverse": "tf.ops.math.matrices:inv",
-    "compat.v1.matrix_determinant": "tf.ops.math.matrices:det",
-    "compat.v1.matrix_set_diag": "tf.ops.math.matrices:set_diag",
-    "compat.v1.cross": "tf.ops.math.matrices:cross",
-    "compat.v1.diag": "tf.ops.math.matrices:tensor_diag",
-    "compat.v1.diag_part": "tf.ops.math.matrices:tensor_diag_part",
-    "compat.v1.global_norm": "tf.ops.math.matrices:global_norm",
-    "compat.v1.div": "tf.ops.math.arithmetic:div",
-    "compat.v1.div_no_nan": "tf.ops.math.arithmetic:divide_no_nan",
-    "compat.v1.batch_gather": "tf.ops.arrays.gather:batch_gather",
-    # TensorFlow 1 has them at the top too
-    "compat.v1.log": "tf.ops.math.elementary:log",
-    "compat.v1.log1p": "tf.ops.math.elementary:log1p",
-    "compat.v1.rsqrt": "tf.ops.math.elementary:rsqrt",
-    "compat.v1.ceil": "tf.ops.math.elementary:ceil",
-    "compat.v1.mod": "tf.ops.math.arithmetic:floormod",
-    "compat.v1.is_nan compat.v1.debugging.is_nan": "tf.ops.math.compare:is_nan",
-    "compat.v1.is_inf compat.v1.debugging.is_inf": "tf.ops.math.compare:is_inf",
-    "compat.v1.is_finite compat.v1.debugging.is_finite": "tf.ops.math.compare:is_finite",
-    "compat.v1.logical_xor": "tf.ops.math.compare:logical_xor",
-    "compat.v1.squared_difference": "tf.ops.math.arithmetic:squared_difference",
-    "compat.v1.real": "tf.ops.math.elementary:real",
-    "compat.v1.imag": "tf.ops.math.elementary:imag",
-    "compat.v1.conj": "tf.ops.math.elementary:conj",
-    "compat.v1.matrix_transpose": "tf.ops.arrays.shapes:matrix_transpose",
-    "compat.v1.reduce_sum compat.v1.math.reduce_sum": "tf.ops.math.reduce_old:reduce_sum",
-    "compat.v1.reduce_mean compat.v1.math.reduce_mean": "tf.ops.math.reduce_old:reduce_mean",
-    "compat.v1.reduce_max compat.v1.math.reduce_max": "tf.ops.math.reduce_old:reduce_max",
-    "compat.v1.reduce_min compat.v1.math.reduce_min": "tf.ops.math.reduce_old:reduce_min",
-    "compat.v1.reduce_prod compat.v1.math.reduce_prod": "tf.ops.math.reduce_old:reduce_prod",
-    "compat.v1.reduce_any compat.v1.math.reduce_any": "tf.ops.math.reduce_old:reduce_any",
-    "compat.v1.reduce_all compat.v1.math.reduce_all": "tf.ops.math.reduce_old:reduce_all",
-    "compat.v1.reduce_logsumexp compat.v1.math.reduce_logsumexp": "tf.ops.math.reduce_old:reduce_logsumexp",
-    "compat.v1.argmax compat.v1.math.argmax compat.v1.arg_max": "tf.ops.math.reduce_old:argmax",
-    "compat.v1.argmin compat.v1.math.argmin compat.v1.arg_min": "tf.ops.math.reduce_old:argmin",
-    "compat.v1.cumprod": "tf.ops.math.scan:cumprod",
-    "compat.v1.bincount": "tf.ops.math.histogram:bincount",
-    "compat.v1.count_nonzero": "tf.ops.math.reduce:count_nonzero",
-    "compat.v1.invert_permutation": "tf.ops.math.order:invert_permutation",
-    "compat.v1.matrix_diag": "tf.ops.arrays.sequences:diag",
-    "compat.v1.matrix_diag_part": "tf.ops.arrays.sequences:diag_part",
-    "compat.v1.matrix_band_part": "tf.ops.arrays.sequences:band_part",
-    "compat.v1.trace": "tf.ops.arrays.sequences:trace",
-    "compat.v1.erf": "tf.ops.math.elementary:erf",
-    "compat.v1.floor_div": "tf.ops.math.arithmetic:floordiv",
-    "compat.v1.reciprocal": "tf.ops.math.elementary:reciprocal",
-    "compat.v1.rint": "tf.ops.math.elementary:rint",
-    "compat.v1.angle": "tf.ops.math.elementary:angle",
-    "compat.v1.expm1": "tf.ops.math.elementary:expm1",
-    "compat.v1.log_sigmoid": "tf.ops.math.elementary:log_sigmoid",
+    "math.confusion_matrix compat.v1.confusion_matrix": Absent(
+        "Confusion matrices judge models: use sklearn.metrics.confusion_matrix on `tensor.numpy()`."
+    ),
+    "nn.leaky_relu nn.silu nn.swish nn.selu nn.crelu nn.softsign math.softsign": Absent(
+        "Activations belong to the model: use those of PyTorch, JAX or Keras 3."
+    ),
+    "realdiv": Absent("Use tf.divide."),
+    "math.accumulate_n compat.v1.accumulate_n": Absent("Use tf.add_n."),
+    "math.scalar_mul scalar_mul": Absent("Use tf.multiply."),
+    **{f"{name} compat.v1.{last_part(name)}": _NUMPY for name in _GONE.split()},
+    "compat.v1.matrix_inverse compat.v1.matrix_determinant compat.v1.matrix_set_diag compat.v1.matrix_diag": _NUMPY,
+    "compat.v1.matrix_diag_part compat.v1.debugging.is_non_decreasing": _NUMPY,
+    "compat.v1.debugging.is_strictly_increasing": _NUMPY,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.tf.ops.math import arithmetic, compare, elementary
+from tfrkit.tf.ops.math import elementwise
 
 __all__ = ["Binary", "Operators"]
 
@@ -43,82 +43,82 @@ class Operators:
         """Choose by its type."""
 
     def __add__(self, other: Any) -> Any:
-        return self._with(arithmetic.add, other, np.add)
+        return self._with(elementwise.add, other, np.add)
 
     def __radd__(self, other: Any) -> Any:
-        return self._after(arithmetic.add, other)
+        return self._after(elementwise.add, other)
 
     def __sub__(self, other: Any) -> Any:
-        return self._with(arithmetic.subtract, other, np.subtract)
+        return self._with(elementwise.subtract, other, np.subtract)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._after(arithmetic.subtract, other)
+        return self._after(elementwise.subtract, other)
 
     def __mul__(self, other: Any) -> Any:
-        return self._with(arithmetic.multiply, other, np.multiply)
+        return self._with(elementwise.multiply, other, np.multiply)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._after(arithmetic.multiply, other)
+        return self._after(elementwise.multiply, other)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._with(arithmetic.truediv, other)
+        return self._with(elementwise.truediv, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._after(arithmetic.truediv, other)
+        return self._after(elementwise.truediv, other)
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._with(arithmetic.floordiv, other)
+        return self._with(elementwise.floordiv, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return self._after(arithmetic.floordiv, other)
+        return self._after(elementwise.floordiv, other)
 
     def __mod__(self, other: Any) -> Any:
-        return self._with(arithmetic.floormod, other)
+        return self._with(elementwise.floormod, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return self._after(arithmetic.floormod, other)
+        return self._after(elementwise.floormod, other)
 
     def __pow__(self, other: Any) -> Any:
-        return self._with(arithmetic.power, other)
+        return self._with(elementwise.pow, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return self._after(arithmetic.power, other)
+        return self._after(elementwise.pow, other)
 
     def __and__(self, other: Any) -> Any:
-        return self._with(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
+        return self._with(self._bits(elementwise.logical_and, elementwise.bitwise_and), other)
 
     def __rand__(self, other: Any) -> Any:
-        return self._after(self._bits(compare.logical_and, arithmetic.bitwise_and), other)
+        return self._after(self._bits(elementwise.logical_and, elementwise.bitwise_and), other)
 
     def __or__(self, other: Any) -> Any:
-        return self._with(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
+        return self._with(self._bits(elementwise.logical_or, elementwise.bitwise_or), other)
 
     def __ror__(self, other: Any) -> Any:
-        return self._after(self._bits(compare.logical_or, arithmetic.bitwise_or), other)
+        return self._after(self._bits(elementwise.logical_or, elementwise.bitwise_or), other)
 
     def __xor__(self, other: Any) -> Any:
-        return self._with(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
+        return self._with(self._bits(elementwise.logical_xor, elementwise.bitwise_xor), other)
 
     def __rxor__(self, other: Any) -> Any:
-        return self._after(self._bits(compare.logical_xor, arithmetic.bitwise_xor), other)
+        return self._after(self._bits(elementwise.logical_xor, elementwise.bitwise_xor), other)
 
     def __invert__(self) -> Any:
-        return self._alone(self._bits(compare.logical_not, elementary.invert))
+        return self._alone(self._bits(elementwise.logical_not, elementwise.invert))
 
     def __neg__(self) -> Any:
-        return self._alone(elementary.negative)
+        return self._alone(elementwise.negative)
 
     def __abs__(self) -> Any:
-        return self._alone(elementary.absolute)
+        return self._alone(elementwise.absolute)
 
     def __lt__(self, other: Any) -> Any:
-        return self._with(compare.less, other, np.less)
+        return self._with(elementwise.less, other, np.less)
 
     def __le__(self, other: Any) -> Any:
-        return self._with(compare.less_equal, other, np.less_equal)
+        return self._with(elementwise.less_equal, other, np.less_equal)
 
     def __gt__(self, other: Any) -> Any:
-        return self._with(compare.greater, other, np.greater)
+        return self._with(elementwise.greater, other, np.greater)
 
     def __ge__(self, other: Any) -> Any:
-        return self._with(compare.greater_equal, other, np.greater_equal)
+        return self._with(elementwise.greater_equal, other, np.greater_equal)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
-from tfrkit.tf.ops.math import compare
+from tfrkit.tf.ops.math import elementwise
 from tfrkit.tf.ops.ragged.ragged_elementwise import map_flat
 from tfrkit.tf.tensors.operators import Binary, Operators
 from tfrkit.tf.tensors.tensor import Tensor
@@ -31,10 +31,10 @@ class RaggedOperators(Operators):
     ragged: Ragged
 
     def __eq__(self, other: object) -> Any:
-        return self._compared(compare.equal, other, otherwise=False)
+        return self._compared(elementwise.equal, other, otherwise=False)
 
     def __ne__(self, other: object) -> Any:
-        return self._compared(compare.not_equal, other, otherwise=True)
+        return self._compared(elementwise.not_equal, other, otherwise=True)
 
     def __hash__(self) -> int:
         raise TypeError("RaggedTensor is unhashable.")

@@ -9,7 +9,7 @@ import numpy as np
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import SparseTensorSpec
 from tfrkit.model.sparse import Sparse
-from tfrkit.tf.ops.math import arithmetic
+from tfrkit.tf.ops.math import elementwise
 from tfrkit.tf.tensors.dtype import DType, dtype_of_numpy
 from tfrkit.tf.tensors.tensor import Tensor
 from tfrkit.tf.tensors.tensor_shape import TensorShape
@@ -145,12 +145,12 @@ class SparseTensor:
         return SparseTensorSpec(self.sparse.shape, self.sparse.dtype)
 
     def __mul__(self, other: Any) -> SparseTensor:
-        return self._with(arithmetic.multiply, other)
+        return self._with(elementwise.multiply, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> SparseTensor:
-        return self._with(arithmetic.truediv, other)
+        return self._with(elementwise.truediv, other)
 
     def __repr__(self) -> str:
         parts = self.indices, self.values, self.dense_shape

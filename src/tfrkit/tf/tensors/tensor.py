@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dlpack import dlpack_capsule
-from tfrkit.tf.ops.math import arithmetic, compare, linear
+from tfrkit.tf.ops.math import elementwise, linear
 from tfrkit.tf.tensors.dtype import DType, as_dtype, dtype_of_numpy
 from tfrkit.tf.tensors.operators import Binary, Operators
 from tfrkit.tf.tensors.slicing import index_value
@@ -230,12 +230,12 @@ class Tensor(Operators):
     def __mul__(self, other: Any) -> Any:
         truths = self._dtype() is _BOOL or (type(other) is Tensor and other._dtype() is _BOOL)
         if truths:
-            return self._with(arithmetic.multiply_truths, other)
-        return self._with(arithmetic.multiply, other, np.multiply)
+            return self._with(elementwise.multiply_truths, other)
+        return self._with(elementwise.multiply, other, np.multiply)
 
     def __rmul__(self, other: Any) -> Any:
         truths = self._dtype() is _BOOL
-        return self._after(arithmetic.multiply_truths if truths else arithmetic.multiply, other)
+        return self._after(elementwise.multiply_truths if truths else elementwise.multiply, other)
 
     def __matmul__(self, other: Any) -> Any:
         return self._with(linear.matmul, other)
@@ -244,10 +244,10 @@ class Tensor(Operators):
         return self._after(linear.matmul, other)
 
     def __eq__(self, other: object) -> Any:
-        return False if other is None else self._compared(compare.equal, other, otherwise=False)
+        return False if other is None else self._compared(elementwise.equal, other, otherwise=False)
 
     def __ne__(self, other: object) -> Any:
-        return True if other is None else self._compared(compare.not_equal, other, otherwise=True)
+        return True if other is None else self._compared(elementwise.not_equal, other, otherwise=True)
 
     # --- how they are made
 
@@ -294,7 +294,7 @@ class Tensor(Operators):
 
     def _compared(self, function: Binary, other: Any, *, otherwise: bool) -> Any:
         try:
-            return self._with(function, other, np.equal if function is compare.equal else np.not_equal)
+            return self._with(function, other, np.equal if function is elementwise.equal else np.not_equal)
         except InvalidArgumentError as error:
             if error.message.startswith("Incompatible shapes"):
                 return Tensor(np.bool_(otherwise))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,28 +17,19 @@ from tfrkit.values.operands import (
     as_value,
     convert,
     dtype_of,
+    integers,
     is_tensor,
     of_array,
     shape_of,
     takes_alike,
-)
+)  # fmt: skip
 from tfrkit.values.types import check_type
 
 __all__ = [
-    "batch_gather",
-    "boolean_mask",
-    "embedding_lookup",
-    "gather",
-    "gather_nd",
-    "scatter_nd",
-    "slice_value",
-    "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update",
-    "where",
-]
+    "batch_gather", "boolean_mask", "embedding_lookup", "gather", "gather_nd", "scatter_nd", "slice_value",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "unravel_index", "where",
+]  # fmt: skip
 
 _INDICES = ["int16", "int32", "int64"]
 _BOOL = np.dtype(bool)
@@ -203,34 +195,33 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
     return _scattered(np.zeros(sizes, dtype_of(values)), indices, values, np.add)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The value with others at places."""
-    value, values = alike("TensorScatterUpdate", tensor, updates)
-    return _scattered(as_array(value).copy(), indices, values, None)
+def _scattering(word: str, function: Any) -> Callable[..., Any]:
+    """The function that changes values at places: `function` combines two numbers, None replaces."""
+
+    def scatter(tensor: Any, indices: Any, updates: Any) -> Any:
+        value, values = alike(f"TensorScatter{word.capitalize()}", tensor, updates)
+        return _scattered(as_array(value).copy(), indices, values, function)
+
+    scatter.__name__ = scatter.__qualname__ = f"tensor_scatter_nd_{word}"
+    scatter.__doc__ = f"Return the value with {word} of others at places."
+    return scatter
 
 
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The value with others added at places."""
-    value, values = alike("TensorScatterAdd", tensor, updates)
-    return _scattered(as_array(value).copy(), indices, values, np.add)
+tensor_scatter_nd_update = _scattering("update", None)
+tensor_scatter_nd_add = _scattering("add", np.add)
+tensor_scatter_nd_sub = _scattering("sub", np.subtract)
+tensor_scatter_nd_max = _scattering("max", np.maximum)
+tensor_scatter_nd_min = _scattering("min", np.minimum)
 
 
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The value with others subtracted at places."""
-    value, values = alike("TensorScatterSub", tensor, updates)
-    return _scattered(as_array(value).copy(), indices, values, np.subtract)
-
-
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The value, or others at places where they are larger."""
-    value, values = alike("TensorScatterMax", tensor, updates)
-    return _scattered(as_array(value).copy(), indices, values, np.maximum)
-
-
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The value, or others at places where they are smaller."""
-    value, values = alike("TensorScatterMin", tensor, updates)
-    return _scattered(as_array(value).copy(), indices, values, np.minimum)
+def unravel_index(indices: Any, dims: Any) -> Any:
+    """The places in an array of a shape that flat numbers stand for."""
+    flat = as_value(indices)
+    try:
+        found = np.unravel_index(np.asarray(flat), tuple(integers(dims, "Tidx").tolist()))
+    except ValueError:
+        raise InvalidArgumentError("index is out of bound as with dims") from None
+    return np.stack(found).astype(dtype_of(flat))
 
 
 def batch_gather(params: Any, indices: Any) -> Any:

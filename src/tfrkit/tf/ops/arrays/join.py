@@ -27,10 +27,10 @@ from tfrkit.values.operands import (
     is_tensor,
     shape_of,
     takes_alike,
-)
+)  # fmt: skip
 from tfrkit.values.types import check_type
 
-__all__ = ["concat", "joined", "parallel_stack", "repeat", "split", "stack", "tile", "unstack"]
+__all__ = ["concat", "joined", "repeat", "split", "stack", "tile", "unstack"]
 
 
 @takes_alike("values", listed=True)
@@ -64,9 +64,6 @@ def stack(values: Any, axis: int = 0) -> Any:
                 f"values[{number}].shape = {show_dims(other)}"
             )
     return joined(parts, lambda arrays: np.stack(arrays, axis))
-
-
-parallel_stack = stack
 
 
 def _are_arrays(values: Any, axis: int) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.shapes import show_dims
-from tfrkit.tf.ops.math.elementwise import quietly
+from tfrkit.tf.ops.math.apply import quietly
 from tfrkit.values.cast import cast, cast_value
 from tfrkit.values.operands import (
     STRING,
@@ -22,21 +22,10 @@ from tfrkit.values.operands import (
     integers,
     is_tensor,
     of_array,
-)
+)  # fmt: skip
 from tfrkit.values.types import check_type
 
-__all__ = [
-    "band_part",
-    "diag",
-    "diag_part",
-    "eye",
-    "linspace",
-    "meshgrid",
-    "one_hot",
-    "sequence_mask",
-    "trace",
-    "value_range",
-]
+__all__ = ["band_part", "eye", "linspace", "meshgrid", "one_hot", "sequence_mask", "value_range"]
 
 _ORDER: Final = [np.dtype(name) for name in ("int32", "int64", "float32", "float64")]
 
@@ -195,27 +184,6 @@ def meshgrid(*args: Any, indexing: str = "xy", **options: Any) -> list[Any]:
         return []
     alike("Mul", *reversed(values))
     return [np.ascontiguousarray(part) for part in np.meshgrid(*values, indexing=indexing)]  # type: ignore[call-overload]
-
-
-def diag(diagonal: Any) -> Any:
-    """Matrices with these numbers on the diagonal."""
-    given = as_value(diagonal)
-    size = given.shape[-1]
-    made = np.zeros((*given.shape, size), given.dtype)
-    made[..., np.arange(size), np.arange(size)] = given
-    return made
-
-
-def diag_part(input: Any) -> Any:  # noqa: A002
-    """The numbers on the diagonal."""
-    return np.diagonal(as_value(input), axis1=-2, axis2=-1).copy()
-
-
-@quietly
-def trace(x: Any) -> Any:
-    """The sum of the numbers on the diagonal."""
-    found = diag_part(x)
-    return found.sum(-1, dtype=found.dtype)
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:  # noqa: A002

@@ -18,23 +18,9 @@ from tfrkit.values.types import check_type
 from tfrkit.values.unsized import NOTED, note_shape
 
 __all__ = [
-    "broadcast_dynamic_shape",
-    "broadcast_to",
-    "ensure_shape",
-    "expand_dims",
-    "identity",
-    "identity_n",
-    "matrix_transpose",
-    "rank",
-    "reshape",
-    "reverse",
-    "roll",
-    "shape",
-    "shape_n",
-    "size",
-    "squeeze",
-    "transpose",
-]
+    "broadcast_dynamic_shape", "broadcast_to", "ensure_shape", "expand_dims", "identity", "identity_n",
+    "matrix_transpose", "rank", "reshape", "reverse", "roll", "shape", "size", "squeeze", "transpose",
+]  # fmt: skip
 
 _SEQUENCES = (list, tuple)
 
@@ -52,11 +38,6 @@ def identity_n(input: Any) -> list[Any]:  # noqa: A002
 def shape(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
     """The sizes, as numbers."""
     return np.array(shape_of(as_value(input)), _size_type(out_type))
-
-
-def shape_n(input: Any, out_type: Any = "int32") -> list[Any]:  # noqa: A002
-    """The sizes of several values."""
-    return [shape(value, out_type) for value in input]
 
 
 def size(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002

@@ -1,72 +1,22 @@
-"""Functions that networks apply to numbers, and other compositions of elementary ones."""
+"""Functions of networks that input programs use: softmax, gelu, biases, the L2 loss."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
-from tfrkit.tf.ops.math.arithmetic import maximum
-from tfrkit.tf.ops.math.elementary import erf, relu, sigmoid, tanh
-from tfrkit.tf.ops.math.elementwise import apply_pair, apply_single, quietly
-from tfrkit.values.operands import alike, as_value, convert, dtype_of, shape_of, takes_alike
+from tfrkit.tf.ops.math import elementwise
+from tfrkit.tf.ops.math.apply import apply_pair, entrywise, quietly
+from tfrkit.values.operands import alike, as_value, dtype_of, shape_of
 from tfrkit.values.types import check_type
 
-__all__ = [
-    "bias_add",
-    "crelu",
-    "erfc",
-    "gelu",
-    "is_non_decreasing",
-    "is_strictly_increasing",
-    "l2_loss",
-    "leaky_relu",
-    "lgamma",
-    "nextafter",
-    "polyval",
-    "selu",
-    "silu",
-    "softsign",
-    "xlog1py",
-]
+__all__ = ["bias_add", "gelu", "l2_loss", "log_softmax", "softmax"]
 
 
-def _log_gamma(x: float) -> float:
-    if not math.isfinite(x):
-        return abs(x)
-    return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
-
-
-_erfc = np.frompyfunc(math.erfc, 1, 1)
-_lgamma = np.frompyfunc(_log_gamma, 1, 1)
-_SCALE = 1.0507009873554804934193349852946
-_SCALED_ALPHA = 1.7580993408473768599402175208123
-
-
-@quietly
-def leaky_relu(features: Any, alpha: Any = 0.2) -> Any:
-    """The number, or a part of it if it is negative; integers become float32.
-
-    >>> leaky_relu([-1.0, 2.0], 0.5).tolist()
-    [-0.5, 2.0]
-    """
-    value = as_value(features)
-    if dtype_of(value).kind in "iu":
-        value = value.astype(np.float32)
-    check_type("Softplus", dtype_of(value))
-    return maximum(value, value * dtype_of(value).type(float(alpha)))
-
-
-@quietly
-def silu(features: Any, beta: Any = 1.0) -> Any:
-    """The number times its sigmoid."""
-    value = as_value(features)
-    return value * sigmoid(convert(beta, dtype_of(value)) * value)
-
-
+@entrywise
 @quietly
 def gelu(features: Any, approximate: bool = False) -> Any:
     """The number times the part of a normal distribution that lies below it."""
@@ -75,31 +25,8 @@ def gelu(features: Any, approximate: bool = False) -> Any:
     kind = dtype_of(value).type
     if approximate:
         inner = kind(0.7978845608028654) * (value + kind(0.044715) * np.power(value, kind(3)))
-        return kind(0.5) * value * (kind(1) + tanh(inner))
-    return kind(0.5) * value * (kind(1) + erf(value / kind(1.4142135623730951)))
-
-
-def selu(features: Any) -> Any:
-    """The number times a constant, or that of exp(x) - 1 if it is negative."""
-    return apply_single(
-        "Elu",
-        lambda x: np.asarray(
-            np.where(x < 0, x.dtype.type(_SCALED_ALPHA) * np.expm1(x), x.dtype.type(_SCALE) * x)
-        )[()],
-        features,
-    )
-
-
-def softsign(features: Any) -> Any:
-    """X / (1 + |x|)."""
-    return apply_single("Softplus", lambda x: x / (x.dtype.type(1) + np.abs(x)), features)
-
-
-@quietly
-def crelu(features: Any, axis: int = -1) -> Any:
-    """`relu` of the value and of its negative, side by side."""
-    value = as_value(features)
-    return np.concatenate([relu(value), relu(-value)], axis)
+        return kind(0.5) * value * (kind(1) + elementwise.tanh(inner))
+    return kind(0.5) * value * (kind(1) + elementwise.erf(value / kind(1.4142135623730951)))
 
 
 @quietly
@@ -121,52 +48,27 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None) -> Any:  # n
     return apply_pair(np.add, value, bias)
 
 
-def erfc(x: Any) -> Any:
-    """1 minus the error function."""
-    return apply_single("Erf", lambda x: np.asarray(_erfc(x)).astype(x.dtype)[()], x)
+@quietly
+def softmax(logits: Any, axis: int | None = None) -> Any:
+    """E to the power of each number, divided by the sum of all, along a dimension.
 
-
-def lgamma(x: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function."""
-    return apply_single("Lgamma", lambda x: np.asarray(_lgamma(x)).astype(x.dtype)[()], x)
-
-
-@takes_alike("x1", "x2")
-def nextafter(x1: Any, x2: Any) -> Any:
-    """The next number that a float can be, in the direction of another."""
-    return apply_pair(np.nextafter, *alike("NextAfter", x1, x2))
-
-
-@takes_alike("x", "y")
-def xlog1py(x: Any, y: Any) -> Any:
-    """X times log(1 + y); 0 where x is 0."""
-    x, y = alike("Xlogy", x, y)
-    return apply_pair(lambda x, y: np.asarray(np.where(x == 0, x.dtype.type(0), x * np.log1p(y)))[()], x, y)
+    >>> softmax([0.0, 0.0]).tolist()
+    [0.5, 0.5]
+    """
+    value, place = _logits("Softmax", logits, axis)
+    raised = np.exp(value - np.max(value, place, keepdims=True, initial=-np.inf))
+    return raised / np.sum(raised, place, keepdims=True, dtype=raised.dtype)
 
 
 @quietly
-def polyval(coeffs: Any, x: Any) -> Any:
-    """The value of a polynomial, whose coefficients begin with that of the highest power.
-
-    Raises:
-        ValueError: the coefficients are no list.
-    """
-    if not isinstance(coeffs, list):
-        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
-    value = as_value(x)
-    total = np.zeros_like(value)[()]
-    for coefficient in coeffs:
-        total = apply_pair(np.add, as_value(coefficient), apply_pair(np.multiply, total, value))
-    return total
+def log_softmax(logits: Any, axis: int | None = None) -> Any:
+    """The logarithm of `softmax`."""
+    value, place = _logits("LogSoftmax", logits, axis)
+    shifted = value - np.max(value, place, keepdims=True, initial=-np.inf)
+    return shifted - np.log(np.sum(np.exp(shifted), place, keepdims=True, dtype=shifted.dtype))
 
 
-def is_non_decreasing(x: Any) -> Any:
-    """Whether no element is smaller than the one before it."""
-    flat = np.reshape(as_value(x), -1)
-    return np.bool_((flat[1:] >= flat[:-1]).all())
-
-
-def is_strictly_increasing(x: Any) -> Any:
-    """Whether every element is larger than the one before it."""
-    flat = np.reshape(as_value(x), -1)
-    return np.bool_((flat[1:] > flat[:-1]).all())
+def _logits(op: str, logits: Any, axis: int | None) -> tuple[Any, int]:
+    value = as_value(logits)
+    check_type(op, dtype_of(value))
+    return value, -1 if axis is None else axis

@@ -12,10 +12,10 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
-from tfrkit.tf.ops.math.elementwise import quietly
+from tfrkit.tf.ops.math.apply import quietly
 from tfrkit.values.operands import alike_to_first, as_value, convert, dtype_of, shape_of, takes_alike
 
-__all__ = ["einsum", "matmul", "matvec", "tensordot"]
+__all__ = ["einsum", "matmul", "tensordot"]
 
 
 @takes_alike("a", "b", by_first=True)
@@ -49,13 +49,6 @@ def matmul(
     _check(a, b, batched)
     with np.errstate(all="ignore"):
         return np.matmul(a, b)
-
-
-def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False) -> Any:
-    """The product of a matrix and a vector, or of batches of them."""
-    vector = as_value(b)
-    found = matmul(a, np.expand_dims(vector, -1), transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return np.squeeze(found, -1)
 
 
 @quietly

@@ -13,20 +13,9 @@ from tfrkit.values.operands import alike_to_first, as_array, as_type, as_value, 
 from tfrkit.values.types import check_type
 
 __all__ = [
-    "ListDiff",
-    "TopKV2",
-    "Unique",
-    "UniqueWithCounts",
-    "argsort",
-    "in_top_k",
-    "invert_permutation",
-    "searchsorted",
-    "setdiff1d",
-    "sort",
-    "top_k",
-    "unique",
+    "TopKV2", "Unique", "UniqueWithCounts", "argsort", "in_top_k", "searchsorted", "sort", "top_k", "unique",
     "unique_with_counts",
-]
+]  # fmt: skip
 
 
 class TopKV2(NamedTuple):
@@ -49,13 +38,6 @@ class UniqueWithCounts(NamedTuple):
     y: Any
     idx: Any
     count: Any
-
-
-class ListDiff(NamedTuple):
-    """Elements that the other list has not, and their places."""
-
-    out: Any
-    idx: Any
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
@@ -132,14 +114,6 @@ def unique_with_counts(x: Any, out_idx: Any = "int32") -> UniqueWithCounts:
     return UniqueWithCounts(found, which.astype(kind), counts.astype(kind))
 
 
-def setdiff1d(x: Any, y: Any, index_dtype: Any = "int32") -> ListDiff:
-    """Elements that are not in another list, and their places."""
-    one, two = (as_array(value) for value in alike_to_first("ListDiff", x, y))
-    others = set(two.tolist())
-    places = np.array([place for place, item in enumerate(one.tolist()) if item not in others], np.int64)
-    return ListDiff(of_array(one[places]), places.astype(as_type(index_dtype)))
-
-
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32") -> Any:
     """Where in a sorted sequence values would stand, row by row.
 
@@ -159,24 +133,6 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
         raise InvalidArgumentError("Leading dim_size of both tensors must match.")
     places = [np.searchsorted(row, items, side) for row, items in zip(flat, found, strict=True)]  # type: ignore[call-overload]
     return np.array(places, as_type(out_type)).reshape(wanted.shape)
-
-
-def invert_permutation(x: Any) -> Any:
-    """The permutation that undoes another.
-
-    Raises:
-        InvalidArgumentError: it is none.
-    """
-    value = as_value(x)
-    check_type("InvertPermutation", dtype_of(value))
-    made = np.full(len(value), -1, value.dtype)
-    for place, number in enumerate(value.tolist()):
-        if not 0 <= number < len(value):
-            raise InvalidArgumentError(f"{number} is not between 0 and {len(value)}")
-        if made[number] != -1:
-            raise InvalidArgumentError(f"{number} is duplicated in the input.")
-        made[number] = place
-    return made
 
 
 def _axis(value: Any, axis: Any, direction: str) -> int:

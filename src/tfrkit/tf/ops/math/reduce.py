@@ -2,6 +2,9 @@
 
 Integers wrap round. The order in which floats are summed is numpy's, not TensorFlow's: sums and means of float32 agree
 to about 1e-6 of the sum of the absolute values, which the tests check.
+
+>>> reduce_sum([[1, 2], [3, 4]], 0).tolist(), reduce_sum([1.5, 2]), reduce_mean([1, 2]), reduce_mean([1.0, 2.0])
+([4, 6], np.float32(3.5), np.int32(1), np.float32(1.5))
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.shapes import show_dims
-from tfrkit.tf.ops.math.elementwise import quietly
+from tfrkit.tf.ops.math.apply import quietly, truths
 from tfrkit.values.operands import (
     STRING,
     as_array,
@@ -24,76 +27,101 @@ from tfrkit.values.operands import (
     dtype_of,
     integers,
     is_tensor,
-    kernel_name,
     shape_of,
-)
+)  # fmt: skip
 from tfrkit.values.types import check_type
 
 __all__ = [
-    "argmax",
-    "argmin",
-    "count_nonzero",
-    "moments",
-    "norm",
-    "reduce_all",
-    "reduce_any",
-    "reduce_euclidean_norm",
-    "reduce_logsumexp",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_std",
-    "reduce_sum",
-    "reduce_variance",
-    "zero_fraction",
-]
+    "argmax", "argmin", "count_nonzero", "moments", "reduce_all", "reduce_any", "reduce_euclidean_norm",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum",
+    "reduce_variance", "zero_fraction",
+]  # fmt: skip
 
-_BOOL: Final = np.dtype(bool)
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 
-def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum.
-
-    >>> reduce_sum([[1, 2], [3, 4]], 0).tolist(), reduce_sum([1.5, 2])
-    ([4, 6], np.float32(3.5))
-    """
-    return _reduced("Sum", _sum, input_tensor, axis, keepdims)
-
-
-def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean; of integers it is cut off to an integer.
-
-    >>> reduce_mean([1, 2]), reduce_mean([1.0, 2.0])
-    (np.int32(1), np.float32(1.5))
-    """
-    return _reduced("Mean", _mean, input_tensor, axis, keepdims)
-
-
-def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest; of nothing it is the smallest number of the type."""
-    return _reduced("Max", _max, input_tensor, axis, keepdims)
+def _axes(axis: Any, count: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(count))
+    if not is_tensor(axis) and not isinstance(axis, str):
+        axis = convert(axis, np.dtype("int32")) if not hasattr(axis, "as_list") else axis
+    places = integers(axis, "Tidx").reshape(-1).tolist()
+    for place in places:
+        if not -count <= place < count:
+            raise InvalidArgumentError(
+                f"Invalid reduction dimension ({place} for input with {count} dimension(s)"
+            )
+    found = [place % count for place in places]
+    for place in found:
+        if found.count(place) > 1:
+            raise InvalidArgumentError(
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {place}"
+            )
+    return tuple(found)
 
 
-def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest; of nothing it is the largest number of the type."""
-    return _reduced("Min", _min, input_tensor, axis, keepdims)
+def _reduced(op: str, function: Callable[..., Any], given: Any, axis: Any, keepdims: Any) -> Any:
+    value = as_value(given)
+    check_type(op, dtype_of(value))
+    axes = _axes(axis, len(shape_of(value)))
+    if not axes:
+        return value
+    with np.errstate(all="ignore"):
+        found = function(value, axis=axes, keepdims=bool(keepdims))
+    return found if not isinstance(found, np.ndarray) or found.ndim else found[()]
 
 
-def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The product."""
-    return _reduced("Prod", _prod, input_tensor, axis, keepdims)
+def _sum(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if value.dtype.itemsize == 2 and value.dtype.name in _HALVES:
+        return np.sum(value, axis, np.float32, keepdims=keepdims).astype(value.dtype)
+    total: Any = np.add.reduce
+    return total(value, axis, value.dtype, None, keepdims)
 
 
-def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether one is true."""
-    return _reduced("Any", np.any, _truths("Any", input_tensor), axis, keepdims)
+def _mean(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    count = int(np.prod([value.shape[place] for place in axis]))
+    if value.dtype.kind not in "iu":
+        wide = np.float32 if value.dtype.name in _HALVES else value.dtype
+        total = np.sum(value, axis, wide, keepdims=keepdims)
+        return (total / total.dtype.type(count)).astype(value.dtype)
+    if not count:
+        return np.sum(value, axis, value.dtype, keepdims=keepdims)
+    total = np.sum(value, axis, np.int64 if value.dtype.kind == "i" else np.uint64, keepdims=keepdims)
+    whole = np.abs(total) // total.dtype.type(count)
+    return np.where(total < 0, -whole.astype(total.dtype), whole).astype(value.dtype)
 
 
-def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether all are true."""
-    return _reduced("All", np.all, _truths("All", input_tensor), axis, keepdims)
+def _prod(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return np.prod(value, axis, value.dtype, keepdims=keepdims)
+
+
+def _max(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    least = -np.inf if value.dtype.kind not in "iu" else np.iinfo(value.dtype).min
+    return np.max(value, axis, keepdims=keepdims, initial=value.dtype.type(least))
+
+
+def _min(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    most = np.inf if value.dtype.kind not in "iu" else np.iinfo(value.dtype).max
+    return np.min(value, axis, keepdims=keepdims, initial=value.dtype.type(most))
+
+
+def _reduction(word: str, op: str, function: Callable[..., Any], words: str) -> Callable[..., Any]:
+    def reduction(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        given = truths(op, input_tensor)[0] if function in (np.any, np.all) else input_tensor
+        return _reduced(op, function, given, axis, keepdims)
+
+    reduction.__name__ = reduction.__qualname__ = f"reduce_{word}"
+    reduction.__doc__ = f"Reduce dimensions, all by default: {words}."
+    return reduction
+
+
+reduce_sum = _reduction("sum", "Sum", _sum, "the sum")
+reduce_mean = _reduction("mean", "Mean", _mean, "the mean; of integers it is truncated to an integer")
+reduce_max = _reduction("max", "Max", _max, "the largest; of nothing it is the smallest number of the type")
+reduce_min = _reduction("min", "Min", _min, "the smallest; of nothing it is the largest number of the type")
+reduce_prod = _reduction("prod", "Prod", _prod, "the product")
+reduce_any = _reduction("any", "Any", np.any, "whether one is true")
+reduce_all = _reduction("all", "All", np.all, "whether all are true")
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -170,29 +198,6 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tup
     return (mean if keepdims else np.reshape(mean, np.shape(variance))[()]), variance
 
 
-@quietly
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None) -> Any:  # noqa: A002
-    """The norm of vectors, or the Euclidean one of matrices.
-
-    Raises:
-        ValueError: there is no such norm.
-    """
-    value = as_value(tensor)
-    check_type("Sqrt", dtype_of(value))
-    keep = bool(keepdims)
-    if isinstance(ord, str) and ord not in ("euclidean", "fro"):
-        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
-    sizes = np.abs(value)
-    if ord in ("euclidean", "fro", 2, 2.0):
-        return np.sqrt(reduce_sum(np.square(sizes), axis, keep))
-    if ord == 1:
-        return reduce_sum(sizes, axis, keep)
-    if ord == np.inf:
-        return reduce_max(sizes, axis, keep)
-    power = dtype_of(sizes).type(ord)
-    return np.power(reduce_sum(np.power(sizes, power), axis, keep), dtype_of(sizes).type(1.0 / ord))
-
-
 def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # noqa: A002
     """The place of the largest, the first of several; NaN is passed over.
 
@@ -228,78 +233,3 @@ def _place(
     if value.dtype.kind == "f":
         value = np.where(np.isnan(value), value.dtype.type(worst), value)
     return function(value, place).astype(wanted)
-
-
-def _axes(axis: Any, count: int) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(count))
-    if not is_tensor(axis) and not isinstance(axis, str):
-        axis = convert(axis, np.dtype("int32")) if not hasattr(axis, "as_list") else axis
-    places = integers(axis, "Tidx").reshape(-1).tolist()
-    for place in places:
-        if not -count <= place < count:
-            raise InvalidArgumentError(
-                f"Invalid reduction dimension ({place} for input with {count} dimension(s)"
-            )
-    found = [place % count for place in places]
-    for place in found:
-        if found.count(place) > 1:
-            raise InvalidArgumentError(
-                f"Invalid reduction arguments: Axes contains duplicate dimension: {place}"
-            )
-    return tuple(found)
-
-
-def _reduced(op: str, function: Callable[..., Any], given: Any, axis: Any, keepdims: Any) -> Any:
-    value = as_value(given)
-    check_type(op, dtype_of(value))
-    axes = _axes(axis, len(shape_of(value)))
-    if not axes:
-        return value
-    with np.errstate(all="ignore"):
-        found = function(value, axis=axes, keepdims=bool(keepdims))
-    return found if not isinstance(found, np.ndarray) or found.ndim else found[()]
-
-
-def _sum(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if value.dtype.itemsize == 2 and value.dtype.name in _HALVES:
-        return np.sum(value, axis, np.float32, keepdims=keepdims).astype(value.dtype)
-    total: Any = np.add.reduce
-    return total(value, axis, value.dtype, None, keepdims)
-
-
-def _mean(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    count = int(np.prod([value.shape[place] for place in axis]))
-    if value.dtype.kind not in "iu":
-        wide = np.float32 if value.dtype.name in _HALVES else value.dtype
-        total = np.sum(value, axis, wide, keepdims=keepdims)
-        return (total / total.dtype.type(count)).astype(value.dtype)
-    if not count:
-        return np.sum(value, axis, value.dtype, keepdims=keepdims)
-    total = np.sum(value, axis, np.int64 if value.dtype.kind == "i" else np.uint64, keepdims=keepdims)
-    whole = np.abs(total) // total.dtype.type(count)
-    return np.where(total < 0, -whole.astype(total.dtype), whole).astype(value.dtype)
-
-
-def _prod(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return np.prod(value, axis, value.dtype, keepdims=keepdims)
-
-
-def _max(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    least = -np.inf if value.dtype.kind not in "iu" else np.iinfo(value.dtype).min
-    return np.max(value, axis, keepdims=keepdims, initial=value.dtype.type(least))
-
-
-def _min(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    most = np.inf if value.dtype.kind not in "iu" else np.iinfo(value.dtype).max
-    return np.min(value, axis, keepdims=keepdims, initial=value.dtype.type(most))
-
-
-def _truths(op: str, given: Any) -> Any:
-    value = given if is_tensor(given) else convert(given, _BOOL)
-    if dtype_of(value) != _BOOL:
-        raise InvalidArgumentError(
-            f"cannot compute {op} as input #0(zero-based) was expected to be a bool tensor but is a "
-            f"{kernel_name(dtype_of(value))} tensor"
-        )
-    return value

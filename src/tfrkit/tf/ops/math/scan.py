@@ -8,22 +8,12 @@ import numpy as np
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
-from tfrkit.tf.ops.math.arithmetic import maximum, minimum
-from tfrkit.tf.ops.math.elementwise import quietly
-from tfrkit.tf.ops.math.reduce import reduce_sum
+from tfrkit.tf.ops.math import elementwise
+from tfrkit.tf.ops.math.apply import entrywise
 from tfrkit.values.operands import as_value, convert, dtype_of, is_tensor, shape_of, takes_alike
 from tfrkit.values.types import check_type
 
-__all__ = [
-    "clip_by_norm",
-    "clip_by_value",
-    "cumprod",
-    "cumsum",
-    "cumulative_logsumexp",
-    "l2_normalize",
-    "log_softmax",
-    "softmax",
-]
+__all__ = ["clip_by_value", "cumprod", "cumsum"]
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
@@ -40,22 +30,7 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
     return _scanned("Cumprod", np.cumprod, 1, x, axis, exclusive, reverse)
 
 
-@quietly
-def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Logarithms of the sums of e to the power of all elements up to each."""
-    value = as_value(x)
-    check_type("Softplus", dtype_of(value))
-    place = int(as_value(axis))
-    turned = np.flip(value, place) if reverse else value
-    made = np.logaddexp.accumulate(turned, place)
-    if exclusive:
-        made = np.roll(made, 1, place)
-        key: list[Any] = [slice(None)] * value.ndim
-        key[place] = slice(0, 1)
-        made[tuple(key)] = -np.inf
-    return np.flip(made, place) if reverse else made
-
-
+@entrywise
 @takes_alike("t", "clip_value_min", "clip_value_max")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     """Numbers, but not less than one and not more than another.
@@ -67,53 +42,11 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     [2, 5, 6]
     """
     value = as_value(t)
-    least = minimum(value, clip_value_max)
-    for made in (least, found := maximum(least, clip_value_min)):
+    least = elementwise.minimum(value, clip_value_max)
+    for made in (least, found := elementwise.maximum(least, clip_value_min)):
         if shape_of(made) != shape_of(value):
             raise ValueError(f"Shapes {shape_of(value)} and {shape_of(made)} are incompatible")
     return found
-
-
-@quietly
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
-    """A value, made smaller if its Euclidean norm is larger than another."""
-    value = as_value(t)
-    most = convert(clip_norm, dtype_of(value))
-    squares = reduce_sum(np.square(value), axes, keepdims=True)
-    length = np.where(squares > 0, np.sqrt(np.where(squares > 0, squares, 1)), squares)
-    return value * most / np.maximum(length, most)
-
-
-@quietly
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
-    """A value divided by its Euclidean norm."""
-    value = as_value(x)
-    squares = reduce_sum(np.square(value), axis, keepdims=True)
-    return value * np.reciprocal(np.sqrt(np.maximum(squares, dtype_of(value).type(epsilon))))
-
-
-@quietly
-def softmax(logits: Any, axis: int | None = None) -> Any:
-    """E to the power of each number, divided by the sum of all, along a dimension.
-
-    >>> softmax([0.0, 0.0]).tolist()
-    [0.5, 0.5]
-    """
-    value = as_value(logits)
-    check_type("Softmax", dtype_of(value))
-    place = -1 if axis is None else axis
-    raised = np.exp(value - np.max(value, place, keepdims=True, initial=-np.inf))
-    return raised / np.sum(raised, place, keepdims=True, dtype=raised.dtype)
-
-
-@quietly
-def log_softmax(logits: Any, axis: int | None = None) -> Any:
-    """The logarithm of `softmax`."""
-    value = as_value(logits)
-    check_type("LogSoftmax", dtype_of(value))
-    place = -1 if axis is None else axis
-    shifted = value - np.max(value, place, keepdims=True, initial=-np.inf)
-    return shifted - np.log(np.sum(np.exp(shifted), place, keepdims=True, dtype=shifted.dtype))
 
 
 def _scanned(op: str, function: Any, start: int, x: Any, axis: Any, exclusive: bool, reverse: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Rows by group: sums and the like of segments, and partitions of a value."""
+"""Numbers that belong together: sums and maxima of segments, counts of numbers, partitions of a value."""
 
 from __future__ import annotations
 
@@ -10,30 +10,11 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
 from tfrkit.tf.ops.arrays.strided_slice import rearranged
-from tfrkit.tf.ops.math.elementwise import quietly
-from tfrkit.values.cast import cast
-from tfrkit.values.operands import alike, as_array, as_value, dtype_of, integers, of_array, shape_of
+from tfrkit.values.cast import cast_value
+from tfrkit.values.operands import alike, as_array, as_type, as_value, dtype_of, integers, of_array, shape_of
 from tfrkit.values.types import check_type
 
-__all__ = [
-    "confusion_matrix",
-    "confusion_matrix_old",
-    "dynamic_partition",
-    "dynamic_stitch",
-    "segment_max",
-    "segment_mean",
-    "segment_min",
-    "segment_prod",
-    "segment_sum",
-    "unsorted_segment_max",
-    "unsorted_segment_mean",
-    "unsorted_segment_min",
-    "unsorted_segment_prod",
-    "unsorted_segment_sqrt_n",
-    "unsorted_segment_sum",
-]
-
-Array = npt.NDArray[Any]
+__all__ = ["bincount", "dynamic_partition", "dynamic_stitch", "segment_max", "segment_sum"]
 
 
 def segment_sum(data: Any, segment_ids: Any) -> Any:
@@ -42,73 +23,63 @@ def segment_sum(data: Any, segment_ids: Any) -> Any:
     >>> segment_sum([1, 2, 3], [0, 0, 2]).tolist()
     [3, 0, 3]
     """
-    values, ids = _sorted_segments("Sum", data, segment_ids)
-    return _gathered(values, ids, _last(ids), np.add, values.dtype.type(0))
-
-
-def segment_prod(data: Any, segment_ids: Any) -> Any:
-    """The product of the rows of each segment."""
-    values, ids = _sorted_segments("Prod", data, segment_ids)
-    return _gathered(values, ids, _last(ids), np.multiply, values.dtype.type(1))
-
-
-def segment_mean(data: Any, segment_ids: Any) -> Any:
-    """The mean of the rows of each segment; of integers it is cut off, and 0 where there are none."""
-    values, ids = _sorted_segments("Mean", data, segment_ids)
-    total = _gathered(values, ids, _last(ids), np.add, values.dtype.type(0))
-    return _divided(total, np.maximum(np.bincount(ids, minlength=len(total)), 1))
+    return _of_segments("Sum", np.add, data, segment_ids)
 
 
 def segment_max(data: Any, segment_ids: Any) -> Any:
-    """The largest of the rows of each segment, 0 where there are none."""
-    values, ids = _sorted_segments("Max", data, segment_ids)
-    return _filled(_gathered(values, ids, _last(ids), np.maximum, _least(values.dtype)), ids)
+    """The largest of the rows of each segment, 0 where there are none.
 
-
-def segment_min(data: Any, segment_ids: Any) -> Any:
-    """The smallest of the rows of each segment, 0 where there are none."""
-    values, ids = _sorted_segments("Min", data, segment_ids)
-    return _filled(_gathered(values, ids, _last(ids), np.minimum, _most(values.dtype)), ids)
-
-
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The sum of the rows of each segment, in any order; negative numbers are left out.
-
-    >>> unsorted_segment_sum([1, 2, 3], [1, 0, 1], 3).tolist()
-    [2, 4, 0]
+    >>> segment_max([1, 3, 2], [0, 0, 2]).tolist()
+    [3, 0, 2]
     """
-    values, ids, count = _segments("Sum", data, segment_ids, num_segments)
-    return _gathered(values, ids, count, np.add, values.dtype.type(0))
+    return _of_segments("Max", np.maximum, data, segment_ids)
 
 
-def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The product of the rows of each segment."""
-    values, ids, count = _segments("Prod", data, segment_ids, num_segments)
-    return _gathered(values, ids, count, np.multiply, values.dtype.type(1))
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = "int32",
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Any:
+    """How often each number occurs, or the sum of the weights of each.
 
+    Args:
+        arr: integers that are not negative.
+        weights: of the same shape; their type is that of the result.
+        minlength: the least length of the result.
+        maxlength: the largest length; larger numbers are left out.
+        dtype: of the result, if there are no weights.
+        axis: -1 to count each row of a matrix by itself; by default all are counted together.
+        binary_output: say only whether a number occurs.
 
-def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The largest of the rows of each segment; the smallest number of the type where there are none."""
-    values, ids, count = _segments("Max", data, segment_ids, num_segments)
-    return _gathered(values, ids, count, np.maximum, _least(values.dtype))
-
-
-def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The smallest of the rows of each segment; the largest number of the type where there are none."""
-    values, ids, count = _segments("Min", data, segment_ids, num_segments)
-    return _gathered(values, ids, count, np.minimum, _most(values.dtype))
-
-
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The mean of the rows of each segment, 0 where there are none."""
-    total, counts = _with_counts(data, segment_ids, num_segments)
-    return _divided(total, np.maximum(counts, 1))
-
-
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The sum of the rows of each segment, divided by the square root of their number."""
-    total, counts = _with_counts(data, segment_ids, num_segments)
-    return _divided(total, np.sqrt(np.maximum(counts, 1)))
+    >>> bincount([1, 1, 3]).tolist()
+    [0, 2, 0, 1]
+    """
+    given = as_value(arr)
+    values = cast_value(given, np.dtype(np.int32)) if dtype_of(given) != np.int64 else given
+    if np.size(values) and int(np.min(values)) < 0:
+        raise InvalidArgumentError("Input arr must be non-negative!")
+    length = int(np.max(values, initial=-1)) + 1
+    if minlength is not None:
+        length = max(length, int(as_value(minlength)))
+    if maxlength is not None:
+        length = min(length, int(as_value(maxlength)))
+    heavy = None if weights is None else as_value(weights)
+    kind = as_type(dtype) if heavy is None else dtype_of(heavy)
+    by_row = axis is not None and int(axis) != 0 and np.ndim(values) == 2
+    rows = values if by_row else np.reshape(values, (1, -1))
+    loads = np.ones(rows.shape, kind) if heavy is None else np.reshape(heavy, rows.shape)
+    made = np.zeros((len(rows), length), kind)
+    for row, load, sums in zip(rows, loads, made, strict=True):
+        inside = row < length
+        if binary_output:
+            sums[row[inside]] = 1
+        else:
+            np.add.at(sums, row[inside], load[inside])
+    return made if by_row else made[0]
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> list[Any]:
@@ -162,40 +133,18 @@ def dynamic_stitch(indices: Any, data: Any) -> Any:
     return of_array(made)
 
 
-def confusion_matrix(
-    labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = "int32"
-) -> Any:
-    """How often each prediction was made for each label.
-
-    Raises:
-        InvalidArgumentError: a class is negative or not among them.
-    """
-    wanted, guessed = (np.ravel(cast(given, "int64")) for given in (labels, predictions))
-    for name, classes in (("labels", wanted), ("predictions", guessed)):
-        if classes.size and int(classes.min()) < 0:
-            raise InvalidArgumentError(f"`{name}` contains negative values")
-        if num_classes is not None and classes.size and int(classes.max()) >= int(num_classes):
-            shown = f"First {classes.size} elements of x:\n{classes}\nFirst 1 elements of y:\n[{num_classes}]"
-            raise InvalidArgumentError(f"`{name}` out of bound\nCondition x < y did not hold.\n{shown}")
-    size = (
-        int(max(wanted.max(initial=-1), guessed.max(initial=-1))) + 1
-        if num_classes is None
-        else int(num_classes)
-    )
-    made = np.zeros((size, size), getattr(dtype, "name", dtype))
-    loads = 1 if weights is None else np.asarray(as_value(weights)).astype(made.dtype)
-    np.add.at(made, (wanted, guessed), loads)
+def _of_segments(op: str, function: np.ufunc, data: Any, segment_ids: Any) -> Any:
+    values, ids = _sorted_segments(op, data, segment_ids)
+    made = np.zeros((int(ids[-1]) + 1 if ids.size else 0, *values.shape[1:]), values.dtype)
+    firsts = np.flatnonzero(np.diff(ids, prepend=-1))
+    made[ids[firsts]] = values[firsts]
+    rest = np.setdiff1d(np.arange(len(ids)), firsts)
+    with np.errstate(all="ignore"):
+        function.at(made, ids[rest], values[rest])  # in the order of the rows, as TensorFlow's kernels add
     return made
 
 
-def confusion_matrix_old(
-    labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = "int32", weights: Any = None
-) -> Any:
-    """The same with TensorFlow 1's order of arguments."""
-    return confusion_matrix(labels, predictions, num_classes, weights, dtype)
-
-
-def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[Array, npt.NDArray[np.int64]]:
+def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     values = as_value(data)
     check_type(op, dtype_of(values))
     ids = integers(segment_ids, "Tindices")
@@ -211,66 +160,3 @@ def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[Array, npt.N
     if bool((ids[1:] < ids[:-1]).any()):
         raise InvalidArgumentError("segment ids are not increasing")
     return values, ids
-
-
-def _segments(
-    op: str, data: Any, segment_ids: Any, num_segments: Any
-) -> tuple[Array, npt.NDArray[np.int64], int]:
-    values = np.asarray(as_value(data))
-    check_type(op, values.dtype)
-    ids = integers(segment_ids, "Tindices")
-    count = int(as_value(num_segments))
-    if count < 0:
-        raise InvalidArgumentError(f"Input num_segments == {count} must not be negative.")
-    if values.shape[: ids.ndim] != ids.shape:
-        raise InvalidArgumentError(
-            f"data.shape = {show_dims(values.shape)} does not start with segment_ids.shape = {show_dims(ids.shape)}"
-        )
-    wrong = np.argwhere(ids >= count)
-    if len(wrong):
-        at = wrong[0].tolist()
-        raise InvalidArgumentError(
-            f"segment_ids[{','.join(map(str, at))}] = {ids[tuple(at)]} is out of range [0, {count})"
-        )
-    flat = values.reshape(-1, *values.shape[ids.ndim :]) if ids.ndim else values[None]
-    inside = ids.ravel() >= 0
-    return flat[inside], ids.ravel()[inside], count
-
-
-def _with_counts(data: Any, segment_ids: Any, num_segments: Any) -> tuple[Array, Array]:
-    values, ids, count = _segments("Sum", data, segment_ids, num_segments)
-    total = _gathered(values, ids, count, np.add, values.dtype.type(0))
-    return total, np.bincount(ids, minlength=count)
-
-
-def _gathered(values: Array, ids: Array, count: int, function: Any, start: Any) -> Array:
-    made = np.full((count, *values.shape[1:]), start, values.dtype)
-    with np.errstate(all="ignore"):
-        function.at(made, ids, values)
-    return made
-
-
-@quietly
-def _divided(total: Array, counts: Array) -> Array:
-    by = counts.reshape(-1, *[1] * (total.ndim - 1))
-    if total.dtype.kind in "iu":
-        return np.trunc(total / by).astype(total.dtype)
-    made: Array = total / by.astype(total.dtype)
-    return made
-
-
-def _filled(made: Array, ids: Array) -> Array:
-    made[np.bincount(ids, minlength=len(made)) == 0] = 0
-    return made
-
-
-def _last(ids: Array) -> int:
-    return int(ids[-1]) + 1 if ids.size else 0
-
-
-def _least(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
-
-
-def _most(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max

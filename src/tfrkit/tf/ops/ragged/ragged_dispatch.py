@@ -72,23 +72,14 @@ def _refused(advice: str) -> _Function:
 
 
 # By the last part of the module and the name of an operation.
-_ENTRY_BY_ENTRY: Final = {"arithmetic", "compare", "elementary"}  # all of the module
 _ALSO: Final = {
     "cast:saturate_cast",
     "cast:make_complex",
-    "scan:clip_by_value",
     "make:zeros_like",
     "make:ones_like",
-    *(f"activations:{word}" for word in ("erfc", "gelu", "leaky_relu", "lgamma", "selu", "silu", "softsign")),
 }
-_OF_STORED: Final = {  # those that leave 0 as it is, and so change what a Sparse stores only
-    f"elementary:{word}"
-    for word in (
-        "absolute", "asin", "asinh", "atan", "atanh", "erf", "negative", "sign", "sin", "sqrt", "square", "tan", "tanh",
-    )
-}  # fmt: skip
 _AROUND: Final[dict[str, _Function]] = {  # those that use the operation on arrays
-    "arithmetic:add_n": _add_n,
+    "elementwise:add_n": _add_n,
     "gather:embedding_lookup": _embedding_lookup,
     "gather:where": _where,
     "sequences:one_hot": _one_hot,
@@ -114,21 +105,27 @@ _OF_SPARSE: Final[dict[str, _Function]] = {
     "shapes:shape": _sparse_shape,
     "shapes:size": _size,
 }
-_LISTED: Final = {"join:concat", "join:stack", "arithmetic:add_n"}  # those that take a list of values
+_LISTED: Final = {"join:concat", "join:stack", "elementwise:add_n"}  # those that take a list of values
 
 
 def with_ragged(function: _Function) -> _Function:
     """Make an operation take Ragged and Sparse arguments, if it can; otherwise return it as it is.
 
-    >>> from tfrkit.tf.ops.math.arithmetic import add
+    >>> from tfrkit.tf.ops.math.elementwise import add
     >>> with_ragged(add)(Ragged.from_list([[1, 2], []]), 1).to_list()
     [[2, 3], []]
     """
+    if hasattr(function, "remake"):  # one with TensorFlow 1's arguments
+        return function.remake(with_ragged(function.__wrapped__))  # type: ignore[no-any-return,attr-defined]
     module = getattr(function, "__module__", "").rpartition(".")[2]
     key = f"{module}:{getattr(function, '__name__', '')}"
-    around = _AROUND.get(key, map_flat if module in _ENTRY_BY_ENTRY or key in _ALSO else None)
+    around = _AROUND.get(key, map_flat if key in _ALSO or hasattr(function, "entrywise") else None)
     ragged = functools.partial(around, function) if around is not None else _OF_RAGGED.get(key)
-    sparse = functools.partial(_of_stored, function) if key in _OF_STORED else _OF_SPARSE.get(key)
+    sparse = (
+        functools.partial(_of_stored, function)
+        if getattr(function, "keeps_zero", False)
+        else _OF_SPARSE.get(key)
+    )
     versions: dict[type, Any] = {Ragged: ragged, Sparse: sparse}
     versions = {kind: version for kind, version in versions.items() if version is not None}
     if not versions:
