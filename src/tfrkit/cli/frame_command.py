@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tfrkit.build.reshape.frame_input import FrameInput
     from tfrkit.model.policy import OnCorrupt
 
-__all__ = ["Inputs", "Output", "run_command"]
+__all__ = ["Inputs", "Output", "RunOptions", "run_command"]
 
 Inputs: TypeAlias = Annotated[
     list[str],
@@ -34,18 +34,19 @@ Output: TypeAlias = Annotated[
 ]
 
 
-def run_command(
-    paths: Sequence[str],
-    plan: Callable[[FrameInput], Job],
-    *,
-    on_corrupt: OnCorrupt,
-    max_bad: str | None,
-    overwrite: bool,
-    workers: int | None,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+class RunOptions(NamedTuple):
+    """The options that all of these commands have."""
+
+    on_corrupt: OnCorrupt
+    max_bad: str | None
+    overwrite: bool
+    workers: int | None
+    dry_run: bool
+    as_json: bool
+    quiet: bool
+
+
+def run_command(paths: Sequence[str], plan: Callable[[FrameInput], Job], run: RunOptions) -> None:
     """Plan a job on some inputs, run it or only say what it would do, and show what came of it.
 
     Raises:
@@ -59,16 +60,19 @@ def run_command(
     from tfrkit.cli.progress import job_progress
     from tfrkit.errors import InvalidArgumentError
 
-    with frame_input(shard_files(paths, stdin=True), on_corrupt) as given:
+    with frame_input(shard_files(paths, stdin=True), run.on_corrupt) as given:
         try:
             job = plan(given)
         except InvalidArgumentError as error:
             if error.record is not None:
                 raise
             raise CommandError(error.message, exit_code=BAD_USAGE) from error
-        if dry_run:
-            end_dry_run(look(job, max_bad=max_bad, overwrite=overwrite), as_json=as_json)
+        if run.dry_run:
+            plan_summary = look(job, max_bad=run.max_bad, overwrite=run.overwrite)
+            end_dry_run(plan_summary, as_json=run.as_json)
             return
-        with job_progress(quiet=quiet) as progress:
-            report = run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
-    show_report(report, as_json=as_json, quiet=quiet)
+        with job_progress(quiet=run.quiet) as progress:
+            report = run_job(
+                job, workers=run.workers, max_bad=run.max_bad, overwrite=run.overwrite, progress=progress
+            )
+    show_report(report, as_json=run.as_json, quiet=run.quiet)

@@ -27,7 +27,6 @@ def show_records(
     paths: list[str],
     count: int | None,
     skip: int,
-    *,
     keys: list[str] | None,
     random: bool,
     seed: int | None,

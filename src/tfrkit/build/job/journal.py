@@ -14,10 +14,11 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from tfrkit.build.job.job_plan import belongs_to
+from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.report import Finished, is_part
 from tfrkit.errors import NotFoundError, from_os_error
 from tfrkit.stores.file_lock import lock_file
@@ -47,19 +48,11 @@ class Header:
     prefixes: Mapping[str, bool]
     made_by: Mapping[str, Any]
     transient: Mapping[str, Any]
-    staged: bool = False
+    staged: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as the first line has it."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "digest": self.digest,
-            "prefixes": dict(self.prefixes),
-            "made_by": dict(self.made_by),
-            "transient": dict(self.transient),
-            "staged": self.staged,
-        }
+        """Return it as the first line has it."""
+        return {"format": _FORMAT, "version": _VERSION, **asdict(self)}
 
 
 class Journal:
@@ -197,19 +190,14 @@ def _read_header(content: object, name: str) -> Header:
         raise ValueError("no journal")
     if not is_count(content.get("version")) or content["version"] != _VERSION:
         raise ValueError("no journal of this version")
-    digest, prefixes = content.get("digest"), content.get("prefixes")
-    made_by, transient = content.get("made_by"), content.get("transient")
+    header = from_json(Header, content)
     if (
-        not is_digest(digest)
-        or name != _name(digest)
-        or not isinstance(prefixes, dict)
-        or not all(is_file_name(prefix) and isinstance(alone, bool) for prefix, alone in prefixes.items())
-        or not isinstance(made_by, dict)
-        or not isinstance(transient, dict)
-        or not isinstance(content.get("staged"), bool)
+        not is_digest(header.digest)
+        or name != _name(header.digest)
+        or not all(map(is_file_name, header.prefixes))
     ):
         raise ValueError("a journal with odd fields")
-    return Header(digest, prefixes, made_by, transient, content["staged"])
+    return header
 
 
 def _name(digest: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 
 from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.job_plan import Job
+from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.progress import BadInput, Watch
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.records.manifest import ShardEntry, folder_lock
@@ -93,21 +94,26 @@ class BuildReport:
         }
 
     def to_entry(self, prefixes: Sequence[str]) -> dict[str, Any]:
-        """Give what `report.json` says of the job."""
-        return {
-            "prefixes": list(prefixes),
-            "shards": len(self.shards),
-            "records": self.records,
-            "bytes": self.bytes,
-            "input_bytes": self.input_bytes,
-            "bad": dict(self.bad),
-            "listed": [asdict(bad) for bad in self.listed],
-            "not_listed": self.not_listed,
-            "noted": dict(self.noted),
-            "noted_listed": [asdict(bad) for bad in self.noted_listed],
-            "columns": [column.to_json() for column in self.columns],
-            "passed": self.passed,
-        }
+        """Return what `report.json` says of the job."""
+        entry = self.to_dict() | {"prefixes": list(prefixes), "shards": len(self.shards)}
+        return {name: value for name, value in entry.items() if name not in ("folder", "resumed", "seconds")}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEntry:
+    """What `report.json` says of a job, as far as it is read again."""
+
+    prefixes: tuple[str, ...]
+    shards: int
+    records: int
+    bytes: int
+    input_bytes: int
+    bad: Mapping[str, int]
+    listed: tuple[BadInput, ...]
+    not_listed: int
+    noted: Mapping[str, int]
+    noted_listed: tuple[BadInput, ...]
+    passed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,65 +167,23 @@ class Finished:
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as a line of the journal has it."""
-        line: dict[str, Any] = {
-            "name": self.name,
-            "records": self.records,
-            "bytes": self.bytes,
-            "input_bytes": self.input_bytes,
-            "bad": dict(self.bad),
-            "listed": [asdict(bad) for bad in self.listed],
-            "noted": dict(self.noted),
-            "noted_listed": [asdict(bad) for bad in self.noted_listed],
-            "passed": self.passed,
-            "features": self.features,
-        }
-        return {**line, "buckets": self.buckets, "chunks": self.chunks} if is_part(self.name) else line
+        """Return it as a line of the journal has it."""
+        line = asdict(self)
+        if not is_part(self.name):
+            del line["buckets"], line["chunks"]
+        return line
 
     @classmethod
     def from_json(cls, line: object) -> Finished:
         """Read a line of the journal.
 
         Raises:
-            ValueError: it is none, or names what no task writes.
+            ValueError: it is not one, or names what no task writes.
         """
-        if not isinstance(line, dict) or not _is_finished(line):
-            raise ValueError(f"expected a finished task but got {shorten(line)}")
-        return cls(
-            line["name"],
-            line["records"],
-            line["bytes"],
-            line["input_bytes"],
-            line["bad"],
-            tuple(BadInput(**bad) for bad in line["listed"]),
-            tuple((records, size) for records, size in line.get("buckets", ())),
-            tuple(line.get("chunks", ())),
-            line.get("noted", {}),
-            tuple(BadInput(**bad) for bad in line.get("noted_listed", ())),
-            line.get("passed", 0),
-            tuple(line.get("features", ())),
-        )
-
-
-def _is_finished(line: Mapping[str, Any]) -> bool:
-    """Tell whether something read from a journal is a line of it. Pure: no I/O."""
-    name, buckets, chunks = line.get("name"), line.get("buckets", []), line.get("chunks", [])
-    return (
-        isinstance(name, str)
-        and (is_file_name(name) or _PART.fullmatch(name) is not None)
-        and all(is_count(line.get(field)) for field in ("records", "bytes", "input_bytes"))
-        and _is_counts(line.get("bad"))
-        and _is_listed(line.get("listed"))
-        and _is_counts(line.get("noted", {}))
-        and _is_listed(line.get("noted_listed", []))
-        and is_count(line.get("passed", 0))
-        and isinstance(line.get("features", []), list)
-        and all(isinstance(name, str) for name in line.get("features", []))
-        and isinstance(buckets, list)
-        and all(isinstance(pair, list) and len(pair) == 2 and all(map(is_count, pair)) for pair in buckets)
-        and isinstance(chunks, list)
-        and all(map(is_count, chunks))
-    )
+        done = from_json(cls, line)
+        if not is_file_name(done.name) and _PART.fullmatch(done.name) is None:
+            raise ValueError(f"expected the name of a task but got {shorten(done.name)}")
+        return done
 
 
 def is_part(name: str) -> bool:
@@ -280,20 +244,13 @@ def report_from(
     seconds: float,
     columns: tuple[ColumnReport, ...],
 ) -> BuildReport:
-    """Give the report of a complete job by its entry in `report.json`. Pure: no I/O."""
+    """Return the report of a complete job from its entry in `report.json`. Pure: no I/O."""
+    found = from_json(ReportEntry, entry)
+    entries = tuple(sorted(shards, key=lambda shard: shard.name))
     return BuildReport(
-        folder,
-        tuple(sorted(shards, key=lambda shard: shard.name)),
-        entry["input_bytes"],
-        entry["bad"],
-        tuple(BadInput(**bad) for bad in entry["listed"]),
-        resumed,
-        seconds,
-        entry["noted"],
-        tuple(BadInput(**bad) for bad in entry["noted_listed"]),
-        columns,
-        entry.get("passed", 0),
-    )
+        folder, entries, found.input_bytes, found.bad, found.listed, resumed, seconds, found.noted,
+        found.noted_listed, columns, found.passed,
+    )  # fmt: skip
 
 
 def report_path(folder: str) -> str:
@@ -334,44 +291,15 @@ def read_report(folder: str) -> dict[str, Any]:
         )
     jobs: dict[str, Any] = content["jobs"]
     for digest, entry in jobs.items():
-        if not is_digest(digest) or not _is_entry(entry):
+        try:
+            from_json(ReportEntry, entry)
+            if not is_digest(digest):
+                raise ValueError("no digest")
+        except ValueError as error:
             raise DataLossError(
                 f"{path}; expected what a job did but got {shorten({digest: entry})}. Delete it.", path=path
-            )
+            ) from error
     return jobs
-
-
-def _is_entry(entry: object) -> bool:
-    """Tell whether something read from a report is an entry of it. Pure: no I/O."""
-    if not isinstance(entry, dict):
-        return False
-    prefixes = entry.get("prefixes")
-    return (
-        isinstance(prefixes, list)
-        and all(isinstance(prefix, str) for prefix in prefixes)
-        and all(
-            is_count(entry.get(name)) for name in ("shards", "records", "bytes", "input_bytes", "not_listed")
-        )
-        and all(_is_counts(entry.get(name)) for name in ("bad", "noted"))
-        and all(_is_listed(entry.get(name)) for name in ("listed", "noted_listed"))
-        and is_count(entry.get("passed", 0))
-    )
-
-
-def _is_counts(value: object) -> bool:
-    return isinstance(value, dict) and all(map(is_count, value.values()))
-
-
-def _is_listed(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(
-        isinstance(bad, dict)
-        and bad.keys() <= {"source", "line", "reason", "detail"}
-        and all(isinstance(bad.get(name), str) for name in ("source", "reason"))
-        and isinstance(bad.get("detail", ""), str)
-        and (bad.get("line") is None or is_count(bad["line"]))
-        and "line" in bad
-        for bad in value
-    )
 
 
 def save_report(folder: str, digest: str, entry: Mapping[str, Any]) -> None:

@@ -19,9 +19,18 @@ from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.external_shuffle import MAX_MIXERS, Leaf, Mixture
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged
 from tfrkit.build.job.job_plan import Group, Job, Recipe, shard_names
+from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.output_ownership import Found, place_of
-from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput, Moved, OnBad, Progress, Watch
-from tfrkit.build.job.report import BuildReport, Finished, is_part, make_report, report_from, save_report
+from tfrkit.build.job.progress import MAX_LISTED_BAD, Moved, OnBad, Progress, Watch
+from tfrkit.build.job.report import (
+    BuildReport,
+    Finished,
+    ReportEntry,
+    is_part,
+    make_report,
+    report_from,
+    save_report,
+)
 from tfrkit.build.job.staging import differing, mix_folder, remove_old, remove_tree
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import (
@@ -102,7 +111,7 @@ class Run:
             if self._on_bad == "raise":
                 listed = [bad for task in done.values() for bad in task.listed]
                 if self._earlier is not None:
-                    listed = [BadInput(**bad) for bad in self._earlier.report["listed"]]
+                    listed = list(from_json(ReportEntry, self._earlier.report).listed)
                 if listed:
                     raise listed[0].to_error()
             self._write_all()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress
-from tfrkit.build.reshape.frame_input import FrameInput
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, run_job
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
 from tfrkit.build.reshape.frame_output import (
     FrameOutput,
     frame_job,
     is_file_name,
     name_without_suffix,
-    run_frames,
 )
 from tfrkit.build.reshape.frame_recipe import Change, Choice
 from tfrkit.model.policy import OnCorrupt
@@ -60,15 +59,9 @@ def compress(
     >>> [shard.name for shard in compress("a.tfrecord", "small", compression="GZIP").shards]
     ['a.tfrecord.gz']
     """
-    return run_frames(
-        paths,
-        lambda given: plan_compress(given, out, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_compress(given, out, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 def plan_compress(given: FrameInput, out: PathLike, compression: str | None, level: int | None) -> Job:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from tfrkit.build.export.export_paths import record_stem
-from tfrkit.build.job.job import BadInput, BuildReport, Group, Job, MaxBad, Progress, Recipe, run_job
+from tfrkit.build.job.job import BadInput, Group, Job, Recipe
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.wanted_features import WantedFeatures
-from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.codecs.compression import canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.policy import OnCorrupt
-from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.threads import default_threads
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "is_file_name",
     "name_without_suffix",
     "one_or_many",
-    "run_frames",
 ]
 
 _FILE: Final = re.compile(r"(?s)(.+)\.tfrecord(\.gz|\.zlib|\.xz|\.zst)?")
@@ -194,18 +192,3 @@ def _with(recipe: Recipe, wanted: tuple[str, ...], *, alone: bool) -> Recipe:
     if not isinstance(recipe, FrameRecipe) or not (wanted or alone):
         return recipe
     return replace(recipe, wanted=wanted, threads=1 if alone else recipe.threads)
-
-
-def run_frames(
-    paths: Paths,
-    plan: Callable[[FrameInput], Job],
-    *,
-    on_corrupt: OnCorrupt,
-    max_bad: MaxBad | None,
-    overwrite: bool,
-    workers: int | None,
-    progress: Callable[[Progress], None] | None,
-) -> BuildReport:
-    """Plan a job on some files and run it."""
-    with frame_input(paths, on_corrupt) as given:
-        return run_job(plan(given), workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)

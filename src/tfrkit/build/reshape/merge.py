@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress
-from tfrkit.build.reshape.frame_input import FrameInput
-from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, run_job
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike, Paths
 
@@ -52,15 +52,9 @@ def merge(
     >>> merge(["a.tfrecord", "b.tfrecord.gz"], "all.tfrecord").records
     2
     """
-    return run_frames(
-        paths,
-        lambda given: plan_merge(given, path, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_merge(given, path, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 def plan_merge(given: FrameInput, path: PathLike, compression: str | None, level: int | None) -> Job:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
-from tfrkit.build.reshape.frame_input import FrameInput
-from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike, Paths
@@ -66,15 +66,9 @@ def reshard(
     >>> list(tfrkit.read_records("out/part-*"))
     [b'a', b'b', b'c']
     """
-    return run_frames(
-        paths,
-        lambda given: plan_reshard(given, prefix, shards, shard_bytes, balance, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_reshard(given, prefix, shards, shard_bytes, balance, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 def plan_reshard(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
 from tfrkit.build.reshape.frame_choice import RandomChoice, random_edges
-from tfrkit.build.reshape.frame_input import FrameInput
-from tfrkit.build.reshape.frame_output import frame_job, one_or_many, run_frames
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_output import frame_job, one_or_many
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike, Paths
@@ -64,15 +64,9 @@ def sample(
     >>> sample("all.tfrecord", "some.tfrecord", count=3, seed=1).records
     3
     """
-    return run_frames(
-        paths,
-        lambda given: plan_sample(given, out, count, fraction, seed, shards, shard_bytes, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_sample(given, out, count, fraction, seed, shards, shard_bytes, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 def plan_sample(

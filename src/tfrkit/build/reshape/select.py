@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, run_job
 from tfrkit.build.reshape.compress import plan_files
 from tfrkit.build.reshape.feature_change import feature_change
-from tfrkit.build.reshape.frame_input import FrameInput
-from tfrkit.build.reshape.frame_output import frame_job, run_frames
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_output import frame_job
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.where import parse_where
@@ -69,15 +69,9 @@ def select(
     >>> [sorted(example) for example in tfrkit.read_examples("few.tfrecord")]
     [['label', 'text'], ['label', 'text']]
     """
-    return run_frames(
-        paths,
-        lambda given: plan_select(given, out, keys, drop, rename or {}, where, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_select(given, out, keys, drop, rename or {}, where, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 def plan_select(

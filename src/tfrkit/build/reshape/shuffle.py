@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
-from tfrkit.build.reshape.frame_input import FrameInput
-from tfrkit.build.reshape.frame_output import frame_job, one_or_many, run_frames
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
+from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.reshape.frame_output import frame_job, one_or_many
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike, Paths
 
@@ -59,15 +59,9 @@ def shuffle(
     >>> sorted(tfrkit.read_records("mixed.tfrecord"))
     [b'a', b'b', b'c']
     """
-    return run_frames(
-        paths,
-        lambda given: plan_shuffle(given, out, seed, shards, shard_bytes, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_shuffle(given, out, seed, shards, shard_bytes, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 def plan_shuffle(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards
+from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
 from tfrkit.build.reshape.frame_choice import EveryChoice, RandomChoice, random_edges
-from tfrkit.build.reshape.frame_input import FrameInput, FrameRun
-from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
+from tfrkit.build.reshape.frame_input import FrameInput, FrameRun, frame_input
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.build.reshape.frame_recipe import Choice
 from tfrkit.build.reshape.key_choice import KeyChoice
 from tfrkit.errors import InvalidArgumentError
@@ -76,15 +76,9 @@ def split(
     [('train.tfrecord', 8), ('validation.tfrecord', 2)]
     """
     how = How(seed, in_order, every, by)
-    return run_frames(
-        paths,
-        lambda given: plan_split(given, folder, parts, how, shards, shard_bytes, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        progress=progress,
-    )
+    with frame_input(paths, on_corrupt) as given:
+        job = plan_split(given, folder, parts, how, shards, shard_bytes, compression, level)
+        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)

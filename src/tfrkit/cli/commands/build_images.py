@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    Overwrite,
-    Quiet,
-    ShardSize,
-    Workers,
-    size_bytes,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import size_bytes
 from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
 
 if TYPE_CHECKING:
@@ -41,7 +31,7 @@ Split: TypeAlias = Annotated[
     str | None,
     typer.Option(
         help="By chance, with exact numbers: train=0.8,validation=0.1,test=0.1. By the folders train, validation (or "
-        "val) and test: folders. By other folders: train=y2023,test=y2024. Everything is in train by default.",
+        "val) and test: folders. By other folders: train=y2023,test=y2024. Everything is in train by default."
     ),
 ]
 
@@ -61,7 +51,7 @@ def images(
         ),
     ] = None,
     shards: Annotated[int | None, typer.Option(min=1, help="How many files of each split.")] = None,
-    shard_size: ShardSize = None,
+    shard_size: arg.ShardSize = None,
     shuffle: Annotated[
         bool, typer.Option("--shuffle/--no-shuffle", help="Mix the images, or keep the order of their names.")
     ] = True,
@@ -70,7 +60,7 @@ def images(
         Literal["full", "plain", "tfds", "slim"],
         typer.Option(
             help="How features are called: image/encoded and so on; image, label; as in TensorFlow Datasets; as in "
-            "TF-slim.",
+            "TF-slim."
         ),
     ] = "full",
     name: Annotated[
@@ -114,7 +104,7 @@ def images(
             help="Broken and empty files, and files that are no images: leave out and report, or fail."
         ),
     ] = "skip",
-    max_bad: MaxBad = None,
+    max_bad: arg.MaxBad = None,
     max_image: Annotated[
         int, typer.Option(metavar="SIZE", parser=size_bytes, help="Larger files are bad.")
     ] = 64_000_000,
@@ -127,13 +117,13 @@ def images(
             metavar="NAME", help="Of names in a .zip that are not marked as UTF-8; guessed by default."
         ),
     ] = None,
-    compression: Compression = None,
-    level: Level = None,
-    workers: Workers = None,
-    overwrite: Overwrite = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    workers: arg.Workers = None,
+    overwrite: arg.Overwrite = False,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Make shards of Examples from JPEG, PNG, GIF, BMP and WebP images.
 

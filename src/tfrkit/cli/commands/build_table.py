@@ -7,19 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    Overwrite,
-    Quiet,
-    Seed,
-    ShardSize,
-    Workers,
-    size_bytes,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import size_bytes
 from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
 
 app = typer.Typer(rich_markup_mode=None)
@@ -59,37 +48,30 @@ def table(
     ] = None,
     format: Annotated[  # noqa: A002
         Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"] | None,
-        typer.Option("--format", help="Of all inputs; by default told by suffix or content."),
+        typer.Option(help="Of all inputs; by default told by suffix or content."),
     ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "--column",
             metavar="NAME:KIND",
             help="Kind of a column: fea1:float, label:int64, name:bytes, or 'tags:bytes[|]' for a list.",
         ),
     ] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option("--columns", metavar="A,B", help="Only these columns.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option("--drop", metavar="A,B", help="Not these columns.")
-    ] = None,
+    columns: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Only these columns.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Not these columns.")] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="OLD=NEW", parser=_pair, help="Another name for a column's feature."),
+        typer.Option(metavar="OLD=NEW", parser=_pair, help="Another name for a column's feature."),
     ] = None,
     null_value: Annotated[
         list[str] | None,
         typer.Option(
-            "--null-value",
             metavar="[NAME=]VALUE",
             help="What stands for a null, in all columns or one; else the feature is absent.",
         ),
     ] = None,
     names: Annotated[
-        str | None,
-        typer.Option("--names", metavar="A,B", help="Names of the columns of text without a header."),
+        str | None, typer.Option(metavar="A,B", help="Names of the columns of text without a header.")
     ] = None,
     header: Annotated[
         bool | None,
@@ -98,54 +80,46 @@ def table(
         ),
     ] = None,
     delimiter: Annotated[
-        str | None,
-        typer.Option("--delimiter", metavar="TEXT", help=r"Between fields of text: ';', '\t', '\x01'."),
+        str | None, typer.Option(metavar="TEXT", help=r"Between fields of text: ';', '\t', '\x01'.")
     ] = None,
     quote: Annotated[
-        str | None, typer.Option("--quote", metavar="CHAR", help="Quotation mark of text; '' for none.")
+        str | None, typer.Option(metavar="CHAR", help="Quotation mark of text; '' for none.")
     ] = None,
     escape: Annotated[
-        str | None, typer.Option("--escape", metavar="CHAR", help="Takes the next character as it is.")
+        str | None, typer.Option(metavar="CHAR", help="Takes the next character as it is.")
     ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", help="Of delimited text: utf-8, gbk, latin-1 ...")
-    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of delimited text: utf-8, gbk, latin-1 ...")] = None,
     null: Annotated[
-        list[str] | None,
-        typer.Option("--null", metavar="TEXT", help=r"Text that means null, such as \N or NULL."),
+        list[str] | None, typer.Option(metavar="TEXT", help=r"Text that means null, such as \N or NULL.")
     ] = None,
     max_field: Annotated[
         int | None,
         typer.Option(
-            "--max-field",
-            metavar="SIZE",
-            parser=size_bytes,
-            help="A longer field is a bad line; 64MiB by default.",
+            metavar="SIZE", parser=size_bytes, help="A longer field is a bad line; 64MiB by default."
         ),
     ] = None,
     partitions: Annotated[
         bool, typer.Option("--partitions/--no-partitions", help="Make columns of folders called name=value.")
     ] = True,
     shards: Annotated[
-        str | None,
-        typer.Option("--shards", metavar="N|per-input", help="How many files, or one for each input."),
+        str | None, typer.Option(metavar="N|per-input", help="How many files, or one for each input.")
     ] = None,
-    shard_size: ShardSize = None,
-    prefix: Annotated[str, typer.Option("--prefix", help="Begin of the names of shards.")] = "data",
+    shard_size: arg.ShardSize = None,
+    prefix: Annotated[str, typer.Option(help="Begin of the names of shards.")] = "data",
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Mix the rows of all inputs.")] = False,
-    seed: Seed = 0,
-    compression: Compression = None,
-    level: Level = None,
+    seed: arg.Seed = 0,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
     on_bad: Annotated[
         Literal["skip", "raise"],
-        typer.Option("--on-bad", help="Leave bad lines out and count them, or end at the first."),
+        typer.Option(help="Leave bad lines out and count them, or end at the first."),
     ] = "skip",
-    max_bad: MaxBad = None,
-    workers: Workers = None,
-    overwrite: Overwrite = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    max_bad: arg.MaxBad = None,
+    workers: arg.Workers = None,
+    overwrite: arg.Overwrite = False,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Build shards from CSV, TSV, Hive text, JSON lines, Parquet, Arrow.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import Json, Keys, OnCorrupt, ShardPathsOrStdin, Skip
+from tfrkit.cli import arguments as arg
 from tfrkit.cli.show_records import Full, Random, RandomSeed, show_records
 
 app = typer.Typer(rich_markup_mode=None)
@@ -14,30 +14,20 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def cat(
-    paths: ShardPathsOrStdin,
+    paths: arg.ShardPathsOrStdin,
     count: Annotated[
         int | None, typer.Option("-n", "--count", min=0, help="How many records; all by default.")
     ] = None,
-    skip: Skip = 0,
-    keys: Keys = None,
+    skip: arg.Skip = 0,
+    keys: arg.Keys = None,
     random: Random = False,
     seed: RandomSeed = None,
     full: Full = False,
-    as_json: Json = False,
-    on_corrupt: OnCorrupt = "raise",
+    as_json: arg.Json = False,
+    on_corrupt: arg.OnCorrupt = "raise",
 ) -> None:
     """Show all records of files.
 
     Example: tfr cat 'train-*.tfrecord' --json --key label
     """
-    show_records(
-        paths,
-        count,
-        skip,
-        keys=keys,
-        random=random,
-        seed=seed,
-        full=full,
-        as_json=as_json,
-        on_corrupt=on_corrupt,
-    )
+    show_records(paths, count, skip, keys, random, seed, full, as_json, on_corrupt)

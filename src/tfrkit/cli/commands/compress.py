@@ -6,21 +6,11 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    Workers,
-    size_bytes,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import size_bytes
 from tfrkit.cli.compression_table import show_compressions
 from tfrkit.cli.console import BAD_USAGE, CommandError
-from tfrkit.cli.frame_command import run_command
+from tfrkit.cli.frame_command import RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -43,22 +33,21 @@ def compress(
     sample_size: Annotated[
         int | None,
         typer.Option(
-            "--sample-size",
             metavar="SIZE",
             parser=size_bytes,
             help="How much --table takes from the beginning of the inputs; 32MB by default.",
             show_default=False,
         ),
     ] = None,
-    compression: Compression = None,
-    level: Level = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad = None,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    max_bad: arg.MaxBad = None,
+    overwrite: arg.Overwrite = False,
+    workers: arg.Workers = None,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write files with another compression.
 
@@ -83,11 +72,5 @@ def compress(
     run_command(
         inputs,
         lambda given: plan_compress(given, out, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-        quiet=quiet,
+        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import STDIN, Json, ShardPathsOrStdin, found_shards, opened, tell_problems
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
 from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
 from tfrkit.errors import OpError
 
@@ -17,12 +18,12 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def count(
-    paths: ShardPathsOrStdin,
+    paths: arg.ShardPathsOrStdin,
     exact: Annotated[
         bool,
         typer.Option("--exact", help="Believe neither index nor manifest: read the length of each record."),
     ] = False,
-    as_json: Json = False,
+    as_json: arg.Json = False,
 ) -> None:
     """Count the records of files.
 

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Json,
-    Keys,
-    Level,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    ShardPaths,
-    Threads,
-    shard_files,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import BAD_USAGE, CommandError, out_json, plain, say, table
 from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
 from tfrkit.errors import OpError
@@ -80,20 +71,20 @@ def _export() -> None:
 
 @app.command()
 def parquet(
-    paths: ShardPaths,
+    paths: arg.ShardPaths,
     out: Out,
-    keys: Keys = None,
+    keys: arg.Keys = None,
     compression: Annotated[
         Literal["zstd", "snappy", "gzip", "lz4", "brotli", "none"],
-        typer.Option("--compression", case_sensitive=False, help="Of the columns."),
+        typer.Option(case_sensitive=False, help="Of the columns."),
     ] = "zstd",
-    level: Level = None,
+    level: arg.Level = None,
     unset: UnsetOption = "absent",
-    overwrite: Overwrite = False,
+    overwrite: arg.Overwrite = False,
     workers: ExportWorkers = None,
-    on_corrupt: OnCorrupt = "raise",
-    as_json: Json = False,
-    quiet: Quiet = False,
+    on_corrupt: arg.OnCorrupt = "raise",
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write Parquet files: a column for each feature. Nothing is lost.
 
@@ -105,20 +96,19 @@ def parquet(
 
 @app.command()
 def arrow(
-    paths: ShardPaths,
+    paths: arg.ShardPaths,
     out: Out,
-    keys: Keys = None,
+    keys: arg.Keys = None,
     compression: Annotated[
-        Literal["none", "lz4", "zstd"],
-        typer.Option("--compression", case_sensitive=False, help="Of the columns."),
+        Literal["none", "lz4", "zstd"], typer.Option(case_sensitive=False, help="Of the columns.")
     ] = "none",
-    level: Level = None,
+    level: arg.Level = None,
     unset: UnsetOption = "absent",
-    overwrite: Overwrite = False,
+    overwrite: arg.Overwrite = False,
     workers: ExportWorkers = None,
-    on_corrupt: OnCorrupt = "raise",
-    as_json: Json = False,
-    quiet: Quiet = False,
+    on_corrupt: arg.OnCorrupt = "raise",
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write Arrow files (Feather): a column for each feature. Nothing is lost.
 
@@ -130,15 +120,15 @@ def arrow(
 
 @app.command()
 def jsonl(
-    paths: ShardPaths,
+    paths: arg.ShardPaths,
     out: TextOut,
-    keys: Keys = None,
+    keys: arg.Keys = None,
     unset: UnsetOption = "absent",
-    overwrite: Overwrite = False,
+    overwrite: arg.Overwrite = False,
     workers: ExportWorkers = None,
-    on_corrupt: OnCorrupt = "raise",
-    as_json: Json = False,
-    quiet: Quiet = False,
+    on_corrupt: arg.OnCorrupt = "raise",
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write JSON lines: an object for each record. Nothing is lost.
 
@@ -150,19 +140,18 @@ def jsonl(
 
 @app.command()
 def csv(
-    paths: ShardPaths,
+    paths: arg.ShardPaths,
     out: TextOut,
-    keys: Keys = None,
+    keys: arg.Keys = None,
     delimiter: Annotated[
-        str | None,
-        typer.Option("--delimiter", help="Between columns.  [default: a comma; a tab if OUT ends with .tsv]"),
+        str | None, typer.Option(help="Between columns.  [default: a comma; a tab if OUT ends with .tsv]")
     ] = None,
-    separator: Annotated[str, typer.Option("--separator", help="Between the values of a list.")] = "|",
-    overwrite: Overwrite = False,
+    separator: Annotated[str, typer.Option(help="Between the values of a list.")] = "|",
+    overwrite: arg.Overwrite = False,
     workers: ExportWorkers = None,
-    on_corrupt: OnCorrupt = "raise",
-    as_json: Json = False,
-    quiet: Quiet = False,
+    on_corrupt: arg.OnCorrupt = "raise",
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write CSV, with a line of names. What it cannot say is counted: lists, kinds, absent features, bytes.
 
@@ -174,31 +163,26 @@ def csv(
 
 @app.command()
 def images(
-    paths: ShardPaths,
+    paths: arg.ShardPaths,
     out: Annotated[
         str, typer.Argument(metavar="FOLDER", help="Gets a folder for each class.", show_default=False)
     ],
-    image: Annotated[str | None, typer.Option("--image", help="Feature with the image.")] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", help="Feature with the number of the class.")
-    ] = None,
-    text: Annotated[str | None, typer.Option("--text", help="Feature with the name of the class.")] = None,
-    filename: Annotated[
-        str | None, typer.Option("--filename", help="Feature with the name of the file.")
-    ] = None,
+    image: Annotated[str | None, typer.Option(help="Feature with the image.")] = None,
+    label: Annotated[str | None, typer.Option(help="Feature with the number of the class.")] = None,
+    text: Annotated[str | None, typer.Option(help="Feature with the name of the class.")] = None,
+    filename: Annotated[str | None, typer.Option(help="Feature with the name of the file.")] = None,
     label_map: Annotated[
         str | None,
         typer.Option(
-            "--label-map",
             metavar="FILE",
             help="A class name on each line, for numbers.  [default: labels.txt beside the first input]",
         ),
     ] = None,
-    overwrite: Overwrite = False,
-    threads: Threads = None,
-    on_corrupt: OnCorrupt = "raise",
-    as_json: Json = False,
-    quiet: Quiet = False,
+    overwrite: arg.Overwrite = False,
+    threads: arg.Threads = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write image files, in a folder for each class. All other features are dropped.
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
-from tfrkit.cli.arguments import Json, Overwrite, Quiet, ShardPaths, shard_files
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import BAD_DATA, out_json, plain, say, table
 from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import OpError
@@ -30,7 +31,7 @@ class _Found(NamedTuple):
 
 @app.command()
 def index(
-    paths: ShardPaths,
+    paths: arg.ShardPaths,
     text: Annotated[
         bool,
         typer.Option(
@@ -40,9 +41,9 @@ def index(
     check: Annotated[
         bool, typer.Option("--check", help="Make nothing; end with 1 if an index is missing or stale.")
     ] = False,
-    overwrite: Overwrite = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    overwrite: arg.Overwrite = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Make the indexes that random access and counting use.
 

@@ -6,18 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    Workers,
-)
-from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -33,15 +23,15 @@ def merge(
             show_default=False,
         ),
     ],
-    compression: Compression = None,
-    level: Level = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad = None,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    max_bad: arg.MaxBad = None,
+    overwrite: arg.Overwrite = False,
+    workers: arg.Workers = None,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write the records of files into one file.
 
@@ -55,11 +45,5 @@ def merge(
     run_command(
         paths,
         lambda given: plan_merge(given, out, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-        quiet=quiet,
+        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from tfrkit.cli.arguments import Json, Overwrite, Quiet, found_shards, tell_problems
-from tfrkit.cli.console import (
-    BAD_DATA,
-    BAD_USAGE,
-    CommandError,
-    number_of,
-    out,
-    out_json,
-    plain,
-    say,
-    style,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import found_shards, tell_problems
+from tfrkit.cli.console import BAD_DATA, BAD_USAGE, CommandError, number_of, out, out_json, plain, say, style
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -42,9 +33,9 @@ def repair(
     replace: Annotated[
         bool, typer.Option("--replace", help="Mend files where they are, in the manifest too.")
     ] = False,
-    overwrite: Overwrite = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    overwrite: arg.Overwrite = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Copy every whole record of a damaged file to a new one.
 

@@ -6,20 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    Shards,
-    ShardSize,
-    Workers,
-)
-from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -33,25 +21,24 @@ def reshard(
             metavar="PREFIX", help="Folder and beginning of the names, such as out/train.", show_default=False
         ),
     ],
-    shards: Shards = None,
-    shard_size: ShardSize = None,
+    shards: arg.Shards = None,
+    shard_size: arg.ShardSize = None,
     balance: Annotated[
         Literal["records", "bytes"] | None,
         typer.Option(
-            "--balance",
             help="Whether files have equal numbers of records (default with --shards) or of bytes.",
             show_default=False,
         ),
     ] = None,
-    compression: Compression = None,
-    level: Level = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad = None,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    max_bad: arg.MaxBad = None,
+    overwrite: arg.Overwrite = False,
+    workers: arg.Workers = None,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write records into another number of files.
 
@@ -65,11 +52,5 @@ def reshard(
     run_command(
         paths,
         lambda given: plan_reshard(given, prefix, shards, shard_size, balance, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-        quiet=quiet,
+        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

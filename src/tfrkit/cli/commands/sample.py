@@ -6,21 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    Seed,
-    Shards,
-    ShardSize,
-    Workers,
-)
-from tfrkit.cli.frame_command import Inputs, Output, run_command
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.frame_command import Inputs, Output, RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -34,22 +21,20 @@ def sample(
     ] = None,
     fraction: Annotated[
         float | None,
-        typer.Option(
-            "--fraction", min=0, max=1, help="Or which share of them, from 0 to 1.", show_default=False
-        ),
+        typer.Option(min=0, max=1, help="Or which share of them, from 0 to 1.", show_default=False),
     ] = None,
-    seed: Seed = 0,
-    shards: Shards = None,
-    shard_size: ShardSize = None,
-    compression: Compression = None,
-    level: Level = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad = None,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: arg.Seed = 0,
+    shards: arg.Shards = None,
+    shard_size: arg.ShardSize = None,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    max_bad: arg.MaxBad = None,
+    overwrite: arg.Overwrite = False,
+    workers: arg.Workers = None,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write a random choice of records.
 
@@ -62,11 +47,5 @@ def sample(
     run_command(
         paths,
         lambda given: plan_sample(given, out, count, fraction, seed, shards, shard_size, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-        quiet=quiet,
+        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

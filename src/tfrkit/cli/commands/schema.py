@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tfrkit.cli.arguments import (
-    STDIN,
-    Json,
-    OnCorrupt,
-    Quiet,
-    ShardPathsOrStdin,
-    Threads,
-    opened,
-    shard_files,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import BAD_USAGE, CommandError, out, say
 from tfrkit.cli.progress import progress_bar
 
@@ -28,19 +20,19 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def schema(
-    paths: ShardPathsOrStdin,
+    paths: arg.ShardPathsOrStdin,
     count: Annotated[
         int | None,
         typer.Option("-n", "--count", min=1, help="Look at so many records only, spread over the files."),
     ] = None,
-    as_json: Json = False,
+    as_json: arg.Json = False,
     python: Annotated[bool, typer.Option("--python", help="Print a program that reads the files.")] = False,
     tensorflow: Annotated[
         bool, typer.Option("--tensorflow", help="Print such a program for TensorFlow.")
     ] = False,
-    threads: Threads = None,
-    on_corrupt: OnCorrupt = "raise",
-    quiet: Quiet = False,
+    threads: arg.Threads = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    quiet: arg.Quiet = False,
 ) -> None:
     """Show what is in the records: features, kinds, values.
 

@@ -6,20 +6,9 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Keys,
-    Level,
-    MaxBad,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    Workers,
-)
+from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import BAD_USAGE, CommandError
-from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -54,10 +43,10 @@ def select(
             show_default=False,
         ),
     ],
-    keys: Keys = None,
+    keys: arg.Keys = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option("--drop", metavar="NAME", help="Leave out this feature; may be given several times."),
+        typer.Option(metavar="NAME", help="Leave out this feature; may be given several times."),
     ] = None,
     names: Annotated[
         list[str] | None,
@@ -68,22 +57,21 @@ def select(
     where: Annotated[
         str | None,
         typer.Option(
-            "--where",
             metavar="EXPRESSION",
             help="Only records like these: label == 3 and not (name in ('a', 'b') or score < 0.5). A name alone means "
             "that the feature is there; odd names stand in backticks.",
             show_default=False,
         ),
     ] = None,
-    compression: Compression = None,
-    level: Level = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad = None,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    max_bad: arg.MaxBad = None,
+    overwrite: arg.Overwrite = False,
+    workers: arg.Workers = None,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write some records, with some of their features.
 
@@ -98,11 +86,5 @@ def select(
     run_command(
         paths,
         lambda given: plan_select(given, out, keys, drop or [], rename, where, compression, level),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-        quiet=quiet,
+        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

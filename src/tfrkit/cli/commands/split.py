@@ -8,21 +8,9 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.arguments import (
-    Compression,
-    DryRun,
-    Json,
-    Level,
-    MaxBad,
-    OnCorrupt,
-    Overwrite,
-    Quiet,
-    Seed,
-    ShardSize,
-    Workers,
-)
+from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import BAD_USAGE, CommandError
-from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
 DEFAULT_PARTS = "train=0.9,validation=0.1"
@@ -89,19 +77,16 @@ def split(
     parts: Annotated[
         str,
         typer.Option(
-            "--parts",
-            metavar="NAME=SHARE,...",
-            help="Names of the parts and their shares, which add up to 1.",
+            metavar="NAME=SHARE,...", help="Names of the parts and their shares, which add up to 1."
         ),
     ] = DEFAULT_PARTS,
-    seed: Seed = 0,
+    seed: arg.Seed = 0,
     in_order: Annotated[
         bool, typer.Option("--in-order", help="The first records go into the first part, and so on.")
     ] = False,
     every: Annotated[
         int | None,
         typer.Option(
-            "--every",
             min=1,
             metavar="N",
             help="Each N-th record goes into the second of two --parts, which then have no shares.",
@@ -111,7 +96,6 @@ def split(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
             metavar="FEATURE",
             help="Records with equal values of this feature go into the same part.",
             show_default=False,
@@ -120,22 +104,21 @@ def split(
     shards: Annotated[
         str | None,
         typer.Option(
-            "--shards",
             metavar="N or NAME=N,...",
             help="How many files for each part; one by default.",
             show_default=False,
         ),
     ] = None,
-    shard_size: ShardSize = None,
-    compression: Compression = None,
-    level: Level = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad = None,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    shard_size: arg.ShardSize = None,
+    compression: arg.Compression = None,
+    level: arg.Level = None,
+    on_corrupt: arg.OnCorrupt = "raise",
+    max_bad: arg.MaxBad = None,
+    overwrite: arg.Overwrite = False,
+    workers: arg.Workers = None,
+    dry_run: arg.DryRun = False,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Write records into parts, such as train and validation.
 
@@ -153,11 +136,5 @@ def split(
         lambda given: plan_split(
             given, folder, shares, How(seed, in_order, every, by), numbers, shard_size, compression, level
         ),
-        on_corrupt=on_corrupt,
-        max_bad=max_bad,
-        overwrite=overwrite,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-        quiet=quiet,
+        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

@@ -8,17 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from tfrkit.cli.arguments import (
-    STDIN,
-    Json,
-    Keys,
-    OnCorrupt,
-    Quiet,
-    ShardPathsOrStdin,
-    Threads,
-    opened,
-    shard_files,
-)
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import BAD_USAGE, CommandError, out, out_json
 from tfrkit.cli.progress import progress_bar
 
@@ -29,23 +20,22 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def stats(
-    paths: ShardPathsOrStdin,
-    keys: Keys = None,
+    paths: arg.ShardPathsOrStdin,
+    keys: arg.Keys = None,
     count: Annotated[
         int | None,
         typer.Option("-n", "--count", min=1, help="Only a sample of so many records, spread over the files."),
     ] = None,
     top: Annotated[
-        int, typer.Option("--top", min=0, max=1000, help="How many of the most frequent values to list.")
+        int, typer.Option(min=0, max=1000, help="How many of the most frequent values to list.")
     ] = 10,
     labels: Annotated[
-        str | None,
-        typer.Option("--label-map", metavar="FILE", help="Names of labels: line by line, from 0."),
+        str | None, typer.Option("--label-map", metavar="FILE", help="Names of labels: line by line, from 0.")
     ] = None,
-    as_json: Json = False,
-    on_corrupt: OnCorrupt = "raise",
-    threads: Threads = None,
-    quiet: Quiet = False,
+    as_json: arg.Json = False,
+    on_corrupt: arg.OnCorrupt = "raise",
+    threads: arg.Threads = None,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Count the values of all features, with histograms.
 

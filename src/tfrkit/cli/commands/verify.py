@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from tfrkit.cli.arguments import Json, Quiet, ShardPathsOrStdin, Threads, found_shards
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.arguments import found_shards
 from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
 from tfrkit.cli.progress import progress_bar
 
@@ -21,7 +22,10 @@ _LISTED: Final = 20  # damages of a file
 
 @app.command()
 def verify(
-    paths: ShardPathsOrStdin, threads: Threads = None, as_json: Json = False, quiet: Quiet = False
+    paths: arg.ShardPathsOrStdin,
+    threads: arg.Threads = None,
+    as_json: arg.Json = False,
+    quiet: arg.Quiet = False,
 ) -> None:
     """Read files completely and report all damage.
 
