@@ -360,7 +360,7 @@ def test_shards_that_lack_records_after_an_error_are_not_published(tmp_path, mon
 
 def test_journal_stays_open_while_another_thread_adds_to_it(tmp_path, monkeypatch):
     (tmp_path / ".tfrkit").mkdir()
-    journal = Journal.begin(str(tmp_path), Header("0123456789abcdef", {}, {}, {}))
+    journal = Journal.begin(str(tmp_path), Header("0123456789abcdef", {}, {}, {}, staged=False))
     slow = Slow(os.write, 0)
     monkeypatch.setattr(os, "write", slow)
     slow.submit(lambda: journal.add(Finished("a-00000-of-00001.tfrecord", 1, 17, 0, {}, (), (), ())))

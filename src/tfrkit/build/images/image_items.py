@@ -111,13 +111,9 @@ class Extra:
 
     def to_list(self) -> list[Any]:
         """A value for each row, None where there is none."""
-        values = (
-            self.values
-            if self.is_list
-            else self.values.tolist()
-            if self.kind != "bytes"
-            else self.values.to_list()
-        )
+        values = self.values
+        if not self.is_list:
+            values = values.to_list() if self.kind == "bytes" else values.tolist()
         if self.present is None:
             return list(values)
         return [value if there else None for value, there in zip(values, self.present.tolist(), strict=True)]
@@ -158,32 +154,28 @@ class ImageItems:
         return int(self.sizes.sum())
 
     def take(self, rows: IntArray) -> ImageItems:
-        """Some images, in this order; a copy."""
+        """Return some images, in this order; a copy."""
+        return self._pick(rows, self.names.take(rows), rows)
+
+    def run(self, begin: int, end: int) -> ImageItems:
+        """Return the images from `begin` to `end`; views, except of further columns."""
+        rows = slice(begin, end)
+        return self._pick(rows, self.names[rows], np.arange(begin, min(end, len(self))))
+
+    def _pick(self, rows: Any, names: BytesColumn, numbers: IntArray) -> ImageItems:
+        def of(column: IntArray | None) -> IntArray | None:
+            return None if column is None else column[rows]
+
         return replace(
             self,
             folder_of=self.folder_of[rows],
-            names=self.names.take(rows),
+            names=names,
             sizes=self.sizes[rows],
             places={name: values[rows] for name, values in self.places.items()},
-            labels=None if self.labels is None else self.labels[rows],
-            texts=None if self.texts is None else self.texts[rows],
-            extras={name: extra.take(rows) for name, extra in self.extras.items()},
-            times=None if self.times is None else self.times[rows],
-        )
-
-    def run(self, begin: int, end: int) -> ImageItems:
-        """The images from `begin` to `end`; views, except of further columns."""
-        rows = np.arange(begin, min(end, len(self)))
-        return replace(
-            self,
-            folder_of=self.folder_of[begin:end],
-            names=self.names[begin:end],
-            sizes=self.sizes[begin:end],
-            places={name: values[begin:end] for name, values in self.places.items()},
-            labels=None if self.labels is None else self.labels[begin:end],
-            texts=None if self.texts is None else self.texts[begin:end],
-            extras={name: extra.take(rows) for name, extra in self.extras.items()},
-            times=None if self.times is None else self.times[begin:end],
+            labels=of(self.labels),
+            texts=of(self.texts),
+            extras={name: extra.take(numbers) for name, extra in self.extras.items()},
+            times=of(self.times),
         )
 
     def paths(self) -> list[bytes]:
@@ -215,7 +207,7 @@ class ImageBuffer:
             self._grow(end)
         return self._view[self.at : end]
 
-    def put(self, content: bytes) -> None:
+    def put(self, content: bytes | memoryview) -> None:
         """Append some bytes."""
         self.room(len(content))[:] = content
         self.at += len(content)
@@ -223,8 +215,7 @@ class ImageBuffer:
     def replace(self, begin: int, content: bytes | memoryview) -> None:
         """Put something else in the place of what lies from `begin` on."""
         self.at = begin
-        self.room(len(content))[:] = content
-        self.at += len(content)
+        self.put(content)
 
     def clear(self) -> None:
         """Forget everything; a buffer that has become very large is given back."""

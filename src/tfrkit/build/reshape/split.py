@@ -8,11 +8,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
-from tfrkit.build.reshape.frame_choice import EveryChoice, RandomChoice, random_edges
+from tfrkit.build.reshape.frame_choice import EveryChoice, KeyChoice, RandomChoice, random_edges
 from tfrkit.build.reshape.frame_input import FrameInput, FrameRun, frame_input
 from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.build.reshape.frame_recipe import Choice
-from tfrkit.build.reshape.key_choice import KeyChoice
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike, Paths

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import size_bytes
-from tfrkit.cli.compression_table import show_compressions
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.arguments import shard_files, size_bytes
+from tfrkit.cli.console import BAD_DATA, BAD_USAGE, CommandError, out_json, say
+from tfrkit.cli.console import out as print_line
+from tfrkit.cli.console import table as print_table
 from tfrkit.cli.frame_command import RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
@@ -58,7 +59,7 @@ def compress(
     Example: tfr compress 'in/*.tfrecord' small --compression zstd --level 9
     """
     if table:
-        show_compressions(paths, sample_size or 32_000_000, as_json=as_json, quiet=quiet)
+        _show_table(paths, sample_size or 32_000_000, as_json=as_json, quiet=quiet)
         return
     from tfrkit.build.reshape.compress import plan_compress
 
@@ -74,3 +75,41 @@ def compress(
         lambda given: plan_compress(given, out, compression, level),
         RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )
+
+
+def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bool) -> None:
+    """Measure what each compression gives on a sample, and print it."""
+    from tfrkit.build.reshape.compression_table import measure_compressions
+    from tfrkit.build.reshape.frame_input import frame_input
+    from tfrkit.cli.progress import number_text, size_text
+    from tfrkit.errors import InvalidArgumentError
+
+    def started(name: str) -> None:
+        if not quiet:
+            say(f"measuring {name}")
+
+    with frame_input(shard_files(paths, stdin=True)) as given:
+        try:
+            records, size, rows = measure_compressions(given, sample_bytes, started)
+        except InvalidArgumentError as error:
+            raise CommandError(error.message, exit_code=BAD_DATA) from error
+    if as_json:
+        out_json({"records": records, "bytes": size, "compressions": [row.to_dict() for row in rows]})
+        return
+    print_table(
+        ("compression", "level", "size", "ratio", "write MB/s", "read MB/s", "TensorFlow reads it"),
+        [
+            (
+                row.compression,
+                "default" if row.level is None else row.level,
+                size_text(row.bytes),
+                f"{row.ratio:.2f}",
+                f"{row.write_rate / 1e6:.0f}",
+                f"{row.read_rate / 1e6:.0f}",
+                "yes" if row.tensorflow else "no",
+            )
+            for row in rows
+        ],
+        numbers=(2, 3, 4, 5),
+    )
+    print_line(f"measured on the first {number_text(records)} records, {size_text(size)}")

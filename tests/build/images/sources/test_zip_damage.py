@@ -15,7 +15,7 @@ from tfrkit.build.images.build_images import images
 from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, Ledger
 from tfrkit.build.images.sources.archive_names import MemberList
-from tfrkit.build.images.sources.image_zip import ZipSource, list_zip
+from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.errors import InvalidArgumentError
 
 FILES = {"cat/1.jpg": b"1" * 300, "猫/二.jpg": b"2" * 400, "dog/photo": b"3" * 500}
@@ -27,7 +27,7 @@ def found_in(path: Path) -> tuple[list[bytes], int]:
     items = list_zip(str(path), bad, noted, encoding=None)
     contents = []
     buffer = ImageBuffer()
-    with ZipSource(str(path), 10_000).open() as reader:
+    with zip_source(str(path), 10_000).open() as reader:
         for key in reader.keys(items):
             buffer.clear()
             try:

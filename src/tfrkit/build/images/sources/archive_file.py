@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+from tfrkit.build.images.image_items import ImageReader
 from tfrkit.errors import from_os_error
 
-__all__ = ["ArchiveFile", "open_archive"]
+__all__ = ["ArchiveFile", "ArchiveSource"]
 
 
 class ArchiveFile:
@@ -33,14 +35,30 @@ class ArchiveFile:
         return got
 
 
-@contextmanager
-def open_archive(path: str) -> Iterator[ArchiveFile]:
-    """Open an archive."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    try:
-        yield ArchiveFile(fd, path)
-    finally:
-        os.close(fd)
+@dataclass(frozen=True, slots=True)
+class ArchiveSource:
+    """An archive that is read anywhere.
+
+    Attributes:
+        path: of the archive.
+        max_bytes: members that are larger are bad.
+        reader: makes the reader of its members.
+        streams: members can be read in any order.
+    """
+
+    path: str
+    max_bytes: int
+    reader: Callable[[ArchiveFile, int], ImageReader]
+    streams: bool = False
+
+    @contextmanager
+    def open(self) -> Iterator[ImageReader]:
+        """Open the archive."""
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise from_os_error(error, self.path) from error
+        try:
+            yield self.reader(ArchiveFile(fd, self.path), self.max_bytes)
+        finally:
+            os.close(fd)

@@ -10,8 +10,8 @@ from typing import Final
 from tfrkit.build.images.image_items import ImageItems, ImageSource, Ledger
 from tfrkit.build.images.sources.image_folder import FolderSource, list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, ListSource, list_rows
-from tfrkit.build.images.sources.image_tar import TarSource, TarStreamSource, list_tar, list_tar_stream
-from tfrkit.build.images.sources.image_zip import ZipSource, list_zip
+from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
+from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.errors import InvalidArgumentError, from_os_error
 
@@ -120,10 +120,10 @@ def _list_file(
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes)
         return Listing("tar.gz", TarStreamSource(path, max_bytes), items, None, False, stamp)
     if head[257:262] == b"ustar" or path.lower().endswith(".tar"):
-        return Listing("tar", TarSource(path, max_bytes), list_tar(path, bad, noted), None, False, stamp)
+        return Listing("tar", tar_source(path, max_bytes), list_tar(path, bad, noted), None, False, stamp)
     if head[:2] == b"PK" or path.lower().endswith(".zip"):
         items = list_zip(path, bad, noted, encoding=zip_encoding)
-        return Listing("zip", ZipSource(path, max_bytes), items, None, False, stamp)
+        return Listing("zip", zip_source(path, max_bytes), items, None, False, stamp)
     raise InvalidArgumentError(
         f"{path}: {_EXPECTED} but got a file that is none of them. Unpack other archives, and name the folder.",
         path=path,

@@ -19,7 +19,7 @@ from tfrkit._core import crc32c
 from tfrkit.build.images.image_duplicates import content_mark
 from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
-from tfrkit.build.images.sources.archive_file import ArchiveFile, open_archive
+from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
 from tfrkit.errors import from_os_error
@@ -33,7 +33,7 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _gzip, _gzip_error = gzip, zlib.error
 
-__all__ = ["TarSource", "TarStreamSource", "list_tar", "list_tar_stream"]
+__all__ = ["TarStreamSource", "list_tar", "list_tar_stream", "tar_source"]
 
 Key: TypeAlias = tuple[int, int]  # offset and size
 _SPECIAL: Final = "not a regular file"
@@ -123,24 +123,9 @@ def _keys(items: ImageItems) -> list[Key]:
 # -- plain archives ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TarSource:
-    """A plain archive.
-
-    Attributes:
-        path: of the archive.
-        max_bytes: members that are larger are bad.
-    """
-
-    path: str
-    max_bytes: int
-    streams: bool = False
-
-    @contextmanager
-    def open(self) -> Iterator[_TarReader]:
-        """Open the archive."""
-        with open_archive(self.path) as archive:
-            yield _TarReader(archive, self.max_bytes)
+def tar_source(path: str, max_bytes: int) -> ArchiveSource:
+    """Return the source of the images in a plain archive."""
+    return ArchiveSource(path, max_bytes, _TarReader)
 
 
 class _TarReader:

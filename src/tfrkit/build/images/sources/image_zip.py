@@ -5,15 +5,13 @@ from __future__ import annotations
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
 
 from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
-from tfrkit.build.images.sources.archive_file import ArchiveFile, open_archive
+from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
 from tfrkit.codecs.checksum import crc32
@@ -25,7 +23,7 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _fast = zlib
 
-__all__ = ["ZipSource", "list_zip", "name_encoding"]
+__all__ = ["list_zip", "name_encoding", "zip_source"]
 
 Key: TypeAlias = tuple[int, int, int, int, int]  # offset, bytes in the archive, bytes, method, checksum
 STORED: Final = 0
@@ -153,24 +151,9 @@ def _without_overlaps(items: ImageItems, bad: Ledger) -> ImageItems:
     return items.take(np.flatnonzero(~overlaps))
 
 
-@dataclass(frozen=True, slots=True)
-class ZipSource:
-    """An archive.
-
-    Attributes:
-        path: of the archive.
-        max_bytes: members that are larger are bad.
-    """
-
-    path: str
-    max_bytes: int
-    streams: bool = False
-
-    @contextmanager
-    def open(self) -> Iterator[_ZipReader]:
-        """Open the archive."""
-        with open_archive(self.path) as archive:
-            yield _ZipReader(archive, self.max_bytes)
+def zip_source(path: str, max_bytes: int) -> ArchiveSource:
+    """Return the source of the images in an archive."""
+    return ArchiveSource(path, max_bytes, _ZipReader)
 
 
 class _ZipReader:

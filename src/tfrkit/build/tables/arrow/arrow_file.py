@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from tfrkit.build.job.job import Watch
 from tfrkit.build.tables.arrow.arrow_columns import RowReport, fit_arrays
-from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, survey_schema
+from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, pieces_of, survey_schema
 from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
 from tfrkit.errors import DataLossError, InvalidArgumentError, from_os_error
 from tfrkit.optional import require
 
-__all__ = ["ArrowFormat", "fitted_batches"]
+__all__ = ["ArrowFormat", "fitted_batches", "opened_source"]
 
 _FILE_MAGIC: Final = b"ARROW1"
 _FEATHER_1: Final = b"FEA1"
@@ -30,7 +30,7 @@ class ArrowFormat:
 
     def survey(self, file: InputFile, watch: Watch) -> Survey:
         """Look at the schema, and count the rows of all batches."""
-        with _opened(file) as source:
+        with opened_source(file) as source:
             if _is_file(source, file):
                 schema, pieces = _survey_file(source, file, watch)
             else:
@@ -42,15 +42,12 @@ class ArrowFormat:
     ) -> Iterator[Mapping[str, Any]]:
         """Read rows of a record batch."""
         ipc = require("pyarrow.ipc", "Reading Arrow")
-        with _opened(piece.file) as source:
+        with opened_source(piece.file) as source:
             if _is_file(source, piece.file):
                 schema = ipc.open_file(source).schema
-                wanted = {column.name: None for column in columns}
-                numbers = [
-                    number
-                    for number, field in enumerate(schema)
-                    if any(leaf.name in wanted for leaf in leaves([field]))
-                ]
+                wanted = {column.name for column in columns}
+                used = [any(leaf.name in wanted for leaf in leaves([field])) for field in schema]
+                numbers = [number for number, is_used in enumerate(used) if is_used]
                 reader = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=numbers))
                 batches: Iterator[Any] = iter([reader.get_batch(piece.begin)])
             else:
@@ -70,22 +67,26 @@ def fitted_batches(
     """Give some rows of a piece, which `batches` has, as columns for the encoder; some MB at once."""
     size = batch_rows(piece)
     at = 0
+    wanted: list[tuple[str, ...]] = []
     for batch in batches:
+        if not wanted:
+            paths = {leaf.name: leaf.path for leaf in leaves(batch.schema)}
+            wanted = [paths[column.name] for column in columns]
         begin, end = max(rows.start, at), min(rows.stop, at + len(batch))
         for first in range(begin, end, size):
-            part = batch.slice(first - at, min(size, end - first))
-            paths = {leaf.name: leaf.path for leaf in leaves(part.schema)}
-            arrays = leaf_arrays(part, [paths[column.name] for column in columns])
+            arrays = leaf_arrays(batch.slice(first - at, min(size, end - first)), wanted)
             yield fit_arrays(arrays, columns, watch, RowReport(piece.file, piece.first_row + first))
         at += len(batch)
+        watch.advance()
         if at >= rows.stop and rows.stop < piece.rows:
             return
     check_rows(piece, at)
 
 
 @contextmanager
-def _opened(file: InputFile) -> Iterator[Any]:
-    pyarrow = require("pyarrow", "Reading Arrow")
+def opened_source(file: InputFile, kind: str = "Arrow") -> Iterator[Any]:
+    """Open a file for pyarrow; what pyarrow cannot read of it is an error that names the file and its kind."""
+    pyarrow = require("pyarrow", f"Reading {kind}")
     try:
         with pyarrow.OSFile(os.fsencode(file.path)) as source:
             yield source
@@ -93,7 +94,7 @@ def _opened(file: InputFile) -> Iterator[Any]:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
         raise DataLossError(
-            f"{file.path}: this is no whole Arrow file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
+            f"{file.path}: this is no whole {kind} file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
             "out.",
             path=file.path,
         ) from error
@@ -120,7 +121,7 @@ def _survey_file(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple
     for number in range(reader.num_record_batches):
         rows.append(_checked(reader.get_batch(number)).num_rows)
         watch.advance()
-    return schema, _pieces(file, [(number, number + 1) for number in range(len(rows))], rows)
+    return schema, pieces_of(file, [(number, number + 1) for number in range(len(rows))], rows)
 
 
 def _survey_stream(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple[Piece, ...]]:
@@ -136,7 +137,7 @@ def _survey_stream(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tup
     if _has_dictionaries(reader.schema) and places:
         # Dictionaries come in the stream, and later ones change earlier ones: it is read from the start every time.
         places, rows = [(0, begin)], [sum(rows)]
-    return reader.schema, _pieces(file, places, rows)
+    return reader.schema, pieces_of(file, places, rows)
 
 
 def _next(reader: Any) -> Any:
@@ -172,14 +173,3 @@ def _has_dictionaries(schema: Any) -> bool:
 def _is_narrow(kind: Any) -> bool:
     types = require("pyarrow", "Reading Arrow").types
     return bool(types.is_primitive(kind))
-
-
-def _pieces(file: InputFile, places: list[tuple[int, int]], rows: list[int]) -> tuple[Piece, ...]:
-    total = max(1, sum(rows))
-    pieces = []
-    first = 0
-    for (begin, end), count in zip(places, rows, strict=True):
-        if count:
-            pieces.append(Piece(file, begin, end, first, count, 0, max(1, file.size * count // total)))
-        first += count
-    return tuple(pieces)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from tfrkit.build.job.job import Watch
 from tfrkit.build.tables.arrow.arrow_file import fitted_batches
-from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, survey_schema
+from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, pieces_of, survey_schema
 from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey
 from tfrkit.optional import require
 from tfrkit.stores.at_exit import unless_exiting
@@ -54,13 +54,9 @@ class StreamFormat:
     def survey(self, file: InputFile, watch: Watch) -> Survey:
         """Look at the schema."""
         watch.advance()
-        pieces = []
-        first = 0
-        for number, count in enumerate(self.rows):
-            if count:
-                pieces.append(Piece(file, number, number + 1, first, count, 0, count * self.width))
-            first += count
-        return survey_schema(self.schema, file, tuple(pieces), self.nulls.__contains__)
+        places = [(number, number + 1) for number in range(len(self.rows))]
+        pieces = pieces_of(file, places, self.rows, [count * self.width for count in self.rows])
+        return survey_schema(self.schema, file, pieces, self.nulls.__contains__)
 
     def read(
         self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch

@@ -25,6 +25,7 @@ __all__ = [
     "is_text",
     "leaf_arrays",
     "leaves",
+    "pieces_of",
     "seen_in_type",
     "storage_type",
     "survey_schema",
@@ -137,6 +138,22 @@ def survey_schema(
         columns[leaf.name] = seen | Seen.NULL if with_nulls(leaf.name) else seen
     known_by = None if file.stamp is None else file_fingerprint(file.path)
     return Survey(file, columns, pieces, refused, lists, kinds, known_by)
+
+
+def pieces_of(
+    file: InputFile,
+    places: Sequence[tuple[int, int]],
+    rows: Sequence[int],
+    sizes: Sequence[int] | None = None,
+) -> tuple[Piece, ...]:
+    """Make the pieces of a file: where each is, how many rows it has, and its bytes, by default as its rows."""
+    total, first, pieces = max(1, sum(rows)), 0, []
+    for number, ((begin, end), count) in enumerate(zip(places, rows, strict=True)):
+        if count:
+            size = file.size * count // total if sizes is None else sizes[number]
+            pieces.append(Piece(file, begin, end, first, count, 0, max(1, size)))
+        first += count
+    return tuple(pieces)
 
 
 def _values_of(kind: Any) -> Any:

@@ -5,17 +5,15 @@ The survey reads the footer alone. Row groups of any size are read as a stream o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.job import Watch
-from tfrkit.build.tables.arrow.arrow_columns import RowReport, fit_arrays
-from tfrkit.build.tables.arrow.arrow_types import Leaf, leaf_arrays, leaves, survey_schema
+from tfrkit.build.tables.arrow.arrow_file import fitted_batches, opened_source
+from tfrkit.build.tables.arrow.arrow_types import Leaf, leaves, pieces_of, survey_schema
 from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
-from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.optional import require
 
 __all__ = ["ParquetFormat"]
@@ -40,60 +38,31 @@ class ParquetFormat:
     ) -> Iterator[Mapping[str, Any]]:
         """Read rows of a row group."""
         with _opened(piece.file) as opened:
+            paths = {leaf.name: leaf.path for leaf in leaves(opened.schema_arrow)}
             groups = opened.metadata.num_row_groups
             check_rows(piece, opened.metadata.row_group(piece.begin).num_rows if piece.begin < groups else 0)
-            paths = {leaf.name: leaf.path for leaf in leaves(opened.schema_arrow)}
-            wanted = [paths[column.name] for column in columns]
             batches = opened.iter_batches(
                 batch_rows(piece),
                 row_groups=[piece.begin],
-                columns=sorted({path[0] for path in wanted}),
+                columns=sorted({paths[column.name][0] for column in columns}),
                 use_threads=False,
             )
-            at = 0
-            for batch in batches:
-                begin, end = max(rows.start, at), min(rows.stop, at + len(batch))
-                if begin < end:
-                    part = batch.slice(begin - at, end - begin)
-                    bad = RowReport(piece.file, piece.first_row + begin)
-                    yield fit_arrays(leaf_arrays(part, wanted), columns, watch, bad)
-                at += len(batch)
-                if at >= rows.stop:
-                    break
-                watch.advance()
-            if at < rows.stop:
-                check_rows(piece, at)
+            yield from fitted_batches(batches, piece, rows, columns, watch)
 
 
 @contextmanager
 def _opened(file: InputFile) -> Iterator[Any]:
     parquet = require("pyarrow.parquet", "Reading Parquet")
-    pyarrow = require("pyarrow", "Reading Parquet")
-    try:
-        with pyarrow.OSFile(os.fsencode(file.path)) as source:
-            # Some versions would read the whole row group ahead.
-            yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise from_os_error(error, file.path) from error
-        raise DataLossError(
-            f"{file.path}: this is no whole Parquet file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
-            "out.",
-            path=file.path,
-        ) from error
+    with opened_source(file, "Parquet") as source:
+        # Some versions would read the whole row group ahead.
+        yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
 
 
 def _pieces(file: InputFile, meta: Any) -> tuple[Piece, ...]:
-    pieces = []
-    first = 0
-    for number in range(meta.num_row_groups):
-        group = meta.row_group(number)
-        if group.num_rows:
-            pieces.append(
-                Piece(file, number, number + 1, first, group.num_rows, 0, max(1, group.total_byte_size))
-            )
-        first += group.num_rows
-    return tuple(pieces)
+    groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+    places = [(number, number + 1) for number in range(len(groups))]
+    sizes = [group.total_byte_size for group in groups]
+    return pieces_of(file, places, [group.num_rows for group in groups], sizes)
 
 
 def _with_nulls(meta: Any, found: list[Leaf]) -> Iterator[str]:
