@@ -8,7 +8,7 @@ import pytest
 import tfrkit as tfr
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.parsing.assemble import make_dense, make_ragged, narrow_splits, pad_rows
-from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.expected_features import ExpectedFeature
 
 DATA = np.frombuffer(b"abc", np.uint8)
 OFFSETS = np.array([0, 1, 3])
@@ -26,7 +26,7 @@ def test_ragged_columns():
 
 def test_rows_of_one_length_are_not_copied():
     rows = tfr.Ragged.from_list([[1, 2], [3, 4]])
-    padded = pad_rows(rows, Slot("a", "sequence", "int64", (2,), np.array([0])))
+    padded = pad_rows(rows, ExpectedFeature("a", "sequence", "int64", (2,), np.array([0])))
     assert padded.shape == (2, 1, 2)
     assert np.shares_memory(padded, rows.values)
 

@@ -10,7 +10,7 @@ import pytest
 import tfrkit as tfr
 from tests.parsing.support.made import example
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.parsing.expected_features import Attributes, find_slots
+from tfrkit.parsing.expected_features import Attributes, find_expected
 
 Fixed, Var, Sequence, Sparse, Ragged = (
     tfr.FixedLenFeature,
@@ -183,7 +183,7 @@ def test_names_of_features_are_text():
 
 def test_a_key_that_several_features_read_is_one_slot():
     spec = {"s": Sparse("i", "v", "int64", 3), "t": Sparse("i", "w", "float32", 3), "v": Var("int64")}
-    slots = find_slots(spec, ALL, Attributes()).slots
+    slots = find_expected(spec, ALL, Attributes()).slots
     assert [(slot.key, slot.form, slot.type) for slot in slots] == [
         ("i", "sparse", "int64"),
         ("v", "sparse", "int64"),

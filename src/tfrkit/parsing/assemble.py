@@ -19,7 +19,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import as_dims
 from tfrkit.model.sparse import Sparse
 from tfrkit.model.specs import FeatureSpec, RaggedFeature, SparseFeature
-from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.partitions import partition_batch, partition_one
 
 __all__ = [
@@ -38,7 +38,7 @@ Make = Callable[
 ]  # columns (a list by slot, or a dict by key) and number of examples -> a result
 
 
-def batch_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, Slot]]) -> Make | None:
+def batch_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, ExpectedFeature]]) -> Make | None:
     """Give the function that makes a feature's column of a batch, or None if the kernel's column is it.
 
     Args:
@@ -60,7 +60,9 @@ def batch_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, Slot
     return lambda columns, count: make_dense(columns[index], (count, *slot.shape))
 
 
-def single_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, Slot]]) -> Make | None:
+def single_maker(
+    key: str, feature: FeatureSpec, slots: dict[str, tuple[int, ExpectedFeature]]
+) -> Make | None:
     """Give the function that makes a feature of one example from a dict by key, or None if the value is it."""
     if isinstance(feature, SparseFeature):
         return _sparse_maker(feature, _one_row)
@@ -94,7 +96,7 @@ def make_ragged(column: tuple[Any, ...]) -> Ragged:
     return Ragged.unchecked(column[0], column[1])
 
 
-def pad_rows(rows: Ragged, slot: Slot) -> Any:
+def pad_rows(rows: Ragged, slot: ExpectedFeature) -> Any:
     """Pad a run of values in each row to the longest, as a dense column of one dimension more than a value."""
     longest = int(rows.row_lengths().max(initial=0))
     steps = count_steps(longest, slot)
@@ -105,7 +107,7 @@ def pad_rows(rows: Ragged, slot: Slot) -> Any:
     return rows.to_padded(default, longest).reshape(shape)
 
 
-def count_steps(values: int, slot: Slot) -> int:
+def count_steps(values: int, slot: ExpectedFeature) -> int:
     """How many values of the slot's shape there are; of a shape without values there can be none.
 
     Raises:
@@ -130,7 +132,7 @@ def _one_row(row: Any, name: str) -> Ragged:
     return Ragged.unchecked(values, np.array([0, len(values)]))
 
 
-def _one_sequence(value: Any, slot: Slot) -> Any:
+def _one_sequence(value: Any, slot: ExpectedFeature) -> Any:
     values = _one_list(value)
     shape = (count_steps(len(values), slot), *slot.shape)
     return values.to_numpy().reshape(shape) if isinstance(values, BytesColumn) else values.reshape(shape)
@@ -144,7 +146,7 @@ def _objects(value: bytes | list[bytes], shape: tuple[int, ...]) -> npt.NDArray[
     return array.reshape(shape)
 
 
-def _ragged_maker(key: str, feature: RaggedFeature, slots: dict[str, tuple[int, Slot]]) -> Make:
+def _ragged_maker(key: str, feature: RaggedFeature, slots: dict[str, tuple[int, ExpectedFeature]]) -> Make:
     index = slots[feature.value_key or key][0]
     dtype = feature.row_splits_dtype
     parts = {part.key: slots[part.key][0] for part in feature.partitions if hasattr(part, "key")}

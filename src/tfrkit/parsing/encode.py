@@ -16,7 +16,7 @@ from tfrkit.model.arrow.arrow_exchange import import_stream
 from tfrkit.model.block import Block
 from tfrkit.model.features import UNSET, check_name, feature_values, shown
 from tfrkit.model.messages import is_message, message_bytes, message_name
-from tfrkit.parsing.encode_column import Column, decoded_column, feature_column, list_column
+from tfrkit.parsing.encode_column import InputColumn, decoded_column, feature_column, list_column
 
 __all__ = ["encode_examples", "encode_sequence_examples"]
 
@@ -139,11 +139,11 @@ def _unusual(key: object, value: Any) -> tuple[int, object]:
 
 
 def _read_columns(
-    columns: Any, noun: str, read: Callable[[Any, str], Column]
-) -> list[tuple[str, str, Column]]:
+    columns: Any, noun: str, read: Callable[[Any, str], InputColumn]
+) -> list[tuple[str, str, InputColumn]]:
     """Read all columns: (name, where, column), sorted by name."""
     steps = read is list_column
-    found: list[tuple[str, str, Column]] = []
+    found: list[tuple[str, str, InputColumn]] = []
     if not isinstance(columns, Mapping) and hasattr(columns, "__arrow_c_stream__"):
         imported = import_stream(columns)
         for name, (values, valid) in zip(imported.names, imported.columns, strict=True):
@@ -170,7 +170,7 @@ def _pairs(columns: Any) -> Iterable[tuple[Any, Any]]:
     return pairs
 
 
-def _common_rows(found: list[tuple[str, str, Column]]) -> int:
+def _common_rows(found: list[tuple[str, str, InputColumn]]) -> int:
     name, _, first = found[0]
     for _, where, column in found:
         if column.rows != first.rows:
@@ -183,8 +183,8 @@ def _common_rows(found: list[tuple[str, str, Column]]) -> int:
 
 def _encode(
     rows: int,
-    features: list[tuple[str, str, Column]],
-    lists: list[tuple[str, str, Column]] | None,
+    features: list[tuple[str, str, InputColumn]],
+    lists: list[tuple[str, str, InputColumn]] | None,
     threads: int | None,
 ) -> Block:
     buffer, offsets, lengths = _core.encode_columns(
@@ -193,5 +193,5 @@ def _encode(
     return Block(buffer, offsets, lengths)
 
 
-def _native(found: list[tuple[str, str, Column]]) -> list[tuple[object, ...]]:
+def _native(found: list[tuple[str, str, InputColumn]]) -> list[tuple[object, ...]]:
     return [column.native(name) for name, _, column in found if column.values is not None]

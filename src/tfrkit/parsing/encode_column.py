@@ -32,7 +32,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import run_positions, splits_of
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["Column", "feature_column", "list_column"]
+__all__ = ["InputColumn", "feature_column", "list_column"]
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[Any] | None
@@ -41,7 +41,7 @@ _NAMES = {BYTES: "bytes", FLOAT: "float", INT64: "int64"}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class InputColumn:
     """Values of one kind, cut into lists.
 
     Attributes:
@@ -68,7 +68,7 @@ class Column:
         return key, self.kind, self.values, self.splits, self.count, self.present, self.steps
 
 
-def feature_column(value: Any, where: str) -> Column:
+def feature_column(value: Any, where: str) -> InputColumn:
     """Read the column of a feature. Pure: no I/O.
 
     Args:
@@ -81,7 +81,7 @@ def feature_column(value: Any, where: str) -> Column:
     return _read(value, where, _from_features)
 
 
-def list_column(value: Any, where: str) -> Column:
+def list_column(value: Any, where: str) -> InputColumn:
     """Read the column of a feature list: rows of steps. Pure: no I/O.
 
     Args:
@@ -94,7 +94,7 @@ def list_column(value: Any, where: str) -> Column:
     return _read(value, where, _from_steps)
 
 
-def _read(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Column:
+def _read(value: Any, where: str, convert: Callable[[Any, str], InputColumn]) -> InputColumn:
     """Unwrap masks and Arrow, and convert what is inside."""
     if isinstance(value, np.ma.MaskedArray):
         # Zero, as what is under the mask, or numpy's own filler, need not fit.
@@ -117,10 +117,10 @@ def _read(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Colu
     )
 
 
-def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False) -> Column:
+def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False) -> InputColumn:
     """Read a column that `import_stream` has taken apart."""
     if valid is not None and not valid.any():
-        return Column(len(valid), UNSET, None)
+        return InputColumn(len(valid), UNSET, None)
     if valid is not None and isinstance(values, np.ndarray) and values.dtype == np.uint64:
         values = values.copy()
         values[~valid] = 0  # what a producer left under a null need not fit into int64
@@ -128,7 +128,7 @@ def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False)
     return _masked(_read(values, where, convert), valid)
 
 
-def _from_arrow(value: Any, where: str, convert: Callable[[Any, str], Column]) -> Column:
+def _from_arrow(value: Any, where: str, convert: Callable[[Any, str], InputColumn]) -> InputColumn:
     imported = _named(where, import_stream, value)
     if len(imported.columns) != 1:
         raise TypeError(f"{where}: expected one column but got a table of {len(imported.columns)}")
@@ -156,7 +156,7 @@ def _row_mask(value: Any, where: str) -> Mask:
     return present
 
 
-def _masked(column: Column, valid: Mask) -> Column:
+def _masked(column: InputColumn, valid: Mask) -> InputColumn:
     if valid is None or valid.all():
         return column
     present = np.ascontiguousarray(valid).astype(np.uint8)
@@ -168,12 +168,12 @@ def _masked(column: Column, valid: Mask) -> Column:
 # -- a feature: one list in each row ---------------------------------------------------------------------------------
 
 
-def _from_features(value: Any, where: str) -> Column:
+def _from_features(value: Any, where: str) -> InputColumn:
     if isinstance(value, np.ndarray):
         return _from_array(value, where)
     if isinstance(value, BytesColumn):
         count = math.prod(value.shape[1:])
-        return Column(len(value), BYTES, (value.data, value.offsets), count=count)
+        return InputColumn(len(value), BYTES, (value.data, value.offsets), count=count)
     if isinstance(value, Ragged):
         if isinstance(value.values, Ragged):
             raise TypeError(f"{where}: expected lists of values but got lists of lists: {value!r}")
@@ -188,22 +188,22 @@ def _from_features(value: Any, where: str) -> Column:
     return _from_list(list(value), where)
 
 
-def _from_array(array: npt.NDArray[Any], where: str) -> Column:
+def _from_array(array: npt.NDArray[Any], where: str) -> InputColumn:
     if array.ndim == 0:
         raise TypeError(f"{where}: expected one value for each row but got a single one: {shown(array[()])}")
     count = math.prod(array.shape[1:])
     kind = array.dtype.kind
     if kind in "biu":
-        return Column(len(array), INT64, _int64_flat(array, where), count=count)
+        return InputColumn(len(array), INT64, _int64_flat(array, where), count=count)
     if is_float(array.dtype):
-        return Column(len(array), FLOAT, float32_values(array).reshape(-1), count=count)
+        return InputColumn(len(array), FLOAT, float32_values(array).reshape(-1), count=count)
     if kind not in "OSUT":
         raise TypeError(
             f"{where}: expected numbers, bytes or str but got an array of type {array.dtype}, such as "
             f"{shown(array.reshape(-1)[0]) if array.size else 'nothing'}. Convert it to one of these first."
         )
     if kind in "SUT" and not array.size:
-        return Column(len(array), BYTES, [], count=count)
+        return InputColumn(len(array), BYTES, [], count=count)
     if array.ndim == 1:
         return _from_list(array.tolist(), where)
     inner = _from_list(array.reshape(-1).tolist(), where, per_row=count)
@@ -238,21 +238,21 @@ def _int64_flat(array: npt.NDArray[Any], where: str) -> IntArray:
         raise _TooLargeError(where, row, int(array.reshape(-1)[place])) from None
 
 
-def _from_list(items: list[Any], where: str, per_row: int = 1) -> Column:
+def _from_list(items: list[Any], where: str, per_row: int = 1) -> InputColumn:
     """Read one item for each row: a number, a string, None, or a list of them."""
     kind, values, present, unusual = _core.gather_items(items)
     if unusual < 0:
-        return Column(len(items), kind, items if kind == BYTES else values, present=present)
+        return InputColumn(len(items), kind, items if kind == BYTES else values, present=present)
     return _from_lists(items, lambda place: f"{where}, row {place // per_row}")
 
 
-def _from_lists(items: list[Any], name: Callable[[int], str]) -> Column:
+def _from_lists(items: list[Any], name: Callable[[int], str]) -> InputColumn:
     """Join items, each a number, a string, None, or a list of them; `name` tells the place of one, for errors."""
     kind, values, splits, present = _core.gather_lists(items)
     if splits is not None and kind == UNSET:
         return _without_kind(len(items), present)
     if splits is not None:
-        return Column(len(items), kind, values, splits, 1, present)
+        return InputColumn(len(items), kind, values, splits, 1, present)
     lists = [
         None if _is_missing(item) else feature_values(item, f"{name(place)}: ")
         for place, item in enumerate(items)
@@ -260,10 +260,12 @@ def _from_lists(items: list[Any], name: Callable[[int], str]) -> Column:
     return _joined(lists, _common_kind(lists, items, name))
 
 
-def _without_kind(count: int, present: npt.NDArray[np.uint8] | None) -> Column:
+def _without_kind(count: int, present: npt.NDArray[np.uint8] | None) -> InputColumn:
     """Make a column of lists without values, whose kind nothing tells."""
     nowhere = present is not None and not present.any()
-    return Column(count, UNSET, None if nowhere else [b""] * count, None, 1, None if nowhere else present)
+    return InputColumn(
+        count, UNSET, None if nowhere else [b""] * count, None, 1, None if nowhere else present
+    )
 
 
 def _is_missing(item: object) -> bool:
@@ -288,7 +290,7 @@ def _common_kind(
     return full
 
 
-def _joined(lists: Sequence[tuple[int, Any] | None], kind: int) -> Column:
+def _joined(lists: Sequence[tuple[int, Any] | None], kind: int) -> InputColumn:
     """Join lists of one kind, or empty ones; None is a row without the feature."""
     lengths = np.array([0 if found is None else len(found[1]) for found in lists], np.int64)
     parts = [found[1] for found in lists if found is not None and len(found[1])]
@@ -300,13 +302,13 @@ def _joined(lists: Sequence[tuple[int, Any] | None], kind: int) -> Column:
     present = np.array([found is not None for found in lists], np.uint8) if missing else None
     if kind == UNSET:
         return _without_kind(len(lists), present)
-    return Column(len(lists), kind, values, splits_of(lengths), 1, present)
+    return InputColumn(len(lists), kind, values, splits_of(lengths), 1, present)
 
 
 # -- a feature list: several lists in each row -----------------------------------------------------------------------
 
 
-def _from_steps(value: Any, where: str) -> Column:
+def _from_steps(value: Any, where: str) -> InputColumn:
     if isinstance(value, Ragged):
         splits = np.ascontiguousarray(value.row_splits, np.int64)
         return replace(_step_values(value.values, splits, where), rows=len(value), steps=splits)
@@ -322,7 +324,7 @@ def _from_steps(value: Any, where: str) -> Column:
     return _from_rows(list(value), where)
 
 
-def _step_values(values: Any, splits: IntArray, where: str) -> Column:
+def _step_values(values: Any, splits: IntArray, where: str) -> InputColumn:
     """Read a list for each step, of rows that have the steps from split to split."""
     try:
         return _from_features(values, where)
@@ -330,11 +332,11 @@ def _step_values(values: Any, splits: IntArray, where: str) -> Column:
         raise error.in_row(splits, steps=True) from None
 
 
-def _from_rows(rows: list[Any], where: str) -> Column:
+def _from_rows(rows: list[Any], where: str) -> InputColumn:
     """Read a list with the steps of each row, or None."""
     missing = np.array([_is_missing(row) for row in rows], bool)
     if missing.all():
-        return Column(len(rows), UNSET, None)
+        return InputColumn(len(rows), UNSET, None)
     steps = [[] if gone else _steps_of(row, f"{where}, row {number}")
              for number, (row, gone) in enumerate(zip(rows, missing.tolist(), strict=True))]  # fmt: skip
     items = list(chain.from_iterable(steps))

@@ -26,14 +26,14 @@ from tfrkit.model.specs import (
 )
 from tfrkit.parsing.defaults import convert_default
 
-__all__ = ["Attributes", "Form", "Slot", "SlotTable", "find_slots"]
+__all__ = ["Attributes", "ExpectedFeature", "ExpectedFeatures", "Form", "find_expected"]
 
 Form = Literal["dense", "sequence", "sparse", "ragged"]
 _MAX_VALUES: Final = 2**31 - 1  # a message has fewer bytes than that
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class ExpectedFeature:
     """What is read under one key.
 
     Attributes:
@@ -91,7 +91,7 @@ class _Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class SlotTable:
+class ExpectedFeatures:
     """The slots of a spec, and its features.
 
     Attributes:
@@ -101,17 +101,17 @@ class SlotTable:
     """
 
     features: dict[str, FeatureSpec]
-    slots: tuple[Slot, ...]
+    slots: tuple[ExpectedFeature, ...]
     given: tuple[str | bytes, ...]
 
 
-def find_slots(
+def find_expected(
     features: Mapping[Any, Any],
     allowed: tuple[type[Any], ...],
     attributes: Attributes,
     *,
     lists: bool = False,
-) -> SlotTable:
+) -> ExpectedFeatures:
     """Check a spec and give its slots.
 
     Args:
@@ -139,7 +139,7 @@ def find_slots(
     _check_groups(keys)
     slots = [*_dense_slots(keys, attributes, lists), *_other_slots(keys, attributes)]
     slots.sort(key=lambda slot: (slot.form == "ragged", slot.key))
-    return SlotTable(
+    return ExpectedFeatures(
         {_as_text(key): checked[_as_text(key)] for key in features}, tuple(slots), tuple(features)
     )
 
@@ -272,7 +272,7 @@ def _check_groups(keys: _Keys) -> None:
         )
 
 
-def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[Slot]:
+def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[ExpectedFeature]:
     slots = []
     for index, (key, (form, dtype, dims, default, required)) in enumerate(keys.dense.items()):
         if lists and default is not None:
@@ -292,7 +292,7 @@ def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[Slot]
             value = None if default is None else convert_default(default, name, shape, index)
             # A default without values counts as none.
             value = value if value is not None and len(value) else None
-        slots.append(Slot(key, form, name, shape, value, required))
+        slots.append(ExpectedFeature(key, form, name, shape, value, required))
     return slots
 
 
@@ -305,7 +305,7 @@ def _known(dims: Dims | None, index: int, lists: bool) -> tuple[int, ...]:
     raise InvalidArgumentError(f"dense_shapes[{index}] has unknown rank or unknown inner dimensions: {shown}")
 
 
-def _other_slots(keys: _Keys, attributes: Attributes) -> list[Slot]:
+def _other_slots(keys: _Keys, attributes: Attributes) -> list[ExpectedFeature]:
     slots = []
     for key, dtype in keys.sparse.items():
         try:
@@ -313,8 +313,8 @@ def _other_slots(keys: _Keys, attributes: Attributes) -> list[Slot]:
         except TypeError:
             raise TypeError(f"Expected DataType for argument '{attributes.sparse}' not {dtype!r}.") from None
         _check_allowed(name, attributes.sparse)
-        slots.append(Slot(key, "sparse", name))
-    slots += [Slot(key, "ragged", name) for key, (name, _) in keys.ragged.items()]
+        slots.append(ExpectedFeature(key, "sparse", name))
+    slots += [ExpectedFeature(key, "ragged", name) for key, (name, _) in keys.ragged.items()]
     return slots
 
 

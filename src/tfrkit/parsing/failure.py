@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.parsing.expected_features import Slot
-from tfrkit.parsing.serialized_input import Records
+from tfrkit.parsing.expected_features import ExpectedFeature
+from tfrkit.parsing.serialized_input import SerializedInput
 
 __all__ = ["UNKNOWN", "batch_failure", "located", "single_failure"]
 
@@ -22,7 +22,7 @@ _LISTS: Final = {1: "bytes", 2: "float", 3: "int64"}
 _DUMPED_BYTES: Final = 1024  # of an example that is no example; TensorFlow prints them all
 
 
-def located(text: str, records: Records, row: int, note: str = "") -> InvalidArgumentError:
+def located(text: str, records: SerializedInput, row: int, note: str = "") -> InvalidArgumentError:
     """Make the exception: TensorFlow's text, then file, record number and byte offset where they are known."""
     place = records.place(row)
     if place.path is not None:
@@ -37,7 +37,9 @@ def located(text: str, records: Records, row: int, note: str = "") -> InvalidArg
     return error
 
 
-def single_failure(failure: Any, slots: Sequence[Slot], records: Records) -> InvalidArgumentError:
+def single_failure(
+    failure: Any, slots: Sequence[ExpectedFeature], records: SerializedInput
+) -> InvalidArgumentError:
     """Give the exception of TensorFlow's kernel for one example."""
     if failure.slot < 0:
         return _malformed(failure, records)
@@ -61,8 +63,8 @@ def single_failure(failure: Any, slots: Sequence[Slot], records: Records) -> Inv
 
 def batch_failure(
     failure: Any,
-    slots: Sequence[Slot],
-    records: Records,
+    slots: Sequence[ExpectedFeature],
+    records: SerializedInput,
     names: Sequence[str] | None,
 ) -> InvalidArgumentError:
     """Give the exception of TensorFlow's kernel for a batch.
@@ -100,29 +102,29 @@ def batch_failure(
     return located(f"Name: {name}, Key: {slot.key}, Index: {row}.  {text}", records, row)
 
 
-def _malformed(failure: Any, records: Records) -> InvalidArgumentError:
+def _malformed(failure: Any, records: SerializedInput) -> InvalidArgumentError:
     record = records[failure.row]
     shown = record[:_DUMPED_BYTES].decode(errors="backslashreplace")
     more = f"... ({len(record)} bytes)" if len(record) > _DUMPED_BYTES else ""
     return located(f"Could not parse example input, value: '{shown}{more}'", records, failure.row)
 
 
-def _missing(slot: Slot) -> str:
+def _missing(slot: ExpectedFeature) -> str:
     return f"Feature: {slot.key} (data type: {_TYPES[slot.kind]}) is required but could not be found."
 
 
-def _missing_note(slot: Slot) -> str:
+def _missing_note(slot: ExpectedFeature) -> str:
     return f"Give {slot.key!r} a default_value, or read it with a VarLenFeature."
 
 
-def _wrong_kind(slot: Slot, failure: Any) -> str:
+def _wrong_kind(slot: ExpectedFeature, failure: Any) -> str:
     found, expected = _TYPES[failure.kind], _TYPES[slot.kind]
     if slot.form in ("dense", "sequence"):
         return f"Data types don't match. Data type: {found} but expected type: {expected}"
     return f"Data types don't match. Expected type: {expected}, Actual type: {found}"
 
 
-def _single_list(slot: Slot, failure: Any) -> str:
+def _single_list(slot: ExpectedFeature, failure: Any) -> str:
     name = f"{_LISTS[slot.kind]}_list"
     if failure.code == _core.WRONG_COUNT and not (slot.type == "string" and failure.count > slot.size):
         return f"Some {name} slice was not parsed."

@@ -14,7 +14,7 @@ from tfrkit.model.specs import Spec
 from tfrkit.parsing.example_names import example_names as checked_names
 from tfrkit.parsing.failure import batch_failure, single_failure
 from tfrkit.parsing.parse_plan import ExamplesPlan, PlanCache, compile_examples
-from tfrkit.parsing.serialized_input import Records, as_records, as_scalar
+from tfrkit.parsing.serialized_input import SerializedInput, as_records, as_scalar
 
 __all__ = [
     "native_threads",
@@ -155,7 +155,7 @@ def plan_of(features: Spec) -> ExamplesPlan:
     return _PLANS.get(features)
 
 
-def parse_record(plan: ExamplesPlan, records: Records, policy: ReadPolicy) -> dict[str, Any]:
+def parse_record(plan: ExamplesPlan, records: SerializedInput, policy: ReadPolicy) -> dict[str, Any]:
     """Parse the first of some records alone."""
     row = plan.native.parse_one(records[0], _SINGLE[policy.wire])
     if not isinstance(row, dict):

@@ -22,7 +22,7 @@ from tfrkit.model.specs import (
     VarLenFeature,
 )
 from tfrkit.parsing.assemble import Make, batch_maker, single_maker
-from tfrkit.parsing.expected_features import Attributes, Slot, SlotTable, find_slots
+from tfrkit.parsing.expected_features import Attributes, ExpectedFeature, ExpectedFeatures, find_expected
 
 __all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot", "rename", "tensorflow_order"]
 
@@ -162,11 +162,11 @@ class ExamplesPlan:
         "variable",
     )
 
-    def __init__(self, table: SlotTable) -> None:
+    def __init__(self, table: ExpectedFeatures) -> None:
         places = {slot.key: (index, slot) for index, slot in enumerate(table.slots)}
         ordered = sorted(table.features.items())
         self.features = table.features
-        self.slots: tuple[Slot, ...] = table.slots
+        self.slots: tuple[ExpectedFeature, ...] = table.slots
         self.keys: tuple[str, ...] = tuple(table.features)
         self.given: tuple[str | bytes, ...] | None = None if table.given == self.keys else table.given
         self.native: Any = _core.ExamplePlan([native_slot(slot) for slot in table.slots])
@@ -226,7 +226,7 @@ def rename(result: dict[str, Any], given: tuple[Any, ...] | None) -> dict[Any, A
     return result if given is None else dict(zip(given, result.values(), strict=True))
 
 
-def native_slot(slot: Slot) -> tuple[str, int, int, int, Any]:
+def native_slot(slot: ExpectedFeature) -> tuple[str, int, int, int, Any]:
     """Give a slot as the kernel takes it: key, kind, count or -1, what the count is a multiple of, default."""
     if slot.form == "dense":
         return slot.key, slot.kind, slot.size, 1, slot.default
@@ -249,4 +249,4 @@ def compile_examples(features: Any) -> ExamplesPlan:
             if not feature.allow_missing:
                 raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
             spec[key] = FixedLenSequenceFeature([None] + list(feature.shape), *tuple(feature)[1:])  # noqa: RUF005
-    return ExamplesPlan(find_slots(spec, _ALLOWED, Attributes()))
+    return ExamplesPlan(find_expected(spec, _ALLOWED, Attributes()))

@@ -12,7 +12,7 @@ from tfrkit.parsing.parse import native_threads
 from tfrkit.parsing.parse_plan import PlanCache
 from tfrkit.parsing.sequence_failure import sequence_failure
 from tfrkit.parsing.sequence_plan import SequencesPlan, compile_sequences
-from tfrkit.parsing.serialized_input import Records, as_records, as_scalar
+from tfrkit.parsing.serialized_input import SerializedInput, as_records, as_scalar
 
 __all__ = [
     "SEQUENCE_DIALECTS",
@@ -129,7 +129,7 @@ def sequence_plan_of(context_features: Spec | None, sequence_features: Spec | No
 
 
 def parse_sequence_records(
-    plan: SequencesPlan, records: Records, example_names: Any, policy: ReadPolicy, threads: int | None
+    plan: SequencesPlan, records: SerializedInput, example_names: Any, policy: ReadPolicy, threads: int | None
 ) -> _Results:
     """Parse records by a compiled plan; one that is marked as a scalar without a batch dimension."""
     names = sequence_names(example_names, records.count)

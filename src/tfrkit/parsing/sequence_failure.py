@@ -8,18 +8,18 @@ from typing import Any, Final
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.dtypes import op_name
-from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.failure import UNKNOWN, located
-from tfrkit.parsing.serialized_input import Records
+from tfrkit.parsing.serialized_input import SerializedInput
 
 __all__ = ["sequence_failure"]
 
 
 def sequence_failure(
     failure: Any,
-    context: Sequence[Slot],
-    lists: Sequence[Slot],
-    records: Records,
+    context: Sequence[ExpectedFeature],
+    lists: Sequence[ExpectedFeature],
+    records: SerializedInput,
     names: Sequence[str] | None,
 ) -> InvalidArgumentError:
     """Give the exception for a failure.
@@ -47,50 +47,50 @@ def sequence_failure(
     return located(text, records, failure.row, note)
 
 
-def _context_kind(slot: Slot, _: Any, name: str) -> str:
+def _context_kind(slot: ExpectedFeature, _: Any, name: str) -> str:
     return f"Name: {name}, Context feature: {slot.key}.  Data types don't match. Expected type: {op_name(slot.type)}"
 
 
-def _context_maximum(slot: Slot, failure: Any, _: str) -> str:
+def _context_maximum(slot: ExpectedFeature, failure: Any, _: str) -> str:
     return (
         f"Inconsistent max number of elements for feature {slot.key}: "
         f"expected {slot.size}, but found {failure.count}"
     )
 
 
-def _context_missing(slot: Slot, _: Any, __: str) -> str:
+def _context_missing(slot: ExpectedFeature, _: Any, __: str) -> str:
     return f"Feature: {slot.key} (data type: {op_name(slot.type)}) is required but could not be found."
 
 
-def _list_kind(slot: Slot, failure: Any, name: str) -> str:
+def _list_kind(slot: ExpectedFeature, failure: Any, name: str) -> str:
     return (
         f"Name: {name}, Feature list: {slot.key}, Index: {failure.index}.  "
         f"Data types don't match. Expected type: {op_name(slot.type)}"
     )
 
 
-def _list_missing(slot: Slot, _: Any, name: str) -> str:
+def _list_missing(slot: ExpectedFeature, _: Any, name: str) -> str:
     return (
         f"Name: {name}, Feature list '{slot.key}' is required but could not be found.  "
         "Did you mean to include it in feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?"
     )
 
 
-def _list_total(slot: Slot, failure: Any, _: str) -> str:
+def _list_total(slot: ExpectedFeature, failure: Any, _: str) -> str:
     return (
         f"Feature list '{slot.key}' has an unexpected number of values.  "
         f"Total values size: {failure.count} is not consistent with output shape: {slot.shown_shape}"
     )
 
 
-def _step_count(slot: Slot, failure: Any, name: str) -> str:
+def _step_count(slot: ExpectedFeature, failure: Any, name: str) -> str:
     return (
         f"Name: {name}, Key: {slot.key}, Index: {failure.index}.  Number of values != expected.  "
         f"values size: {failure.count} but output shape: {slot.value_shape}"
     )
 
 
-_Text = Callable[[Slot, Any, str], str]
+_Text = Callable[[ExpectedFeature, Any, str], str]
 _CONTEXT_TEXTS: Final[dict[int, _Text]] = {
     _core.CONTEXT_KIND: _context_kind,
     _core.CONTEXT_MAXIMUM: _context_maximum,

@@ -28,7 +28,7 @@ from tfrkit.parsing.assemble import (
     narrow_splits,
     single_maker,
 )
-from tfrkit.parsing.expected_features import Attributes, Slot, SlotTable, find_slots
+from tfrkit.parsing.expected_features import Attributes, ExpectedFeature, ExpectedFeatures, find_expected
 from tfrkit.parsing.parse_plan import native_slot, rename
 from tfrkit.parsing.partitions import cut_rows, partition_batch
 
@@ -68,11 +68,11 @@ class SequencesPlan:
         "native",
     )
 
-    def __init__(self, context: SlotTable, lists: SlotTable) -> None:
+    def __init__(self, context: ExpectedFeatures, lists: ExpectedFeatures) -> None:
         self.features = context.features
         self.list_features = lists.features
-        self.context: tuple[Slot, ...] = context.slots
-        self.lists: tuple[Slot, ...] = lists.slots
+        self.context: tuple[ExpectedFeature, ...] = context.slots
+        self.lists: tuple[ExpectedFeature, ...] = lists.slots
         self.native: Any = _core.SequencePlan(
             [native_slot(slot) for slot in context.slots],
             [
@@ -141,12 +141,12 @@ def compile_sequences(context: Any, sequences: Any) -> SequencesPlan:
         ValueError: a feature is incomplete or not supported, or two are in conflict.
     """
     return SequencesPlan(
-        find_slots(context or {}, _CONTEXT, _CONTEXT_NAMES),
-        find_slots(sequences or {}, _LISTS, _LIST_NAMES, lists=True),
+        find_expected(context or {}, _CONTEXT, _CONTEXT_NAMES),
+        find_expected(sequences or {}, _LISTS, _LIST_NAMES, lists=True),
     )
 
 
-def _first(slot: Slot, column: Any) -> Any:
+def _first(slot: ExpectedFeature, column: Any) -> Any:
     """The first row of a context column, in the form in which the Example kernel gives one example."""
     if slot.form != "dense":
         return column[:-1] if slot.type == "string" else column[0]
@@ -159,7 +159,7 @@ def _first(slot: Slot, column: Any) -> Any:
     return np.int64(column[0]) if slot.type == "int64" else column[0]
 
 
-def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, Slot]]) -> _MakeList:
+def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, ExpectedFeature]]) -> _MakeList:
     if isinstance(feature, RaggedFeature):
         return _ragged_list_maker(key, feature, {name: index for name, (index, _) in places.items()})
     index, slot = places[key]
@@ -168,7 +168,7 @@ def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, Slo
     return lambda columns, one: make_steps(columns[index]).values if one else make_steps(columns[index])
 
 
-def _dense_list(column: tuple[Any, ...], slot: Slot, one: bool) -> Any:
+def _dense_list(column: tuple[Any, ...], slot: ExpectedFeature, one: bool) -> Any:
     """Steps of one shape: an array, padded to the longest list of a batch."""
     splits = column[-1]
     steps = int(splits[-1])

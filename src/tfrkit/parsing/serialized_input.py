@@ -18,13 +18,13 @@ from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.shapes import show_dims
 
-__all__ = ["Place", "Records", "as_records", "as_scalar"]
+__all__ = ["InputPosition", "SerializedInput", "as_records", "as_scalar"]
 
 _SHOWN: Final = 200  # characters of a wrong value in an error
 _NUMBERS: Final = {int: np.int32, float: np.float32, bool: np.bool_}  # what TensorFlow makes of Python's
 
 
-class Place(NamedTuple):
+class InputPosition(NamedTuple):
     """Where an example came from; what is not known is None."""
 
     path: str | None
@@ -32,10 +32,10 @@ class Place(NamedTuple):
     offset: int | None
 
 
-_NOWHERE: Final = Place(None, None, None)
+_NOWHERE: Final = InputPosition(None, None, None)
 
 
-class Records:
+class SerializedInput:
     """Serialised examples, ready for a kernel.
 
     Attributes:
@@ -58,10 +58,10 @@ class Records:
         found: bytes = source[inner]
         return found
 
-    def place(self, row: int) -> Place:
+    def place(self, row: int) -> InputPosition:
         """Where an example came from."""
         source, inner = self._find(row)
-        return Place(source.path, *source.place(inner)) if isinstance(source, Block) else _NOWHERE
+        return InputPosition(source.path, *source.place(inner)) if isinstance(source, Block) else _NOWHERE
 
     def _find(self, row: int) -> tuple[Any, int]:
         for source in self._sources:
@@ -71,7 +71,7 @@ class Records:
         raise IndexError(f"expected a row of {self.count} but got {row}")
 
 
-def as_scalar(serialized: Any) -> Records:
+def as_scalar(serialized: Any) -> SerializedInput:
     """Take one serialised example; a batch is refused.
 
     Raises:
@@ -83,7 +83,7 @@ def as_scalar(serialized: Any) -> Records:
     return records
 
 
-def as_records(serialized: Any, *, strict: bool = False, matrix: bool = False) -> Records:
+def as_records(serialized: Any, *, strict: bool = False, matrix: bool = False) -> SerializedInput:
     """Take serialised examples in any of the forms that the parsers accept.
 
     Args:
@@ -97,10 +97,10 @@ def as_records(serialized: Any, *, strict: bool = False, matrix: bool = False) -
         ValueError: it is nothing of that.
     """
     if isinstance(serialized, bytes):
-        return Records([[serialized]], [[serialized]], 1, scalar=True)
+        return SerializedInput([[serialized]], [[serialized]], 1, scalar=True)
     if isinstance(serialized, Block):
         piece = (serialized.data, serialized.offsets, serialized.lengths)
-        return Records([piece], [serialized], len(serialized))
+        return SerializedInput([piece], [serialized], len(serialized))
     if isinstance(serialized, BytesColumn):
         return _of_column(serialized, matrix)
     if isinstance(serialized, (list, tuple)):
@@ -109,7 +109,7 @@ def as_records(serialized: Any, *, strict: bool = False, matrix: bool = False) -
         return _of_items(serialized, matrix)
     one = _one_record(serialized)
     if one is not None:
-        return Records([[one]], [[one]], 1, scalar=True)
+        return SerializedInput([[one]], [[one]], 1, scalar=True)
     if hasattr(serialized, "__arrow_c_stream__") or hasattr(serialized, "__arrow_c_array__"):
         return _of_arrow(serialized)
     if hasattr(serialized, "__array__"):
@@ -136,17 +136,17 @@ def _one_record(value: Any) -> bytes | None:
     return None
 
 
-def _of_items(items: list[Any] | tuple[Any, ...], matrix: bool) -> Records:
+def _of_items(items: list[Any] | tuple[Any, ...], matrix: bool) -> SerializedInput:
     types = set(map(type, items))
     if types <= {bytes}:
-        return Records([items if isinstance(items, list) else list(items)], [items], len(items))
+        return SerializedInput([items if isinstance(items, list) else list(items)], [items], len(items))
     if types == {Block}:
         pieces: list[Any] = [(block.data, block.offsets, block.lengths) for block in items]
-        return Records(pieces, list(items), sum(map(len, items)))
+        return SerializedInput(pieces, list(items), sum(map(len, items)))
     records = [_one_record(item) for item in items]
     found = [record for record in records if record is not None]
     if len(found) == len(items):
-        return Records([found], [found], len(found))
+        return SerializedInput([found], [found], len(found))
     if not found:
         nested = [as_records(item, matrix=True) for item in items if _is_batch(item)]
         if len(nested) == len(items):
@@ -164,19 +164,19 @@ def _is_batch(item: Any) -> bool:
     return isinstance(item, (list, tuple, np.ndarray, BytesColumn))
 
 
-def _of_column(column: BytesColumn, matrix: bool) -> Records:
+def _of_column(column: BytesColumn, matrix: bool) -> SerializedInput:
     if column.ndim > 1:
         raise _refuse_matrix(column.shape, matrix)
     if not column.ndim:
         value = column.to_numpy().item()
-        return Records([[value]], [[value]], 1, scalar=True)
+        return SerializedInput([[value]], [[value]], 1, scalar=True)
     if isinstance(column, RecordColumn):
-        return Records(column.records.pieces(), [column.records], len(column))
+        return SerializedInput(column.records.pieces(), [column.records], len(column))
     piece = (column.data, column.offsets[:-1], np.diff(column.offsets))
-    return Records([piece], [column], len(column))
+    return SerializedInput([piece], [column], len(column))
 
 
-def _of_array(array: np.ndarray[Any, Any], matrix: bool) -> Records:
+def _of_array(array: np.ndarray[Any, Any], matrix: bool) -> SerializedInput:
     if array.ndim > 1 or (array.ndim and matrix):
         raise _refuse_matrix(array.shape, matrix)
     if array.dtype.kind not in "OSU":
@@ -187,7 +187,7 @@ def _of_array(array: np.ndarray[Any, Any], matrix: bool) -> Records:
     return _of_items(array.tolist(), matrix)
 
 
-def _of_arrow(source: Any) -> Records:
+def _of_arrow(source: Any) -> SerializedInput:
     from tfrkit.model.arrow.arrow_exchange import import_stream
 
     names, columns, count = import_stream(source)
@@ -196,7 +196,7 @@ def _of_arrow(source: Any) -> Records:
     return _of_arrow_column(columns[0], count)
 
 
-def _of_arrow_column(column: Any, count: int) -> Records:
+def _of_arrow_column(column: Any, count: int) -> SerializedInput:
     values, valid = column if isinstance(column, tuple) else (column, None)
     if not isinstance(values, BytesColumn):
         raise ValueError(

@@ -20,13 +20,13 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 from tfrkit.model.specs import FeatureSpec, RaggedFeature, SparseFeature, Spec
 from tfrkit.parsing.assemble import batch_maker, make_ragged, narrow_splits
-from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.failure import single_failure
 from tfrkit.parsing.parse import parse_record, plan_of
 from tfrkit.parsing.parse_plan import ExamplesPlan, rename
 from tfrkit.parsing.partition_check import partitions_fit
 from tfrkit.parsing.partitions import partition_batch, partition_one
-from tfrkit.parsing.serialized_input import Records
+from tfrkit.parsing.serialized_input import SerializedInput
 
 __all__ = ["BadRow", "ExampleColumns", "Make", "joined_rows", "row_maker"]
 
@@ -62,7 +62,7 @@ class ExampleColumns:
             for key, feature in self._plan.features.items()
         ]
 
-    def parse(self, records: Records, threads: int) -> dict[str, Any]:
+    def parse(self, records: SerializedInput, threads: int) -> dict[str, Any]:
         """Make the columns.
 
         Raises:
@@ -77,7 +77,7 @@ class ExampleColumns:
         }
         return rename(made, self._plan.given)
 
-    def error_of(self, record: Records) -> Exception:
+    def error_of(self, record: SerializedInput) -> Exception:
         """Give the error of a single record that fails, with its place in its file."""
         try:
             parse_record(self._plan, record, self._policy)
@@ -87,7 +87,7 @@ class ExampleColumns:
         return single_failure(failure, self._plan.slots, record)
 
 
-def row_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, Slot]]) -> Make | None:
+def row_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, ExpectedFeature]]) -> Make | None:
     """Give the function that makes a feature's column, or None if the kernel's column is it."""
     if isinstance(feature, SparseFeature):
         names = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
@@ -102,7 +102,7 @@ def row_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, Slot]]
     return batch_maker(key, feature, slots)
 
 
-def _padded_steps(rows: Ragged, slot: Slot) -> Padded:
+def _padded_steps(rows: Ragged, slot: ExpectedFeature) -> Padded:
     """Runs of values as steps of the slot's shape, which are padded when they are batched.
 
     Raises:

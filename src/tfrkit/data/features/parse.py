@@ -40,8 +40,8 @@ class ColumnParser:
 
     def __init__(
         self,
-        parse: Callable[[inputs.Records, int], Any],
-        error_of: Callable[[inputs.Records], Exception],
+        parse: Callable[[inputs.SerializedInput, int], Any],
+        error_of: Callable[[inputs.SerializedInput], Exception],
         parse_batch: Callable[[Any], Any],
     ) -> None:
         self.parse = parse
@@ -118,20 +118,20 @@ def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[C
     return Objects([]), error
 
 
-def as_record_batch(chunk: Chunk) -> inputs.Records | None:
+def as_record_batch(chunk: Chunk) -> inputs.SerializedInput | None:
     """Give the elements of a chunk as records for a kernel; None if they are something else."""
     if isinstance(chunk, Records):
-        return inputs.Records(chunk.pieces(), [chunk], len(chunk))
+        return inputs.SerializedInput(chunk.pieces(), [chunk], len(chunk))
     if isinstance(chunk, Columns):
         column = chunk.columns
         return inputs.as_records(column) if isinstance(column, BytesColumn) and column.ndim == 1 else None
     items = chunk.objects()
     if all(type(item) is bytes for item in items):
-        return inputs.Records([items], [items], len(items))
+        return inputs.SerializedInput([items], [items], len(items))
     return None
 
 
-def _one_record(chunk: Chunk, row: int) -> inputs.Records:
+def _one_record(chunk: Chunk, row: int) -> inputs.SerializedInput:
     """Give one element as a record that is parsed alone."""
     records = as_record_batch(chunk.slice(row, row + 1))
     assert records is not None

@@ -12,13 +12,13 @@ from tfrkit.model.policy import ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.specs import FeatureSpec, FixedLenSequenceFeature, RaggedFeature, Spec
 from tfrkit.parsing.assemble import make_dense
-from tfrkit.parsing.expected_features import Slot
+from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.parse_sequence import SEQUENCE_DIALECTS, parse_sequence_records, sequence_plan_of
 from tfrkit.parsing.partition_check import partitions_fit
 from tfrkit.parsing.partitions import partition_batch
 from tfrkit.parsing.sequence_failure import sequence_failure
 from tfrkit.parsing.sequence_plan import SequencesPlan, make_steps, narrow_steps
-from tfrkit.parsing.serialized_input import Records
+from tfrkit.parsing.serialized_input import SerializedInput
 
 __all__ = ["SequenceColumns"]
 
@@ -49,7 +49,7 @@ class SequenceColumns:
             (key, _list_maker(key, feature, list_places)) for key, feature in plan.list_features.items()
         ]
 
-    def parse(self, records: Records, threads: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    def parse(self, records: SerializedInput, threads: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Make the columns of context and feature lists.
 
         Raises:
@@ -64,7 +64,7 @@ class SequenceColumns:
         }
         return self._plan.rename(context, {key: make(lists, records.count) for key, make in self._lists})
 
-    def error_of(self, record: Records) -> Exception:
+    def error_of(self, record: SerializedInput) -> Exception:
         """Give the error of a single record that fails, with its place in its file."""
         try:
             parse_sequence_records(self._plan, record, None, self._policy, 1)
@@ -74,7 +74,7 @@ class SequenceColumns:
         return sequence_failure(failure, self._plan.context, self._plan.lists, record, None)
 
 
-def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, Slot]]) -> Make:
+def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, ExpectedFeature]]) -> Make:
     if isinstance(feature, RaggedFeature):
         return _ragged_maker(key, feature, {name: index for name, (index, _) in places.items()})
     index, slot = places[key]
@@ -83,7 +83,7 @@ def _list_maker(key: str, feature: FeatureSpec, places: dict[str, tuple[int, Slo
     return lambda lists, _: make_steps(lists[index])
 
 
-def _padded(column: tuple[Any, ...], slot: Slot) -> Padded:
+def _padded(column: tuple[Any, ...], slot: ExpectedFeature) -> Padded:
     splits = column[-1]
     shape = (int(splits[-1]), *slot.shape)
     values = make_dense(column[:2] if slot.type == "string" else column[0], shape)
