@@ -187,12 +187,6 @@ def png_rows() -> list[bytes]:
     ]
 
 
-def gif_frames() -> list[bytes]:
-    """Return options of fuzz_gif (width, height, interlace) and the codes of a frame behind them."""
-    codes = bytes([2, 5, 0x8C, 0x2D, 0x99, 0x87, 0x2A, 0])
-    return [bytes([3, 2, interlaced]) + codes for interlaced in (0, 1)]
-
-
 def delimited_texts() -> list[bytes]:
     """Return options of fuzz_scan_rows (flags, longest field, row, columns, where to cut) and some rows behind them."""
     texts = [
@@ -236,8 +230,6 @@ def seeds_of(target: str) -> list[bytes]:
         ]
     if target == "fuzz_png":
         return png_rows()
-    if target == "fuzz_gif":
-        return gif_frames()
     if target == "fuzz_parse_tensor":
         return tensor_messages()
     if target == "fuzz_read":  # its first byte chooses the options

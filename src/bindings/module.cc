@@ -20,7 +20,6 @@ NB_MODULE(_core, module) {
   tfrkit::bind_pieces(module);
   tfrkit::bind_pad(module);
   tfrkit::bind_png(module);
-  tfrkit::bind_gif(module);
   tfrkit::bind_items(module);
   tfrkit::bind_collate(module);
   tfrkit::bind_finished(module);

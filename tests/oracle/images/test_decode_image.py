@@ -68,7 +68,7 @@ def files():
         "empty": b"",
     }
     cut = {f"{name} cut": made[name][:60] for name in ("png", "jpeg", "bmp", "webp", "webp animated")}
-    return {**made, **cut, "gif cut": made["gif"][:20], "webp header cut": made["webp"][:25]}
+    return {**made, **cut, "webp header cut": made["webp"][:25]}
 
 
 FILES = tuple(files())
@@ -119,7 +119,7 @@ def test_first_bytes():
     ]
     heads += [b"RIFF", b"RIFF1234WEBP", b"RIFF1234WEBPx", b"RIFF1234WAVEx", b"\xff"]
     for head in heads:
-        if head != b"\xff\xd8\xff":  # what decoders say of no more than this is theirs
+        if head not in (b"\xff\xd8\xff", b"GIF8"):  # what decoders say of no more than this is theirs
             same("decode_image", head, what=head)
 
 

@@ -22,10 +22,11 @@ SECTION_6_CODECS: dict[str, str] = {
     "6 decode_bmp pixels": "decode_bmp gives images of 8 bits as one channel, of 24 and 32 as RGB and RGBA, bottom-up and top-down; palettes are not looked at, added alpha is 255.",
     "6 decode_bmp errors": "The header is taken by its numbers, and the size of the file must fit exactly; the texts are the same.",
     # GIF
-    "6 decode_gif frames": "Frames have the size of the largest; one that does not cover it, and what is transparent in it, shows the frame before, or black. Disposal and the size of the screen are not looked at; of several graphic controls the first counts.",
+    "6 decode_gif frames": "Still images, and frames of animations without disposal, give the same if the first covers the canvas; what is transparent shows the frame before, or black.",
+    "6 decode_gif animations": "Other frames are put together by Pillow, in the size of the canvas and with disposal; TensorFlow gives them the size of the largest frame and does not look at disposal. First frames that cover the canvas are the same.",
     "6 decode_gif codes": "LZW codes of every size, and tables that are full, give the same.",
-    "6 decode_gif damaged": "Frames up to the first damage are given; without one it is `Invalid GIF data (size N), failed to slurp gif file: ...`. Codes that cannot be give what giflib makes of them.",
-    "6 decode_gif files": "Animations that Pillow wrote give the same.",
+    "6 decode_gif damaged": "Damage is `Invalid GIF data (size N), ...`; TensorFlow returns the frames before the first damage if there are any.",
+    "6 decode_gif files": "Still images and first frames that Pillow wrote give the same.",
     # any format
     "6 decode_image formats": "decode_image gives the same for JPEG, PNG, GIF, BMP and WebP: uint16 is the value times 256 (PNG: 257), float32 the value times float32(1/255) (PNG: 16 bits times float32(1/65535)); GIF and WebP have four dimensions unless expand_animations is False; WebP has uint8 only.",
     "6 decode_image other types": "Other types are converted from uint16 by convert_image_dtype.",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
 from tfrkit.images.codecs.bmp_decode import decode_bmp_file
-from tfrkit.images.codecs.gif_decode import paint_gif_frames, read_gif_frames
+from tfrkit.images.codecs.gif_decode import count_gif_frames, decode_gif_file
 from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.png.png_decode import check_png, decode_png_file
 from tfrkit.images.codecs.webp_decode import decode_webp_file
@@ -52,7 +52,7 @@ def decode_foreign(
     Raises:
         InvalidArgumentError: the file is damaged, or the operation does not decode such, with TensorFlow's text.
         UnimplementedError: it is JPEG XL.
-        MissingExtraError: it is WebP, and the extra `images` is not installed.
+        MissingExtraError: it is GIF or WebP, and the extra `images` is not installed.
     """
     kind = image_format(data)
     if kind == "PNG":
@@ -97,17 +97,17 @@ def _gif(op: DecodeOp, data: Buffer, channels: int, expand_animations: bool) -> 
     if channels not in (0, 3):
         raise InvalidArgumentError(f"channels must be 0 or 3 for GIF, got {channels}")
     _refuse_others(op, "GIF", "decode_gif")
-    frames = read_gif_frames(data)
-    if op in ("DecodePng", "DecodeJpeg") and len(frames) > 1:
-        raise InvalidArgumentError(
-            f"Got {len(frames)} frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
-        )
+    if op in ("DecodePng", "DecodeJpeg"):
+        frames = count_gif_frames(data)
+        if frames > 1:
+            raise InvalidArgumentError(
+                f"Got {frames} frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
+            )
+        expand_animations = False
     if op in ("DecodeWebP", "DecodeJxl"):
         raise InvalidArgumentError(f"Bad op type {op}")
-    if op in ("DecodePng", "DecodeJpeg") or not expand_animations:
-        first: Pixels = paint_gif_frames(data, frames, 1)[0]
-        return first
-    return paint_gif_frames(data, frames, len(frames))
+    decoded = decode_gif_file(data, expand_animations)
+    return decoded if expand_animations else decoded[0]
 
 
 def _bmp(op: DecodeOp, data: Buffer, channels: int) -> Pixels:

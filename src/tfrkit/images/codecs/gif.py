@@ -11,17 +11,18 @@ __all__ = ["decode_gif"]
 
 
 def decode_gif(contents: Any) -> Pixels:
-    """Decode all frames of a GIF image to the same array as TensorFlow.
+    """Decode all frames of a GIF image.
 
     Args:
-        contents: the file, one string. JPEG, PNG and WebP give one frame, or all that they have.
+        contents: the file, one string. JPEG, PNG and WebP are decoded too, as in TensorFlow: one frame, or all.
 
     Returns:
-        uint8 of shape (frames, height, width, 3). As in TensorFlow, the size is that of the largest frame rather than
-        the one in the header, a frame that does not cover it or is transparent shows the one before it, or black, and
-        what the file says about disposal is not looked at.
+        uint8 of shape (frames, height, width, 3). A still image is TensorFlow's, bit for bit, and so is the first frame
+        of an animation, if it covers the canvas. Frames are put together by Pillow: they have the size of the canvas,
+        follow what the file says about disposal, and are black where they are transparent.
 
     Raises:
-        InvalidArgumentError: the file is damaged or no image.
+        InvalidArgumentError: the file is damaged or not an image.
+        MissingExtraError: the extra `images` is not installed.
     """
     return decode_as("DecodeGif", contents, 3)

@@ -5,15 +5,13 @@ The header is read here, because TensorFlow decides by it what a file is refused
 
 from __future__ import annotations
 
-import io
-import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.optional import require
+from tfrkit.images.codecs.pillow import opened_by_pillow
 
 __all__ = ["WebpFeatures", "decode_webp_file", "read_webp_features"]
 
@@ -25,7 +23,6 @@ _HAS_ALPHA = 0x10
 _LOSSLESS_SIGNATURE = 0x2F
 _LOSSY_SIGNATURE = b"\x9d\x01\x2a"
 _IMAGES = (b"VP8 ", b"VP8L")
-_REFUSED = (OSError, ValueError, SyntaxError, EOFError)  # what Pillow raises for damaged files
 
 
 class WebpFeatures(NamedTuple):
@@ -63,45 +60,32 @@ def decode_webp_file(data: Buffer, channels: int, expand_animations: bool) -> Pi
         return _read_animation(data, features, expand_animations)
     try:
         image = _read_still(data, features)
-    except _REFUSED as error:
+    except ValueError as error:
         try:
             image = _read_still(_without_container(bytes(data)), features)
-        except _REFUSED:
+        except ValueError:
             raise InvalidArgumentError(f"Failed to decode WebP image. ({error})") from error
     return image[np.newaxis] if expand_animations else image
 
 
-def _open(data: Buffer) -> Any:
-    pillow = require("PIL.Image", "Decoding WebP")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
-        try:
-            return pillow.open(io.BytesIO(data), formats=("WEBP",))
-        except pillow.DecompressionBombError as error:
-            raise ValueError(str(error)) from error
-
-
 def _read_still(data: Buffer, features: WebpFeatures) -> Pixels:
-    return np.asarray(_open(data).convert("RGBA" if features.has_alpha else "RGB"))
+    with opened_by_pillow(data, "WebP") as image:
+        return np.asarray(image.convert("RGBA" if features.has_alpha else "RGB"))
 
 
 def _read_animation(data: Buffer, features: WebpFeatures, all_frames: bool) -> Pixels:
     mode = "RGBA" if features.has_alpha else "RGB"
     frames: list[Pixels] = []
+    opened = False
     try:
-        image = _open(data)
-    except _REFUSED as error:
-        raise InvalidArgumentError(
-            f"Failed to decode WebP Animation: failed to decode WebP Animation ({error})"
-        ) from error
-    try:
-        for number in range(image.n_frames if all_frames else 1):
-            image.seek(number)
-            frames.append(np.asarray(image.convert(mode)))
-    except _REFUSED as error:
-        raise InvalidArgumentError(
-            f"Failed to decode WebP Animation: failed to decode frame: {len(frames)} ({error})"
-        ) from error
+        with opened_by_pillow(data, "WebP") as image:
+            opened = True
+            for number in range(image.n_frames if all_frames else 1):
+                image.seek(number)
+                frames.append(np.asarray(image.convert(mode)))
+    except ValueError as error:
+        failed = f"failed to decode frame: {len(frames)}" if opened else "failed to decode WebP Animation"
+        raise InvalidArgumentError(f"Failed to decode WebP Animation: {failed} ({error})") from None
     return np.stack(frames) if all_frames else frames[0]
 
 

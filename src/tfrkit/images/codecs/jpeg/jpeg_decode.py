@@ -165,7 +165,7 @@ def _run_pillow(frame: Frame, space: str, options: JpegOptions) -> Pixels:
         return decode_unusual_sampling(
             frame, 1 if space == "Gray" else 3, options.ratio, options.fancy_upscaling, options.accurate
         )
-    except OSError as error:
+    except ValueError as error:
         raise invalid_jpeg(f"Pillow says: {error}.") from None
 
 

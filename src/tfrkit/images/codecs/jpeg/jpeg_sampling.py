@@ -6,16 +6,13 @@ has exactly half of the samples.
 
 from __future__ import annotations
 
-import io
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import UnimplementedError
 from tfrkit.images.codecs.jpeg.jpeg_header import Frame
 from tfrkit.images.codecs.jpeg.jpeg_ratio import reduced, spread
-from tfrkit.optional import require
+from tfrkit.images.codecs.pillow import opened_by_pillow
 
 __all__ = ["decode_unusual_sampling"]
 
@@ -34,17 +31,14 @@ def decode_unusual_sampling(
 
     Raises:
         UnimplementedError: Pillow cannot do it.
-        OSError: it finds damage.
+        ValueError: it finds damage.
     """
     halved = ratio < 8 and any(
         pixels in ((1, 2), (2, 1), (2, 2)) for pixels in spread(frame, ratio)[: len(frame.shown(channels))]
     )
     if halved and fancy != accurate:
         raise _unimplemented(frame, "with this dct_method and fancy_upscaling; change one of the two")
-    module = require("PIL.Image", "decode_jpeg")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about sizes, which were checked
-        image = module.open(io.BytesIO(frame.data), formats=["JPEG"])
+    with opened_by_pillow(frame.data, "JPEG") as image:
         mode = "L" if channels == 1 else image.mode
         image.draft(mode, (max(1, frame.width // ratio), max(1, frame.height // ratio)))
         if image.decoderconfig[:1] != (ratio,):
