@@ -95,10 +95,4 @@ SECTION_1: dict[str, str] = {
     "1.4 iterator polls compressed": "Polling works on compressed files too, across flushes and members.",
     "1.4 iterator close": "After close it gives nothing more; closing twice is fine.",
     "1.4 iterator reopen": "reopen goes on at the kept offset, and is an error while open or when the file is gone.",
-    "1.4 random reader": "The random reader gives the record at an offset and the offset behind it.",
-    "1.4 random reader past end": "At or past the end, or with less than a header left, it raises IndexError.",
-    "1.4 random reader damage": "At a wrong offset, in damage and at a cut record it raises DataLossError.",
-    "1.4 random reader close": "After close, read is a FailedPreconditionError; closing twice is fine.",
-    "1.4 random reader grows": "It sees what is added to the file after it was opened.",
-    "1.4 random reader open": "A missing file is an error at once, a directory at the first read.",
 }

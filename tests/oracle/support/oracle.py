@@ -78,14 +78,6 @@ def tf_iterator(path: object, options: Any = None) -> Any:
     return tensorflow().compat.v1.io.tf_record_iterator(path, options)
 
 
-def tf_random_reader(path: object) -> Any:
-    """TensorFlow's tf_record_random_reader, which has no public name."""
-    tensorflow()
-    from tensorflow.python.lib.io.tf_record import tf_record_random_reader
-
-    return tf_record_random_reader(path)
-
-
 def attempt(call: Callable[[], Any]) -> Any:
     """Give what the call gives, or the failure it ends in; StopIteration counts as one."""
     try:

@@ -1,4 +1,4 @@
-"""tf_record_iterator and the random reader: files that grow, are cut, closed and opened again."""
+"""tf_record_iterator: files that grow, are cut, closed and opened again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tfrkit as tfr
@@ -19,10 +18,9 @@ from tests.oracle.support.oracle import (
     assert_same,
     attempt,
     tf_iterator,
-    tf_random_reader,
 )
 from tests.support.rules import tf_rule
-from tfrkit.tf.v1.polling import tf_record_iterator, tf_record_random_reader
+from tfrkit.tf.v1.polling import tf_record_iterator
 
 ONE, TWO = frame(b"one"), frame(b"two2")  # 19 and 20 bytes
 STOP = Failure("StopIteration", "")
@@ -37,13 +35,10 @@ def _waiting_is_no_loss() -> Iterator[None]:
         yield
 
 
-def _both(scenario: Callable[[Open, Path], list[Any]], folder: Path, *, random: bool = False) -> list[Any]:
+def _both(scenario: Callable[[Open, Path], list[Any]], folder: Path) -> list[Any]:
     """Run a scenario on a new file with each library; give what TensorFlow gave."""
     given = []
-    ours, theirs = (
-        (tf_record_random_reader, tf_random_reader) if random else (tf_record_iterator, tf_iterator)
-    )
-    for opens in (ours, theirs):
+    for opens in (tf_record_iterator, tf_iterator):
         path = folder / "file"
         path.unlink(missing_ok=True)
         given.append(scenario(opens, path))
@@ -276,96 +271,3 @@ def test_reopen_of_a_file_that_changed(tmp_path: Path) -> None:
     gone = Failure("NotFoundError", f"{tmp_path / 'file'}; No such file or directory")
     given = _both(scenario, tmp_path)
     assert given == [b"one", None, gone, STOP, STOP, gone, None, b"another", STOP, None, None, STOP, STOP]
-
-
-def _read(reader: Any, *offsets: Any) -> list[Any]:
-    return [attempt(lambda offset=offset: reader.read(offset)) for offset in offsets]
-
-
-@tf_rule("1.4 random reader")
-def test_random_reader(tmp_path: Path) -> None:
-    def scenario(opens: Open, path: Path) -> list[Any]:
-        put(path, ONE + TWO + frame(b""))
-        reader = opens(str(path))
-        return _read(reader, 0, 19, 39, 19, 0, np.int64(19))
-
-    one, two = (b"one", 19), (b"two2", 39)
-    assert _both(scenario, tmp_path, random=True) == [one, two, (b"", 55), two, one, two]
-
-
-@tf_rule("1.4 random reader past end")
-def test_random_reader_past_the_end(tmp_path: Path) -> None:
-    def scenario(opens: Open, path: Path) -> list[Any]:
-        reader = opens(str(put(path, ONE + TWO)))
-        given = _read(reader, 39, 38, 28, 40, 1000, 1 << 40)
-        given += _read(opens(str(put(path, ONE + TWO[:11]))), 19)
-        return given + _read(opens(str(put(path, b""))), 0)
-
-    offsets = [39, 38, 28, 40, 1000, 1 << 40, 19, 0]
-    expected = [Failure("IndexError", f"Out of range at reading offset {offset}") for offset in offsets]
-    assert _both(scenario, tmp_path, random=True) == expected
-
-
-@tf_rule("1.4 random reader damage")
-def test_random_reader_in_damage(tmp_path: Path) -> None:
-    def scenario(opens: Open, path: Path) -> list[Any]:
-        given = _read(opens(str(put(path, ONE + TWO))), 1, 5, 20)
-        given += _read(opens(str(put(path, flip(ONE, 0) + flip(TWO, 13)))), 0, 19)
-        given += _read(opens(str(put(path, ONE + TWO[:13]))), 0, 19)
-        given += _read(opens(str(put(path, ONE + header((1 << 64) - 1)))), 19)
-        return given + [item.name for item in _read(opens(str(path)), -1, "a", 1.0, None)]
-
-    texts = ["1", "5", "20", "0 (Is this even a TFRecord file?)", "31"]
-    assert _both(scenario, tmp_path, random=True) == [
-        *[Failure("DataLossError", f"corrupted record at {text}") for text in texts],
-        (b"one", 19),
-        Failure("DataLossError", "truncated record at 19' failed with Read less bytes than requested"),
-        Failure("DataLossError", "record size too large"),
-        *4 * ["TypeError"],
-    ]
-
-
-@tf_rule("1.4 random reader close")
-def test_closed_random_reader(tmp_path: Path) -> None:
-    def scenario(opens: Open, path: Path) -> list[Any]:
-        reader = opens(str(put(path, ONE)))
-        return [reader.close(), *_read(reader, 0, 99), reader.close()]
-
-    closed = Failure("FailedPreconditionError", "Random TFRecord Reader is closed.")
-    assert _both(scenario, tmp_path, random=True) == [None, closed, closed, None]
-
-
-@tf_rule("1.4 random reader grows")
-def test_random_reader_of_a_growing_file(tmp_path: Path) -> None:
-    def scenario(opens: Open, path: Path) -> list[Any]:
-        reader = opens(str(put(path, ONE)))
-        given = _read(reader, 0, 19)
-        for byte in TWO:
-            grow(path, bytes([byte]))
-            given += _read(reader, 19)
-        return given + _read(reader, 0)
-
-    given = _both(scenario, tmp_path, random=True)
-    assert given[-2:] == [(b"two2", 39), (b"one", 19)]
-
-
-@tf_rule("1.4 random reader open")
-def test_random_reader_that_cannot_be_opened(tmp_path: Path) -> None:
-    missing = str(tmp_path / "none")
-
-    def scenario(opens: Open, path: Path) -> list[Any]:
-        put(path, ONE)
-        folder = _read(opens(str(tmp_path)), 0)
-        return [
-            attempt(lambda: opens(missing)),
-            *folder,
-            *_read(opens(bytes(path)), 0),
-            attempt(lambda: opens(path)).name,
-        ]
-
-    assert _both(scenario, tmp_path, random=True) == [
-        Failure("NotFoundError", f"{missing}; No such file or directory"),
-        Failure("FailedPreconditionError", f"{tmp_path}; Is a directory"),
-        (b"one", 19),
-        "TypeError",
-    ]

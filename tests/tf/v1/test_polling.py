@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 import tfrkit as tfr
-from tests.records.support.made import GOLDEN, GOLDEN_RECORDS, contain, flip, frame, frames, put
+from tests.records.support.made import GOLDEN, GOLDEN_RECORDS, contain, frames, put
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError
-from tfrkit.tf.v1.polling import tf_record_iterator, tf_record_random_reader
+from tfrkit.tf.v1.polling import tf_record_iterator
 
 KINDS = ("", "GZIP", "ZLIB")
 
@@ -68,39 +68,5 @@ def test_iterator_of_a_missing_file_is_refused_at_once(tmp_path):
 
 
 def test_path_must_be_text(tmp_path):
-    for reader in (tf_record_iterator, tf_record_random_reader):
-        with pytest.raises(TypeError, match=r"^Expected binary or unicode string, got "):
-            reader(tmp_path / "a")
-
-
-def test_random_reader_gives_a_record_and_the_place_of_the_next(tmp_path):
-    reader = tf_record_random_reader(str(put(tmp_path / "a", GOLDEN)))
-    assert reader.read(35) == (b"\xff\x00", 53)
-    assert reader.read(0) == (b"abc", 19)
-    assert reader.read(19) == (b"", 35)
-
-
-def test_random_reader_beyond_the_end_is_an_index_error(tmp_path):
-    reader = tf_record_random_reader(str(put(tmp_path / "a", GOLDEN)))
-    with pytest.raises(IndexError, match=r"^Out of range at reading offset 53$"):
-        reader.read(53)
-
-
-def test_random_reader_at_a_wrong_place_is_data_loss(tmp_path):
-    reader = tf_record_random_reader(str(put(tmp_path / "a", GOLDEN)))
-    with pytest.raises(DataLossError, match=r"^corrupted record at 5"):
-        reader.read(5)
-    damaged = tf_record_random_reader(str(put(tmp_path / "b", flip(frame(b"abc"), 12))))
-    with pytest.raises(DataLossError, match=r"^corrupted record at 12"):
-        damaged.read(0)
-
-
-def test_random_reader_refuses_negative_offsets_and_use_after_close(tmp_path):
-    reader = tf_record_random_reader(str(put(tmp_path / "a", GOLDEN)))
-    with pytest.raises(
-        TypeError, match=r"^read\(\): incompatible function arguments\. Expected an offset but got -1$"
-    ):
-        reader.read(-1)
-    reader.close()
-    with pytest.raises(FailedPreconditionError, match=r"^Random TFRecord Reader is closed\.$"):
-        reader.read(0)
+    with pytest.raises(TypeError, match=r"^Expected binary or unicode string, got "):
+        tf_record_iterator(tmp_path / "a")

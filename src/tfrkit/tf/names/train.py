@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from tfrkit import errors
+from tfrkit.tf import error_codes
 from tfrkit.tf.entry import Absent, Entry, Raw
 
 _MESSAGES: Final = (
-    "BytesList",
-    "Example",
-    "Feature",
-    "FeatureList",
-    "FeatureLists",
-    "Features",
-    "FloatList",
-    "Int64List",
-    "SequenceExample",
+    "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SequenceExample"
 )
 _BATCHES: Final = Absent(
     "Use tf.data: dataset.batch(n), or dataset.shuffle(m).batch(n), and iterate over it."
@@ -27,34 +20,13 @@ _RUNNERS: Final = Absent(
 )
 
 NAMES: Final[dict[str, Entry]] = {
-    **{f"train.{name}": Raw(f"model.messages:{name}") for name in _MESSAGES},
+    **{f"train.{name}": Raw(f"model.messages:{name}") for name in _MESSAGES.split()},
     **{
         f"errors.{name}": Raw(f"errors:{name}")
         for name in errors.__all__
         if name.endswith("Error") and issubclass(getattr(errors, name), errors.OpError)
     },
-    **{
-        f"errors.{name}": Raw(f"tf.error_codes:{name}")
-        for name in (
-            "ABORTED",
-            "ALREADY_EXISTS",
-            "CANCELLED",
-            "DATA_LOSS",
-            "DEADLINE_EXCEEDED",
-            "FAILED_PRECONDITION",
-            "INTERNAL",
-            "INVALID_ARGUMENT",
-            "NOT_FOUND",
-            "OK",
-            "OUT_OF_RANGE",
-            "PERMISSION_DENIED",
-            "RESOURCE_EXHAUSTED",
-            "UNAUTHENTICATED",
-            "UNAVAILABLE",
-            "UNIMPLEMENTED",
-            "UNKNOWN",
-        )
-    },
+    **{f"errors.{name}": Raw(f"tf.error_codes:{name}") for name in error_codes.__all__ if name.isupper()},
     "compat.v1.errors.error_code_from_exception_type": Raw("tf.error_codes:error_code_from_exception_type"),
     "compat.v1.errors.exception_type_from_error_code": Raw("tf.error_codes:exception_type_from_error_code"),
     "OpError": Raw("errors:OpError"),

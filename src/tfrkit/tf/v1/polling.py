@@ -1,29 +1,27 @@
-"""TensorFlow's two Python readers of old: `tf_record_iterator`, which may be polled, and the random reader.
+"""Records of one file that may grow, one at a time: `tf_record_iterator`, and what TFRecordReader reads with.
 
-They read one record at a time and keep their offset; `read_records` is the fast way.
+`read_records` is the fast way to read whole files.
 """
 
 from __future__ import annotations
-
-import operator
 
 from tfrkit.codecs.inflate import Decoder, open_decoder
 from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.records.read.damage import Damage
-from tfrkit.records.read.frame_splitter import HEADER_BYTES, FrameCutter
+from tfrkit.records.read.frame_splitter import FrameCutter
 from tfrkit.records.write.options import TFRecordOptions
 from tfrkit.stores.paths import path_text
 from tfrkit.stores.source import open_source
 
-__all__ = ["RecordCursor", "tf_record_iterator", "tf_record_random_reader"]
+__all__ = ["RecordCursor", "tf_record_iterator"]
 
 _READ_BYTES = 1 << 18
 
 
 class RecordCursor:
-    """A place in a file of records, which may grow: it gives one record after another.
+    """A position in a file of records, which may grow: returns one record after another.
 
     Args:
         path: the file.
@@ -41,18 +39,18 @@ class RecordCursor:
 
     def __init__(self, path: str, compression: str, offset: int = 0) -> None:
         self._path = path
-        self._ready: list[bytes] = []  # read but not given yet, last first
+        self._ready: list[bytes] = []  # read but not returned yet, last first
         self._stream = _Stream(path, compression)
         self.offset = offset
 
     def read(self) -> bytes | None:
-        """Give the next record, None at the present end.
+        """Return the next record, None at the present end.
 
         Raises:
-            DataLossError: it is damaged or cut; the same comes again until it is mended.
+            DataLossError: it is damaged or cut; every call raises this until the file is mended.
         """
         if not self._ready:
-            found = _first_frames(self._stream, self._path, self.offset)
+            found = self._next_frames()
             if found is None or (isinstance(found, Damage) and found.tail):
                 return None
             if isinstance(found, Damage):
@@ -63,11 +61,33 @@ class RecordCursor:
         self.offset += len(record) + 16
         return record
 
+    def _next_frames(self) -> Block | Damage | None:
+        """Return the frames at the offset that one read brings, the damage there, or None at the end."""
+        stream, want = self._stream, _READ_BYTES
+        while True:
+            data = stream.read_at(self.offset, want)
+            cutter = FrameCutter(
+                self._path,
+                check=True,
+                resync=False,
+                max_record_bytes=TENSORFLOW.max_record_bytes,
+                size=stream.size,
+                short_text=stream.short_text,
+            )
+            cutter.position = self.offset
+            events = cutter.feed(data, 0, len(data))
+            if not events and len(data) < want:
+                events = cutter.gap(stream.error.message) if stream.error is not None else cutter.finish()
+                return events[0] if events else None
+            if events:
+                return events[0]
+            want = max(2 * want, cutter.need)  # the frame is longer than what was read
+
 
 class tf_record_iterator:  # noqa: N801 - TensorFlow's name
     """Iterate over the records of one file; the end is not final if the file grows.
 
-    A record that is cut raises DataLossError on every call until it is complete. `read_records` is the fast way.
+    A record that is cut raises DataLossError on every call until it is complete.
 
     Args:
         path: the file.
@@ -78,7 +98,9 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
     """
 
     def __init__(self, path: str | bytes, options: TFRecordOptions | str | int | None = None) -> None:
-        self._path = _text(path)
+        if not isinstance(path, (str, bytes)):
+            raise TypeError(f"Expected binary or unicode string, got {path!r}")
+        self._path = path_text(path)
         self._compression = TFRecordOptions.get_compression_type_string(options)
         self._offset = 0  # where it was closed
         self._cursor: RecordCursor | None = RecordCursor(self._path, self._compression)
@@ -93,12 +115,12 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
         return record
 
     def close(self) -> None:
-        """Let go of the file; the iterator is then at its end, until reopen()."""
+        """Release the file; the iterator is then at its end, until reopen()."""
         if self._cursor is not None:
             self._offset, self._cursor = self._cursor.offset, None
 
     def reopen(self) -> None:
-        """Open the path again and go on behind the last record that was given.
+        """Open the path again and continue after the last record that was returned.
 
         Raises:
             FailedPreconditionError: it is not closed.
@@ -106,71 +128,6 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
         if self._cursor is not None:
             raise FailedPreconditionError("Reader is not closed.", path=self._path)
         self._cursor = RecordCursor(self._path, self._compression, self._offset)
-
-
-class tf_record_random_reader:  # noqa: N801 - TensorFlow's name
-    """Read single records of an uncompressed file by the offset of their frames.
-
-    Args:
-        path: the file.
-
-    Raises:
-        NotFoundError: there is no such file.
-    """
-
-    def __init__(self, path: str | bytes) -> None:
-        self._path = _text(path)
-        self._stream: _Stream | None = _Stream(self._path, "")
-
-    def read(self, offset: int) -> tuple[bytes, int]:
-        """Give the record whose frame begins at `offset`, and the offset behind it.
-
-        Raises:
-            IndexError: the file ends before.
-            DataLossError: no intact frame begins there.
-        """
-        if self._stream is None:
-            raise FailedPreconditionError("Random TFRecord Reader is closed.", path=self._path)
-        if operator.index(offset) < 0:
-            raise TypeError(f"read(): incompatible function arguments. Expected an offset but got {offset}")
-        found = _first_frames(self._stream, self._path, offset, want=HEADER_BYTES)
-        if found is None or (isinstance(found, Damage) and found.tail):
-            raise IndexError(f"Out of range at reading offset {offset}")
-        if isinstance(found, Damage):
-            raise found.to_error(self._path)
-        return found[0], offset + int(found.lengths[0]) + 16
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._stream = None
-
-
-def _text(path: str | bytes) -> str:
-    if not isinstance(path, (str, bytes)):
-        raise TypeError(f"Expected binary or unicode string, got {path!r}")
-    return path_text(path)
-
-
-def _first_frames(stream: _Stream, path: str, offset: int, want: int = _READ_BYTES) -> Block | Damage | None:
-    """Give the frames at `offset` that one read brings, the damage that stands there, or None at the end."""
-    while True:
-        data = stream.read_at(offset, want)
-        cutter = FrameCutter(
-            path,
-            check=True,
-            resync=False,
-            max_record_bytes=TENSORFLOW.max_record_bytes,
-            size=stream.size,
-            short_text=stream.short_text,
-        )
-        cutter.position = offset
-        events = cutter.feed(data, 0, len(data))
-        if events:
-            return events[0]
-        if len(data) < want:
-            events = cutter.gap(stream.error.message) if stream.error is not None else cutter.finish()
-            return events[0] if events else None
-        want = max(2 * want, cutter.need)  # the frame is longer than what was read
 
 
 class _Stream:
@@ -187,15 +144,15 @@ class _Stream:
         self._restart()
 
     def size(self) -> int | None:
-        """Give the stream's length if it can be known."""
+        """Return the stream's length if it can be known."""
         return None if self._compression else self._source.size()
 
     def read_at(self, offset: int, count: int) -> bytes:
-        """Give up to `count` bytes from `offset` on; fewer only at the present end."""
+        """Return up to `count` bytes from `offset` on; fewer only at the present end."""
         if not self._compression:
             return self._source.read_at(offset, count)
         if self._file_bytes != self._source.size() or offset < self._start:
-            self._restart()  # the file has grown: inflate from its start, past what was given
+            self._restart()  # the file has grown: inflate from its start, past what was read
         while self._start + len(self._buffer) < offset + count and (chunk := self._next_chunk()):
             drop = min(len(self._buffer), max(0, offset - self._start))
             self._buffer = self._buffer[drop:] + chunk
