@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype, dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
+from tfrkit.tf.ops.arguments import with_arguments
 from tfrkit.values.to_array import to_array
 
 __all__ = [
     "assert_integer", "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_at_least_v1",
     "assert_rank_in", "assert_rank_in_v1", "assert_rank_v1", "assert_scalar", "assert_scalar_v1", "assert_shapes",
-    "assert_shapes_v1", "assert_type",
+    "assert_type",
 ]  # fmt: skip
 
 
@@ -29,56 +31,18 @@ def assert_rank(x: Any, rank: Any, message: str | None = None) -> None:
 
     >>> assert_rank([1, 2], 1)
     """
-    wanted = _rank(rank)
-    shape = _shape(x)
-    if len(shape) != wanted:
-        raise ValueError(
-            f"{_start(message)}Tensor  must have rank {wanted}.  Received rank {len(shape)}, shape {shape}"
-        )
-
-
-def assert_rank_v1(
-    x: Any,
-    rank: Any,
-    data: Any = None,  # noqa: ARG001
-    summarize: int | None = None,  # noqa: ARG001
-    message: str | None = None,
-) -> None:
-    """`assert_rank` with the arguments of TensorFlow 1.
-
-    >>> assert_rank_v1([1, 2], 1)
-    """
-    assert_rank(x, rank, message)
+    _check_rank(x, _rank(rank), "", operator.eq, message)
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None) -> None:
-    """Check that there are at least so many dimensions.
+    """Check the least number of dimensions.
 
     Raises:
         ValueError: there are fewer.
 
     >>> assert_rank_at_least([1, 2], 1)
     """
-    wanted = _rank(rank)
-    shape = _shape(x)
-    if len(shape) < wanted:
-        raise ValueError(
-            f"{_start(message)}Tensor  must have rank at least {wanted}.  Received rank {len(shape)}, shape {shape}"
-        )
-
-
-def assert_rank_at_least_v1(
-    x: Any,
-    rank: Any,
-    data: Any = None,  # noqa: ARG001
-    summarize: int | None = None,  # noqa: ARG001
-    message: str | None = None,
-) -> None:
-    """`assert_rank_at_least` with the arguments of TensorFlow 1.
-
-    >>> assert_rank_at_least_v1([1, 2], 1)
-    """
-    assert_rank_at_least(x, rank, message)
+    _check_rank(x, _rank(rank), "at least ", operator.ge, message)
 
 
 def assert_rank_in(x: Any, ranks: Iterable[Any], message: str | None = None) -> None:
@@ -89,26 +53,12 @@ def assert_rank_in(x: Any, ranks: Iterable[Any], message: str | None = None) -> 
 
     >>> assert_rank_in([1, 2], (1, 2))
     """
-    wanted = tuple(_rank(rank) for rank in ranks)
-    shape = _shape(x)
-    if len(shape) not in wanted:
-        raise ValueError(
-            f"{_start(message)}Tensor  must have rank in {wanted}.  Received rank {len(shape)}, shape {shape}"
-        )
+    _check_rank(x, tuple(map(_rank, ranks)), "in ", lambda found, wanted: found in wanted, message)
 
 
-def assert_rank_in_v1(
-    x: Any,
-    ranks: Iterable[Any],
-    data: Any = None,  # noqa: ARG001
-    summarize: int | None = None,  # noqa: ARG001
-    message: str | None = None,
-) -> None:
-    """`assert_rank_in` with the arguments of TensorFlow 1.
-
-    >>> assert_rank_in_v1([1, 2], (1, 2))
-    """
-    assert_rank_in(x, ranks, message)
+assert_rank_v1 = with_arguments(assert_rank, "x rank data summarize message")
+assert_rank_at_least_v1 = with_arguments(assert_rank_at_least, "x rank data summarize message")
+assert_rank_in_v1 = with_arguments(assert_rank_in, "x ranks data summarize message")
 
 
 def assert_scalar(tensor: Any, message: str | None = None) -> None:
@@ -125,7 +75,7 @@ def assert_scalar(tensor: Any, message: str | None = None) -> None:
 
 
 def assert_scalar_v1(tensor: Any, message: str | None = None) -> Any:
-    """`assert_scalar` that gives the tensor back.
+    """`assert_scalar` that returns the tensor.
 
     >>> assert_scalar_v1(1)
     np.int32(1)
@@ -164,10 +114,10 @@ def assert_integer(x: Any, message: str | None = None) -> None:
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Check that something can be iterated over and is no tensor, array or string.
+    """Check that something is iterable and is not a tensor, array or string.
 
     Raises:
-        TypeError: it is one of these, or cannot be iterated over.
+        TypeError: it is one of these, or is not iterable.
 
     >>> assert_proper_iterable([1, 2])
     """
@@ -212,14 +162,14 @@ def assert_shapes(
             _check_size(size, found, f"{text} dimension {axis}", shape, known, start)
 
 
-def assert_shapes_v1(
-    shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None
+def _check_rank(
+    x: Any, wanted: Any, words: str, holds: Callable[[Any, Any], bool], message: str | None
 ) -> None:
-    """`assert_shapes`.
-
-    >>> assert_shapes_v1([(np.zeros(2), (2,))])
-    """
-    assert_shapes(shapes, data, summarize, message)
+    shape = _shape(x)
+    if not holds(len(shape), wanted):
+        raise ValueError(
+            f"{_start(message)}Tensor  must have rank {words}{wanted}.  Received rank {len(shape)}, shape {shape}"
+        )
 
 
 def _matched(

@@ -36,7 +36,7 @@ from tfrkit.values.operands import (
     shape_of,
     takes_alike,
 )  # fmt: skip
-from tfrkit.values.types import check_type
+from tfrkit.values.types import WORDS, check_type
 
 if TYPE_CHECKING:
 
@@ -202,7 +202,7 @@ def _made(columns: list[str], make: Callable[..., Callable[..., Any]]) -> Callab
     if make is _pair and types != "bool":
         function = takes_alike(*code.co_varnames)(function)
     function.__name__ = function.__qualname__ = last_part(names)
-    shown = " ".join(types.split()) or "all"
+    shown = " ".join(WORDS.get(word, word) for word in types.split()) or "all"
     function.__doc__ = f"Compute `tf.{names.split()[0]}` entry by entry; types: {shown}."
     return entrywise(function, more == "sparse")
 
