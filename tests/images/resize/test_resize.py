@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
 from tfrkit.images.resize.resize import ResizeMethod, resize, resize_into
-from tfrkit.images.resize.resize_fit import resize_image_with_pad, resize_with_crop_or_pad, resize_with_pad
+from tfrkit.images.resize.resize_fit import resize_with_crop_or_pad, resize_with_pad
 from tfrkit.images.resize.resize_size import fitting_size, output_size
-from tfrkit.images.resize.resize_v1 import resize_bilinear, resize_images
+from tfrkit.images.resize.resize_v1 import resize_bilinear, resize_image_with_pad, resize_images
 
 METHODS = [value for name, value in vars(ResizeMethod).items() if not name.startswith("_")]
 IMAGE = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)

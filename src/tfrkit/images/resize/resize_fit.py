@@ -11,12 +11,10 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
 from tfrkit.images.image_value import Image, as_image, check_at_least_3d, finish, is_batch
 from tfrkit.images.resize.resize import ResizeMethod, resize
-from tfrkit.images.resize.resize_v1 import ResizeMethodV1, resize_anyway, resize_images
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import tensor_type_of
-from tfrkit.values.seeds import in_scope
 
-__all__ = ["resize_image_with_pad", "resize_with_crop_or_pad", "resize_with_pad"]
+__all__ = ["fit_with_pad", "resize_with_crop_or_pad", "resize_with_pad"]
 
 _PLENTY: Final = 2**30  # bytes that any machine has
 
@@ -75,7 +73,7 @@ def resize_with_pad(
     >>> resize_with_pad(np.ones((2, 2, 1), np.uint8), 1, 3)[0, :, 0].tolist()
     [0.0, 1.0, 0.0]
     """
-    return _fit(
+    return fit_with_pad(
         image,
         target_height,
         target_width,
@@ -83,39 +81,17 @@ def resize_with_pad(
     )
 
 
-def resize_image_with_pad(
-    image: Any,
-    target_height: Any,
-    target_width: Any,
-    method: Any = ResizeMethodV1.BILINEAR,
-    align_corners: bool = False,
+def fit_with_pad(
+    image: Any, target_height: Any, target_width: Any, resizer: Callable[[Image, tuple[int, int]], Image]
 ) -> Image:
-    """Do what `resize_with_pad` does, with the resizing of TensorFlow 1.
+    """Resize images by any function so that they just fit into a size, and put zeros round them.
 
     Args:
         image: [height, width, channels], or a batch of them.
         target_height: rows of the result.
         target_width: its columns.
-        method: as of `resize_images`.
-        align_corners: as of `resize_images`.
-
-    >>> resize_image_with_pad(np.ones((2, 2, 1), np.uint8), 2, 4)[0, :, 0].tolist()
-    [0, 1, 1, 0]
+        resizer: resizes an array to a height and width.
     """
-    resizer = (
-        resize_anyway if in_scope() else resize_images
-    )  # sizes that a graph computes are not known beforehand
-    return _fit(
-        image,
-        target_height,
-        target_width,
-        lambda array, size: resizer(array, size, method, align_corners),
-    )
-
-
-def _fit(
-    image: Any, target_height: Any, target_width: Any, resizer: Callable[[Image, tuple[int, int]], Image]
-) -> Image:
     array = _checked(image, target_height, target_width)
     height, width = (np.float32(side) for side in array.shape[-3:-1])
     rows, columns = np.float32(target_height), np.float32(target_width)

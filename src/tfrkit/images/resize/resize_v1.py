@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.resize.resize import Array, as_images, check_images, check_type, run_resize
+from tfrkit.images.resize.resize_fit import fit_with_pad
 from tfrkit.images.resize.resize_size import NO_INTEGERS, fitting_size, int32_array, output_size
 from tfrkit.values.attributes import bool_attribute
 from tfrkit.values.hint import takes_hinted
@@ -19,10 +20,10 @@ from tfrkit.values.unsized import is_unsized
 
 __all__ = [
     "ResizeMethodV1",
-    "resize_anyway",
     "resize_area",
     "resize_bicubic",
     "resize_bilinear",
+    "resize_image_with_pad",
     "resize_images",
     "resize_nearest_neighbor",
 ]
@@ -92,10 +93,10 @@ def resize_images(
         raise ValueError(f"Dimension {height if height < -1 else width} must be >= 0")
     if (height, width) == array.shape[-3:-1] and not unknown:
         return array
-    return resize_anyway(array, (height, width), method, align_corners)
+    return _resize_anyway(array, (height, width), method, align_corners)
 
 
-def resize_anyway(array: Array, size: tuple[int, int], method: Any, align_corners: bool) -> Array:
+def _resize_anyway(array: Array, size: tuple[int, int], method: Any, align_corners: bool) -> Array:
     """Resize as `resize_images` does, also to the size that the images have."""
     try:
         number = _METHODS.get(method)
@@ -105,6 +106,36 @@ def resize_anyway(array: Array, size: tuple[int, int], method: Any, align_corner
         raise ValueError(f"Resize method is not implemented: {method}")
     aligned = bool_attribute(align_corners, "align_corners", False)
     return run_resize(array, *size, number, _ALIGNED if aligned else _CORNER, False)
+
+
+def resize_image_with_pad(
+    image: Any,
+    target_height: Any,
+    target_width: Any,
+    method: Any = ResizeMethodV1.BILINEAR,
+    align_corners: bool = False,
+) -> Array:
+    """Do what `resize_with_pad` does, with the resizing of TensorFlow 1.
+
+    Args:
+        image: [height, width, channels], or a batch of them.
+        target_height: rows of the result.
+        target_width: its columns.
+        method: as of `resize_images`.
+        align_corners: as of `resize_images`.
+
+    >>> resize_image_with_pad([[[1], [1]]] * 2, 2, 4)[0, :, 0].tolist()
+    [0, 1, 1, 0]
+    """
+    resizer = (
+        _resize_anyway if in_scope() else resize_images
+    )  # sizes that a graph computes are not known beforehand
+    return fit_with_pad(
+        image,
+        target_height,
+        target_width,
+        lambda array, size: resizer(array, size, method, align_corners),
+    )
 
 
 def resize_bilinear(

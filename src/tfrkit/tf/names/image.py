@@ -49,6 +49,6 @@ NAMES: Final[dict[str, Entry]] = _SHARED | {
     "compat.v1.image.resize_bicubic": "images.resize.resize_v1:resize_bicubic",
     "compat.v1.image.resize_bilinear": "images.resize.resize_v1:resize_bilinear",
     "compat.v1.image.resize_image_with_crop_or_pad": "images.resize.resize_fit:resize_with_crop_or_pad",
-    "compat.v1.image.resize_image_with_pad": "images.resize.resize_fit:resize_image_with_pad",
+    "compat.v1.image.resize_image_with_pad": "images.resize.resize_v1:resize_image_with_pad",
     "compat.v1.image.resize_nearest_neighbor": "images.resize.resize_v1:resize_nearest_neighbor",
 }
