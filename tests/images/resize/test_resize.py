@@ -13,7 +13,6 @@ from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
 from tfrkit.images.resize.resize import ResizeMethod, resize, resize_into
 from tfrkit.images.resize.resize_fit import resize_with_crop_or_pad, resize_with_pad
 from tfrkit.images.resize.resize_size import fitting_size, output_size
-from tfrkit.images.resize.resize_v1 import resize_bilinear, resize_image_with_pad, resize_images
 
 METHODS = [value for name, value in vars(ResizeMethod).items() if not name.startswith("_")]
 IMAGE = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
@@ -211,11 +210,3 @@ def test_pad_keeps_the_shape_of_the_image():
     fitted = resize_with_pad(image, 10, 10)
     assert fitted.dtype == np.float32
     assert fitted[:, 0, 0].tolist() == [0, 0, 7, 7, 7, 7, 7, 0, 0, 0]
-    assert resize_image_with_pad(image, 30, 20).dtype == np.uint8
-
-
-def test_tensorflow_1_places_pixels_at_corners():
-    row = np.array([[[0], [8]]], np.float32)
-    assert resize_images(row, (1, 4)).ravel().tolist() == [0, 4, 8, 8]
-    assert resize_bilinear(row[None], (1, 3), align_corners=True).ravel().tolist() == [0, 4, 8]
-    assert resize_bilinear(row[None], (1, 4), half_pixel_centers=True).ravel().tolist() == [0, 2, 6, 8]

@@ -193,7 +193,7 @@ def test_shapes_that_are_set_in_a_map():
 
 
 def test_nothing_is_noted_that_no_longer_exists():
-    from tfrkit.values.unsized import NOTED
+    from tfrkit.tf.tensors.unsized import NOTED
 
     test_own_size_in_a_map("turned")
     gc.collect()

@@ -24,9 +24,9 @@ from tfrkit.tf.ops.ragged.ragged_dispatch import with_ragged
 from tfrkit.tf.tensors.ragged_tensor import RaggedTensor
 from tfrkit.tf.tensors.sparse_tensor import SparseTensor
 from tfrkit.tf.tensors.tensor import Tensor
+from tfrkit.tf.tensors.unsized import NOTED, decodes, follow, note_sizes
 from tfrkit.values.hint import Hint
 from tfrkit.values.operands import Alike, Pack, as_type, convert, convert_hinted, dtype_of
-from tfrkit.values.unsized import NOTED, decodes, follow, note_sizes
 
 __all__ = ["lift", "unwrap", "unwrap_argument", "wrap"]
 

@@ -21,8 +21,8 @@ from tfrkit.tf.tensors.dtype import DType, as_dtype, dtype_of_numpy
 from tfrkit.tf.tensors.operators import Binary, Operators
 from tfrkit.tf.tensors.slicing import index_value
 from tfrkit.tf.tensors.tensor_shape import TensorShape, as_shape
+from tfrkit.tf.tensors.unsized import NOTED, note_shape
 from tfrkit.values.operands import Alike, Pack, as_array, convert, convert_hinted, number_of
-from tfrkit.values.unsized import NOTED, note_shape
 
 __all__ = ["Reference", "Tensor"]
 

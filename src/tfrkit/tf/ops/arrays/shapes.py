@@ -13,9 +13,9 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.shapes import show_dims
 from tfrkit.tf.ops.arrays.strided_slice import rearranged
+from tfrkit.tf.tensors.unsized import NOTED, note_shape
 from tfrkit.values.operands import as_type, as_value, convert, dtype_of, integers, is_tensor, shape_of
 from tfrkit.values.types import check_type
-from tfrkit.values.unsized import NOTED, note_shape
 
 __all__ = [
     "broadcast_dynamic_shape", "broadcast_to", "ensure_shape", "expand_dims", "identity", "identity_n",

@@ -12,11 +12,11 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.resize.resize import Array, as_images, check_images, check_type, run_resize
 from tfrkit.images.resize.resize_fit import fit_with_pad
 from tfrkit.images.resize.resize_size import NO_INTEGERS, fitting_size, int32_array, output_size
+from tfrkit.tf.tensors.unsized import is_unsized
 from tfrkit.values.attributes import bool_attribute
 from tfrkit.values.hint import takes_hinted
 from tfrkit.values.seeds import in_scope
 from tfrkit.values.to_array import to_array
-from tfrkit.values.unsized import is_unsized
 
 __all__ = [
     "ResizeMethodV1",
