@@ -10,7 +10,6 @@ from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.images.image_value import Image, as_image
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
-from tfrkit.values.hint import takes_hinted
 from tfrkit.values.random_arguments import as_type
 
 __all__ = ["crop_and_resize", "draw_bounding_boxes"]
@@ -134,7 +133,6 @@ def _nearest(pixels: Image, rows: Image, columns: Image) -> Image:
     return made
 
 
-@takes_hinted("images", "float32")
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any) -> Image:
     """Draw the edges of boxes, one pixel wide.
 

@@ -12,7 +12,6 @@ from tfrkit.images.dtype import convert_image_dtype
 from tfrkit.images.image_value import Image, as_image, of_planes, planes_of
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
-from tfrkit.values.hint import takes_hinted
 
 __all__ = [
     "grayscale_to_rgb",
@@ -89,7 +88,6 @@ def grayscale_to_rgb(images: Any) -> Image:
     return np.repeat(images, 3, axis=-1)
 
 
-@takes_hinted("images", "float32")
 def rgb_to_hsv(images: Any) -> Image:
     """Make hue, saturation and value, each in [0, 1], of red, green and blue in [0, 1].
 
@@ -124,7 +122,6 @@ def rgb_to_hsv(images: Any) -> Image:
     return np.stack([np.where(hue < 0, hue + one, hue), saturation, value], axis=-1)
 
 
-@takes_hinted("images", "float32")
 def hsv_to_rgb(images: Any) -> Image:
     """Make red, green and blue of hue, saturation and value, all in [0, 1].
 

@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
-from tfrkit.images.resize.resize_size import NO_INTEGERS, fitting_size, output_size
+from tfrkit.images.resize.resize_size import fitting_size, output_size
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.values.attributes import bool_attribute
-from tfrkit.values.hint import takes_hinted
 from tfrkit.values.to_array import to_array
 
 __all__ = ["ResizeMethod", "as_images", "check_images", "check_type", "resize", "resize_into", "run_resize"]
@@ -61,7 +60,6 @@ _LARGEST: Final = 2**63 - 1
 _NUMPY_NAMES: Final = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "g": "NPY_LONGDOUBLE"}
 
 
-@takes_hinted("size", "int32", NO_INTEGERS)
 def resize(
     images: Any,
     size: Any,

@@ -20,12 +20,12 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.sparse import Sparse
+from tfrkit.tf.functions.hints import HINTS, Hint
 from tfrkit.tf.ops.ragged.ragged_dispatch import with_ragged
 from tfrkit.tf.tensors.ragged_tensor import RaggedTensor
 from tfrkit.tf.tensors.sparse_tensor import SparseTensor
 from tfrkit.tf.tensors.tensor import Tensor
 from tfrkit.tf.tensors.unsized import NOTED, decodes, follow, note_sizes
-from tfrkit.values.hint import Hint
 from tfrkit.values.operands import Alike, Pack, as_type, convert, convert_hinted, dtype_of
 
 __all__ = ["lift", "unwrap", "unwrap_argument", "wrap"]
@@ -104,10 +104,10 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     rest = any(found.kind is found.VAR_POSITIONAL for found in signature.parameters.values())
     most = sys.maxsize if rest else len(names)
     group: Alike | None = getattr(function, "alike", None)
-    hint: Hint | None = getattr(function, "hint", None)
+    last = path.rpartition(".")[2]
+    hint = HINTS.get(last)
     hinted = names.index(hint.name) if hint is not None else 0
     call = with_ragged(function)
-    last = path.rpartition(".")[2]
     decoder = decodes(last)
 
     @functools.wraps(function)

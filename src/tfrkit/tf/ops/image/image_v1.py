@@ -8,7 +8,6 @@ from tfrkit.images.boxes import crop_and_resize as crop_boxes
 from tfrkit.images.boxes import draw_bounding_boxes as draw_boxes
 from tfrkit.images.image_value import Image
 from tfrkit.images.sample_boxes import sample
-from tfrkit.values.hint import takes_hinted
 from tfrkit.values.random_arguments import op_seed
 from tfrkit.values.seeds import Operation
 from tfrkit.values.stateful import note
@@ -46,7 +45,6 @@ def crop_and_resize(
     return crop_boxes(image, boxes, indices, crop_size, method, extrapolation_value)
 
 
-@takes_hinted("images", "float32")
 def draw_bounding_boxes(images: Any, boxes: Any, *, colors: Any = None) -> Image:
     """Draw the edges of boxes, one pixel wide; see `image_boxes`.
 

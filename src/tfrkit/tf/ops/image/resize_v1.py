@@ -11,10 +11,9 @@ from typing import Any, Final
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.resize.resize import Array, as_images, check_images, check_type, run_resize
 from tfrkit.images.resize.resize_fit import fit_with_pad
-from tfrkit.images.resize.resize_size import NO_INTEGERS, fitting_size, int32_array, output_size
+from tfrkit.images.resize.resize_size import fitting_size, int32_array, output_size
 from tfrkit.tf.tensors.unsized import is_unsized
 from tfrkit.values.attributes import bool_attribute
-from tfrkit.values.hint import takes_hinted
 from tfrkit.values.seeds import in_scope
 from tfrkit.values.to_array import to_array
 
@@ -56,7 +55,6 @@ _METHODS: Final[dict[Any, int]] = {
 }  # fmt: skip
 
 
-@takes_hinted("size", "int32", NO_INTEGERS)
 def resize_images(
     images: Any,
     size: Any,
