@@ -251,25 +251,14 @@ def _require_shape(key: str, feature: Any) -> None:
 
 
 def _check_groups(keys: _Keys) -> None:
-    dense, sparse, ragged = list(keys.dense), list(keys.sparse), list(keys.ragged)
-    both = set(dense) & set(sparse)
-    if both:
-        raise ValueError(
-            f"Dense and sparse keys must not intersect; dense_keys: {dense}, sparse_keys: {sparse}, "
-            f"intersection: {both}"
-        )
-    both = set(dense) & set(ragged)
-    if both:
-        raise ValueError(
-            f"Dense and ragged keys must not intersect; dense_keys: {dense}, ragged_keys: {ragged}, "
-            f"intersection: {both}"
-        )
-    both = set(ragged) & set(sparse)
-    if both:
-        raise ValueError(
-            f"Ragged and sparse keys must not intersect; ragged_keys: {ragged}, sparse_keys: {sparse}, "
-            f"intersection: {both}"
-        )
+    groups = {"dense": list(keys.dense), "sparse": list(keys.sparse), "ragged": list(keys.ragged)}
+    for first, second in (("dense", "sparse"), ("dense", "ragged"), ("ragged", "sparse")):
+        both = set(groups[first]) & set(groups[second])
+        if both:
+            raise ValueError(
+                f"{first.capitalize()} and {second} keys must not intersect; {first}_keys: {groups[first]}, "
+                f"{second}_keys: {groups[second]}, intersection: {both}"
+            )
 
 
 def _dense_slots(keys: _Keys, attributes: Attributes, lists: bool) -> list[ExpectedFeature]:

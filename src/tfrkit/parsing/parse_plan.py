@@ -24,7 +24,9 @@ from tfrkit.model.specs import (
 from tfrkit.parsing.assemble import Make, batch_maker, single_maker
 from tfrkit.parsing.expected_features import Attributes, ExpectedFeature, ExpectedFeatures, find_expected
 
-__all__ = ["ExamplesPlan", "PlanCache", "compile_examples", "native_slot", "rename", "tensorflow_order"]
+__all__ = [
+    "ExamplesPlan", "PlanCache", "ResultMaker", "compile_examples", "native_slot", "rename", "tensorflow_order",
+]  # fmt: skip
 
 _ALLOWED: Final = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 _NOT_DENSE: Final = (VarLenFeature, SparseFeature, RaggedFeature)
@@ -129,7 +131,48 @@ def _fingerprint(value: Any) -> Hashable:
     return "object", id(value)  # what it belongs to is kept with the plan, so the number is not used again
 
 
-class ExamplesPlan:
+class ResultMaker:
+    """How the kernel's columns, or the values of one example, become the result of a spec.
+
+    Attributes:
+        keys: of the result, as text.
+        given: of the result, where some are bytes; None if `keys` are they.
+        places: by key, the number of its column, and what is expected under the key.
+        single_makers: in sorted order, how a value of one example is made; None is the kernel's value itself.
+    """
+
+    __slots__ = ("_batch_makers", "given", "keys", "places", "single_makers")
+
+    def __init__(self, table: ExpectedFeatures) -> None:
+        places = {slot.key: (index, slot) for index, slot in enumerate(table.slots)}
+        ordered = sorted(table.features.items())
+        self.keys: tuple[str, ...] = tuple(table.features)
+        self.given: tuple[str | bytes, ...] | None = None if table.given == self.keys else table.given
+        self.places = places
+        self._batch_makers: list[tuple[str, int, Make | None]] = [
+            (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
+            for key, feature in ordered
+        ]
+        self.single_makers: list[tuple[str, Make | None]] = [
+            (key, single_maker(key, feature, places)) for key, feature in ordered
+        ]
+
+    def make_batch(self, columns: list[Any], count: int) -> dict[str, Any]:
+        """Make the result of a batch."""
+        result = dict.fromkeys(self.keys)
+        for key, index, make in self._batch_makers:
+            result[key] = columns[index] if make is None else make(columns, count)
+        return rename(result, self.given)
+
+    def make_single(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Make the result of one example from what the kernel read under each key."""
+        result = dict.fromkeys(self.keys)
+        for key, make in self.single_makers:
+            result[key] = row[key] if make is None else make(row, 1)
+        return rename(result, self.given)
+
+
+class ExamplesPlan(ResultMaker):
     """A compiled spec.
 
     Attributes:
@@ -138,45 +181,20 @@ class ExamplesPlan:
         native: reads a batch, and decides which error comes first.
         quick: reads one example into a dict in the order of the spec; None if that dict would not be the result.
         quick_makers: what is still to be made of the quick dict's values, by key.
-        keys: of the result, as text.
-        given: of the result, where some are bytes; None if `keys` are they.
-        batch_makers: by key in sorted order, how a batch's columns are made; an index is a kernel's column itself.
-        single_makers: the same for one example, from a dict by slot; None is the slot's value itself.
         variable: keys of the result whose features are VarLenFeatures.
         tensorflow_order: the keys in the order that TensorFlow's result has them; None if it is that of the spec.
         dense: all results are arrays, bytes and BytesColumns.
     """
 
     __slots__ = (
-        "batch_makers",
-        "dense",
-        "features",
-        "given",
-        "keys",
-        "native",
-        "quick",
-        "quick_makers",
-        "single_makers",
-        "slots",
-        "tensorflow_order",
-        "variable",
-    )
+        "dense", "features", "native", "quick", "quick_makers", "slots", "tensorflow_order", "variable",
+    )  # fmt: skip
 
     def __init__(self, table: ExpectedFeatures) -> None:
-        places = {slot.key: (index, slot) for index, slot in enumerate(table.slots)}
-        ordered = sorted(table.features.items())
+        super().__init__(table)
         self.features = table.features
         self.slots: tuple[ExpectedFeature, ...] = table.slots
-        self.keys: tuple[str, ...] = tuple(table.features)
-        self.given: tuple[str | bytes, ...] | None = None if table.given == self.keys else table.given
         self.native: Any = _core.ExamplePlan([native_slot(slot) for slot in table.slots])
-        self.batch_makers: list[tuple[str, int, Make | None]] = [
-            (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
-            for key, feature in ordered
-        ]
-        self.single_makers: list[tuple[str, Make | None]] = [
-            (key, single_maker(key, feature, places)) for key, feature in ordered
-        ]
         pairs = list(zip(table.given, table.features.values(), strict=True))
         self.variable = tuple(key for key, feature in pairs if isinstance(feature, VarLenFeature))
         order = tensorflow_order(dict(pairs))
@@ -185,23 +203,9 @@ class ExamplesPlan:
         self.quick: Any = None
         self.quick_makers: list[tuple[str, Make]] = []
         # Where each feature reads its own key alone, a dict by slot in the order of the spec is nearly the result.
-        if self.given is None and len(places) == len(self.keys) and all(key in places for key in self.keys):
-            self.quick = _core.ExamplePlan([native_slot(places[key][1]) for key in self.keys])
+        if self.given is None and self.places.keys() == set(self.keys):
+            self.quick = _core.ExamplePlan([native_slot(self.places[key][1]) for key in self.keys])
             self.quick_makers = [(key, make) for key, make in self.single_makers if make is not None]
-
-    def make_batch(self, columns: list[Any], count: int) -> dict[str, Any]:
-        """Make the result of a batch."""
-        result = dict.fromkeys(self.keys)
-        for key, index, make in self.batch_makers:
-            result[key] = columns[index] if make is None else make(columns, count)
-        return rename(result, self.given)
-
-    def make_single(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Make the result of one example."""
-        result = dict.fromkeys(self.keys)
-        for key, make in self.single_makers:
-            result[key] = row[key] if make is None else make(row, 1)
-        return rename(result, self.given)
 
 
 def tensorflow_order(features: Mapping[Any, Any]) -> tuple[Any, ...]:

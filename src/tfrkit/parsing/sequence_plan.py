@@ -20,16 +20,9 @@ from tfrkit.model.specs import (
     RaggedFeature,
     VarLenFeature,
 )
-from tfrkit.parsing.assemble import (
-    Make,
-    batch_maker,
-    make_dense,
-    make_ragged,
-    narrow_splits,
-    single_maker,
-)
+from tfrkit.parsing.assemble import make_dense, make_ragged, narrow_splits
 from tfrkit.parsing.expected_features import Attributes, ExpectedFeature, ExpectedFeatures, find_expected
-from tfrkit.parsing.parse_plan import native_slot, rename
+from tfrkit.parsing.parse_plan import ResultMaker, native_slot, rename
 from tfrkit.parsing.partitions import cut_rows, partition_batch
 
 __all__ = ["SequencesPlan", "compile_sequences", "make_steps", "narrow_steps"]
@@ -53,20 +46,9 @@ class SequencesPlan:
     """
 
     __slots__ = (
-        "_batch",
-        "_given",
-        "_given_lists",
-        "_keys",
-        "_lengths",
-        "_list_keys",
-        "_make_lists",
-        "_single",
-        "context",
-        "features",
-        "list_features",
-        "lists",
-        "native",
-    )
+        "_given_lists", "_lengths", "_list_keys", "_make_lists", "_results", "context", "features", "list_features",
+        "lists", "native",
+    )  # fmt: skip
 
     def __init__(self, context: ExpectedFeatures, lists: ExpectedFeatures) -> None:
         self.features = context.features
@@ -80,17 +62,7 @@ class SequencesPlan:
                 for slot in lists.slots
             ],
         )
-        places = {slot.key: (index, slot) for index, slot in enumerate(context.slots)}
-        ordered = sorted(context.features.items())
-        self._keys = tuple(context.features)
-        self._given = None if context.given == self._keys else context.given
-        self._batch: list[tuple[str, int, Make | None]] = [
-            (key, places[key][0] if key in places else -1, batch_maker(key, feature, places))
-            for key, feature in ordered
-        ]
-        self._single: list[tuple[str, Make | None]] = [
-            (key, single_maker(key, feature, places)) for key, feature in ordered
-        ]
+        self._results = ResultMaker(context)
         list_places = {slot.key: (index, slot) for index, slot in enumerate(lists.slots)}
         self._list_keys = tuple(lists.features)
         self._given_lists = None if lists.given == self._list_keys else lists.given
@@ -105,19 +77,15 @@ class SequencesPlan:
 
     def rename(self, context: dict[str, Any], lists: dict[str, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """Give results the keys that the specs have."""
-        return rename(context, self._given), rename(lists, self._given_lists)
+        return rename(context, self._results.given), rename(lists, self._given_lists)
 
     def make_context(self, columns: list[Any], count: int, *, one: bool) -> dict[str, Any]:
         """Make the context's results, of a batch or of one example."""
-        result = dict.fromkeys(self._keys)
-        if one:
-            row = {slot.key: _first(slot, column) for slot, column in zip(self.context, columns, strict=True)}
-            for key, make in self._single:
-                result[key] = row[key] if make is None else make(row, 1)
-            return rename(result, self._given)
-        for key, index, make in self._batch:
-            result[key] = columns[index] if make is None else make(columns, count)
-        return rename(result, self._given)
+        if not one:
+            return self._results.make_batch(columns, count)
+        return self._results.make_single(
+            {slot.key: _first(slot, column) for slot, column in zip(self.context, columns, strict=True)}
+        )
 
     def make_lists(self, columns: list[Any], *, one: bool) -> dict[str, Any]:
         """Make the feature lists' results, of a batch or of one example."""

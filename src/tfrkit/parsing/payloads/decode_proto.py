@@ -21,7 +21,7 @@ from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model import messages
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import TensorType, tensor_type
-from tfrkit.parsing.write_wire import wire_varint
+from tfrkit.model.wire import wire_varint
 from tfrkit.values.strings import as_strings
 
 __all__ = ["DecodedProto", "decode_proto"]

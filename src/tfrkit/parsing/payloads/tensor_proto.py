@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.tensor_message import tensor_message
 from tfrkit.model.tensor_types import TENSOR_TYPES, TensorType, tensor_type, tensor_type_of
-from tfrkit.parsing.write_wire import wire_bytes, wire_varint
+from tfrkit.model.wire import read_varint, wire_bytes, wire_varint
 from tfrkit.values.strings import as_bytes
 from tfrkit.values.to_array import to_array
 
@@ -26,6 +26,7 @@ _MAX_DIMENSIONS: Final = 254  # of a tensor; numpy has fewer
 _MAX_NUMPY_DIMENSIONS: Final = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 # A message of a few bytes may ask for any number of repeated values. More than this is refused: memory is not endless.
 _MAX_FILLED_BYTES: Final = 1 << 30
+_MAX_LENGTH_BYTES: Final = 5  # of a varint of 32 bits
 _UNSUPPORTED: Final = {"M": "DATETIME", "m": "TIMEDELTA", "g": "LONGDOUBLE", "G": "CLONGDOUBLE"}
 _REFUSED: Final = "Cannot parse tensor from proto: "
 
@@ -221,18 +222,11 @@ def _cut_strings(content: bytes, count: int) -> list[bytes]:
     lengths: list[int] = []
     at = 0
     while len(lengths) < count:
-        length = 0
-        for shift in range(0, 35, 7):
-            if at == len(content):
-                raise InvalidArgumentError(f"{_REFUSED}its content ends among the lengths of {count} strings")
-            byte = content[at]
-            at += 1
-            length |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                break
-        else:
-            raise InvalidArgumentError(f"{_REFUSED}the length of string {len(lengths)} is no number")
-        lengths.append(length & 0xFFFF_FFFF)
+        found = read_varint(content, at, _MAX_LENGTH_BYTES)
+        if found is None:
+            raise InvalidArgumentError(f"{_REFUSED}the length of string {len(lengths)} is not a number")
+        lengths.append(found[0] & 0xFFFF_FFFF)
+        at = found[1]
     if sum(lengths) != len(content) - at:
         raise InvalidArgumentError(
             f"{_REFUSED}expected {sum(lengths)} bytes of strings in its content but got {len(content) - at}"

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tfrkit import _core
+from tfrkit.model.wire import read_varint
 
 __all__ = ["Sample", "describe"]
 
@@ -224,28 +225,16 @@ def _fields(data: bytes) -> list[tuple[int, int, int]] | None:
     """Walk the fields of a message: (number, wire type, value or length); None if it is none."""
     fields, at = [], 0
     while at < len(data):
-        tag, at = _varint(data, at)
+        tag, at = read_varint(data, at) or (0, at)
         number, wire = tag >> 3, tag & 7
         value = 0
         if wire in (0, 2):
-            value, at = _varint(data, at)
+            value, at = read_varint(data, at) or (0, len(data) + 1)
         at += value if wire == 2 else {0: 0, 1: 8, 5: 4}.get(wire, len(data) + 1)
         if number < 1 or at > len(data):
             return None
         fields.append((number, wire, value))
     return fields
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Read a varint: (value, position behind it). What is cut or too long has its end behind the data."""
-    value = 0
-    for place in range(10):
-        if at + place >= len(data):
-            break
-        value |= (data[at + place] & 0x7F) << 7 * place
-        if data[at + place] < 0x80:
-            return value, at + place + 1
-    return 0, len(data) + 1
 
 
 def _is_tensor(fields: list[tuple[int, int, int]]) -> bool:

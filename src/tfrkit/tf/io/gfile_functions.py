@@ -1,11 +1,14 @@
-"""Files and folders by TensorFlow's names and with its errors: `tf.io.gfile`, on local files.
+"""The functions of `tf.io.gfile` and `tf.compat.v1.gfile`, with TensorFlow's errors, on local files.
 
-Paths are str, bytes or PathLike. Names of files come in the order in which the operating system gives them.
+Paths are str, bytes or PathLike. Directory listings are in the operating system's order.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import inspect
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,18 +22,18 @@ from tfrkit.stores.scheme import check_local, is_url
 __all__ = [
     "FileStatistics", "any_path_text", "copy", "copy_v1", "delete_recursively", "exists", "exists_v1",
     "get_registered_schemes", "glob", "glob_v1", "isdir", "isdir_v1", "join", "listdir", "listdir_v1", "makedirs",
-    "makedirs_v1", "mkdir", "mkdir_v1", "path_text", "remove", "remove_v1", "rename", "rename_v1", "rmtree", "stat",
-    "stat_v1", "walk", "walk_v1",
+    "makedirs_v1", "mkdir", "mkdir_v1", "os_errors", "path_text", "remove", "remove_v1", "rename", "rename_v1",
+    "rmtree", "stat", "stat_v1", "walk", "walk_v1",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What is known of a file.
+    """Size, time and kind of a file.
 
     Attributes:
-        length: bytes.
-        mtime_nsec: when it was changed, in nanoseconds since 1970, of which whole seconds are known.
+        length: size in bytes.
+        mtime_nsec: time of the last change in nanoseconds since 1970, cut to whole seconds.
         is_directory: whether it is a folder.
     """
 
@@ -39,11 +42,22 @@ class FileStatistics:
     is_directory: bool
 
 
+@contextlib.contextmanager
+def os_errors(path: str) -> Iterator[None]:
+    """Turn an OSError within into the error that TensorFlow has for it."""
+    try:
+        yield
+    except OpError:
+        raise
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
 def path_text(path: Any) -> str:
-    """Give the path of a local file as text.
+    """Return the path of a local file as str.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a path.
         UnimplementedError: it is a URL.
 
     >>> path_text(b"/a/b")
@@ -53,10 +67,10 @@ def path_text(path: Any) -> str:
 
 
 def any_path_text(path: Any) -> str:
-    """Give a path or URL as text.
+    """Return a path or URL as str.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a path.
     """
     if isinstance(path, os.PathLike):
         path = os.fspath(path)
@@ -66,48 +80,48 @@ def any_path_text(path: Any) -> str:
 
 
 def exists(path: Any) -> bool:
-    """Whether there is a file or folder of that name."""
+    """Return whether a file or folder exists."""
     return os.path.exists(path_text(path))
 
 
 def isdir(path: Any) -> bool:
-    """Whether there is a folder of that name; there is none behind a URL, as in TensorFlow."""
+    """Return whether a path is a folder; a URL never is, as in TensorFlow."""
     return os.path.isdir(any_path_text(path)) and not is_url(any_path_text(path))
 
 
 def listdir(path: Any) -> list[str]:
-    """Names of what is in a folder.
+    """Return the names of the entries of a folder.
 
     Raises:
-        NotFoundError: there is no such folder.
+        NotFoundError: the folder does not exist.
     """
     folder = any_path_text(path)
     if not isdir(folder):
         raise NotFoundError(f"Could not find directory {folder}", path=folder)
-    with _told(folder):
+    with os_errors(folder):
         return os.listdir(folder)
 
 
 def glob(pattern: Any) -> list[str]:
-    """Paths that match a pattern, or one of several; see `glob_files`."""
+    """Return the paths that match a pattern, or one of several; see `glob_files`."""
     patterns = [pattern] if isinstance(pattern, (str, bytes)) else list(pattern)
     return [path for one in patterns for path in match_files(path_text(one))]
 
 
 def mkdir(path: Any) -> None:
-    """Make a folder, if there is nothing of that name.
+    """Make a folder, unless the path exists.
 
     Raises:
-        NotFoundError: the folder it is to be in is not there.
+        NotFoundError: the parent folder does not exist.
     """
     folder = path_text(path)
     if not os.path.exists(folder):
-        with _told(folder):
+        with os_errors(folder):
             os.mkdir(folder)
 
 
 def makedirs(path: Any) -> None:
-    """Make a folder and those it is in, where they are not there.
+    """Make a folder and its parents where they do not exist.
 
     Raises:
         FailedPreconditionError: one of them is a file.
@@ -118,7 +132,7 @@ def makedirs(path: Any) -> None:
         part = "/".join(parts[:count])
         if part and os.path.exists(part) and not os.path.isdir(part):
             raise FailedPreconditionError(f"{part} is not a directory", path=part)
-    with _told(folder):
+    with os_errors(folder):
         os.makedirs(folder, exist_ok=True)
 
 
@@ -126,24 +140,24 @@ def remove(path: Any) -> None:
     """Remove a file.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: it does not exist.
         FailedPreconditionError: it is a folder.
     """
     name = path_text(path)
-    with _told(name):
+    with os_errors(name):
         os.remove(name)
 
 
 def rmtree(path: Any) -> None:
-    """Remove a folder with all that is in it, or a file.
+    """Remove a folder with everything in it, or a file.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: it does not exist.
     """
     name = path_text(path)
     if not os.path.lexists(name):
         raise NotFoundError(f"{name} not found", path=name)
-    with _told(name):
+    with os_errors(name):
         if os.path.isdir(name) and not os.path.islink(name):
             shutil.rmtree(name)
         else:
@@ -151,15 +165,15 @@ def rmtree(path: Any) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Give a file another name.
+    """Rename a file.
 
     Raises:
-        AlreadyExistsError: there is one of the new name, and it is not said to overwrite it.
-        NotFoundError: there is none of the old name.
+        AlreadyExistsError: the new path exists, and `overwrite` is False.
+        NotFoundError: the old path does not exist.
     """
     source, target = path_text(src), path_text(dst)
     _check_free(target, overwrite)
-    with _told(source):
+    with os_errors(source):
         os.replace(source, target)
 
 
@@ -167,27 +181,27 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Copy a file.
 
     Raises:
-        AlreadyExistsError: there is one of the new name, and it is not said to overwrite it.
-        NotFoundError: there is none of the old name, or no folder for the new one.
+        AlreadyExistsError: the target exists, and `overwrite` is False.
+        NotFoundError: the source, or the folder of the target, does not exist.
     """
     source, target = path_text(src), path_text(dst)
     _check_free(target, overwrite)
-    with _told(source):
+    with os_errors(source):
         if os.path.isdir(source):
             raise from_os_error(OSError(errno.EINVAL, ""), target)
         file = open(source, "rb")  # noqa: SIM115
-    with file, _told(target), open(target, "wb") as made:
+    with file, os_errors(target), open(target, "wb") as made:
         shutil.copyfileobj(file, made)
 
 
 def stat(path: Any) -> FileStatistics:
-    """Size, time of the last change, and kind of a file.
+    """Return size, time of the last change, and kind of a file.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: it does not exist.
     """
     name = path_text(path)
-    with _told(name):
+    with os_errors(name):
         found = os.stat(name)
     return FileStatistics(found.st_size, int(found.st_mtime) * 10**9, os.path.isdir(name))
 
@@ -195,11 +209,11 @@ def stat(path: Any) -> FileStatistics:
 def walk(
     top: Any, topdown: bool = True, onerror: Callable[[OpError], Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Go through a folder and all below it.
+    """Walk through a folder and all below it.
 
     Args:
-        top: where to begin.
-        topdown: give a folder before those in it.
+        top: the folder to start with.
+        topdown: yield a folder before its subfolders.
         onerror: called with the error if a folder cannot be read.
 
     Yields:
@@ -223,7 +237,7 @@ def walk(
 
 
 def join(path: Any, *paths: Any) -> str:
-    """Join parts of a path; an absolute part begins anew.
+    """Join parts of a path; an absolute part replaces those before it.
 
     >>> join("a", "b", "c"), join("a", "/b")
     ('a/b/c', '/b')
@@ -232,84 +246,35 @@ def join(path: Any, *paths: Any) -> str:
 
 
 def get_registered_schemes() -> list[str]:
-    """What paths may begin with before `://`: nothing but local files here."""
+    """Return the schemes that paths may have: only the empty one, of local files."""
     return [""]
 
 
-def exists_v1(filename: Any) -> bool:
-    """`exists` with the argument of TensorFlow 1."""
-    return exists(filename)
+def _renamed(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
+    """Give the first arguments of a function the names that TensorFlow 1 has for them."""
+    arguments = dict(zip(names, inspect.signature(function).parameters, strict=False))
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        return function(*args, **{arguments.get(name, name): value for name, value in given.items()})
+
+    return call
 
 
-def isdir_v1(dirname: Any) -> bool:
-    """`isdir` with the argument of TensorFlow 1."""
-    return isdir(dirname)
-
-
-def listdir_v1(dirname: Any) -> list[str]:
-    """`listdir` with the argument of TensorFlow 1."""
-    return listdir(dirname)
-
-
-def glob_v1(filename: Any) -> list[str]:
-    """`glob` with the argument of TensorFlow 1."""
-    return glob(filename)
-
-
-def mkdir_v1(dirname: Any) -> None:
-    """`mkdir` with the argument of TensorFlow 1."""
-    mkdir(dirname)
-
-
-def makedirs_v1(dirname: Any) -> None:
-    """`makedirs` with the argument of TensorFlow 1."""
-    makedirs(dirname)
-
-
-def remove_v1(filename: Any) -> None:
-    """`remove` with the argument of TensorFlow 1."""
-    remove(filename)
-
-
-def delete_recursively(dirname: Any) -> None:
-    """`rmtree` with the argument of TensorFlow 1."""
-    rmtree(dirname)
-
-
-def rename_v1(oldname: Any, newname: Any, overwrite: bool = False) -> None:
-    """`rename` with the arguments of TensorFlow 1."""
-    rename(oldname, newname, overwrite)
-
-
-def copy_v1(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
-    """`copy` with the arguments of TensorFlow 1."""
-    copy(oldpath, newpath, overwrite)
-
-
-def stat_v1(filename: Any) -> FileStatistics:
-    """`stat` with the argument of TensorFlow 1."""
-    return stat(filename)
-
-
-def walk_v1(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
-    """`walk` with the arguments of TensorFlow 1."""
-    return walk(top, in_order)
+exists_v1 = _renamed(exists, "filename")
+isdir_v1 = _renamed(isdir, "dirname")
+listdir_v1 = _renamed(listdir, "dirname")
+glob_v1 = _renamed(glob, "filename")
+mkdir_v1 = _renamed(mkdir, "dirname")
+makedirs_v1 = _renamed(makedirs, "dirname")
+remove_v1 = _renamed(remove, "filename")
+delete_recursively = _renamed(rmtree, "dirname")
+rename_v1 = _renamed(rename, "oldname", "newname")
+copy_v1 = _renamed(copy, "oldpath", "newpath")
+stat_v1 = _renamed(stat, "filename")
+walk_v1 = _renamed(walk, "top", "in_order")
 
 
 def _check_free(target: str, overwrite: bool) -> None:
     if not overwrite and os.path.exists(target):
         raise AlreadyExistsError("file already exists", path=target)
-
-
-class _told:  # noqa: N801 (it is used as a statement)
-    """Turn an OSError within into the error that TensorFlow has for it."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, OpError):
-            raise from_os_error(error, self._path) from error

@@ -1,15 +1,14 @@
-"""GFile: a local file under TensorFlow's interface. It is opened when it is first read or written, not before."""
+"""GFile: a local file with TensorFlow's interface, opened at the first read or write."""
 
 from __future__ import annotations
 
 import io
 import os
-from functools import partial
 from typing import Any, Final, Self
 
-from tfrkit.errors import InvalidArgumentError, OpError, OutOfRangeError, PermissionDeniedError, from_os_error
+from tfrkit.errors import InvalidArgumentError, OutOfRangeError, PermissionDeniedError
 from tfrkit.stores.scheme import check_local
-from tfrkit.tf.io.gfile_functions import any_path_text, stat
+from tfrkit.tf.io.gfile_functions import any_path_text, os_errors, stat
 
 __all__ = ["FastGFile", "GFile"]
 
@@ -19,10 +18,10 @@ _WRITING: Final = ("a", "w", "r+", "a+", "w+")
 
 
 class GFile:
-    """A file that is read, written or both.
+    """A file to read, to write, or both.
 
-    Text is UTF-8; with "b" in the mode it is bytes. Reading lines leaves carriage returns out. After `close` it can be
-    used again, from its beginning. Not for several threads at once.
+    Text is UTF-8; a "b" in the mode means bytes. Reading lines drops carriage returns. After `close` the file can be
+    used again, from its start. Not thread-safe.
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
@@ -33,7 +32,7 @@ class GFile:
             mode: "r", "w", "a", "r+", "w+" or "a+", with a "b" for bytes.
 
         Raises:
-            InvalidArgumentError: it is another mode.
+            InvalidArgumentError: the mode is not one of these.
         """
         self._name = name
         self._path = any_path_text(name)
@@ -58,19 +57,21 @@ class GFile:
         return self._mode
 
     def read(self, n: int = -1) -> Any:
-        """Read at most so many bytes, all by default.
+        """Read at most `n` bytes, all by default.
 
         Raises:
-            NotFoundError: there is no such file.
+            NotFoundError: the file does not exist.
             PermissionDeniedError: it was opened for writing.
         """
         file = self._to_read()
-        return self._given(self._told(lambda: file.read(None if n < 0 else n)))
+        with os_errors(self._path):
+            return self._given(file.read(None if n < 0 else n))
 
     def readline(self) -> Any:
-        """Read one line with its end; nothing is left if there is none."""
+        """Read one line with its line end; empty at the end of the file."""
         file = self._to_read()
-        return self._given(self._told(file.readline).replace(b"\r", b""))
+        with os_errors(self._path):
+            return self._given(file.readline().replace(b"\r", b""))
 
     def readlines(self) -> list[Any]:
         """Read all lines."""
@@ -90,14 +91,15 @@ class GFile:
             file_content = file_content.encode()
         elif not isinstance(file_content, (bytes, bytearray, memoryview)):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
-        self._told(lambda: file.write(file_content))
+        with os_errors(self._path):
+            file.write(file_content)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """Go to a place: from the beginning (0), from here (1) or from the end (2).
+        """Move to an offset from the start (0), from here (1) or from the end (2).
 
         Raises:
-            OutOfRangeError: it is behind the end.
-            InvalidArgumentError: it is before the beginning, or `whence` is another number.
+            OutOfRangeError: it is after the end.
+            InvalidArgumentError: it is before the start, or `whence` is another number.
         """
         file = self._to_read()
         if offset is None and position is None:
@@ -115,35 +117,37 @@ class GFile:
         file.seek(place)
 
     def tell(self) -> int:
-        """Where it stands."""
+        """Return the current position."""
         if self._reads:
             return self._to_read().tell()
         return self._to_write().tell()
 
     def size(self) -> int:
-        """How many bytes the file has."""
+        """Return the size of the file in bytes."""
         return stat(self._path).length
 
     def seekable(self) -> bool:
-        """True."""
+        """Return True: local files can be sought."""
         return True
 
     def flush(self) -> None:
-        """Write out what is still in memory."""
+        """Write buffered data to the file."""
         if self._output is not None:
-            self._told(self._output.flush)
+            with os_errors(self._path):
+                self._output.flush()
 
     def close(self) -> None:
-        """Write out what is still in memory, and let the file go."""
+        """Write buffered data, and close the file."""
         output, self._output = self._output, None
         given, self._input = self._input, None
         if given is not None:
             given.close()
         if output is not None:
-            self._told(output.close)
+            with os_errors(self._path):
+                output.close()
 
     def next(self) -> Any:
-        """The next line."""
+        """Return the next line."""
         return self.__next__()
 
     def __enter__(self) -> Self:
@@ -169,19 +173,12 @@ class GFile:
     def _given(self, data: bytes) -> Any:
         return data if self._binary else data.decode()
 
-    def _told(self, action: Any) -> Any:
-        try:
-            return action()
-        except OpError:
-            raise
-        except OSError as error:
-            raise from_os_error(error, self._path) from error
-
     def _to_read(self) -> io.BufferedReader:
         if self._input is None:
             if not self._reads:
                 raise PermissionDeniedError("File isn't open for reading")
-            self._input = self._told(partial(open, check_local(self._path), "rb"))
+            with os_errors(self._path):
+                self._input = open(check_local(self._path), "rb")  # noqa: SIM115
         return self._input
 
     def _to_write(self) -> io.BufferedWriter:
@@ -189,11 +186,12 @@ class GFile:
             if not self._writes:
                 raise PermissionDeniedError("File isn't open for writing")
             append = "a" in self._mode
-            self._output = self._told(partial(open, check_local(self._path), "ab" if append else "wb"))
+            with os_errors(self._path):
+                self._output = open(check_local(self._path), "ab" if append else "wb")  # noqa: SIM115
             if append:
                 self._output.seek(0, os.SEEK_END)
         return self._output
 
 
 class FastGFile(GFile):
-    """TensorFlow 1's name of it."""
+    """TensorFlow 1's name of GFile."""

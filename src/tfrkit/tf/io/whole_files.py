@@ -5,52 +5,48 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.glob_files import glob_files
 from tfrkit.stores.scheme import check_local
+from tfrkit.tf.io.gfile_functions import os_errors
 from tfrkit.tf.ops.strings.string_values import flat_strings, scalar_string, shape_text, strings_of
 
 __all__ = ["matching_files", "read_file", "write_file"]
 
 
 def read_file(filename: Any) -> bytes:
-    """Give all bytes of a file.
+    """Return all bytes of a file.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: it does not exist.
         FailedPreconditionError: it is a folder.
         InvalidArgumentError: there are several names.
     """
     path = _path(filename, "ReadFile")
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise from_os_error(error, path) from error
+    with os_errors(path), open(path, "rb") as file:
+        return file.read()
 
 
 def write_file(filename: Any, contents: Any) -> None:
-    """Write a file, making the folders it needs.
+    """Write a file, and make its folders where they do not exist.
 
     Raises:
-        FailedPreconditionError: there is a folder of that name.
+        FailedPreconditionError: the path is a folder.
         InvalidArgumentError: there are several names, or several strings.
     """
     path = _path(filename, "WriteFile")
     data = scalar_string(contents, "Contents tensor must be scalar, but had shape: ")
     folder = os.path.dirname(path)
-    try:
+    with os_errors(path):
         if folder:
             os.makedirs(folder, exist_ok=True)
         with open(path, "wb") as file:
             file.write(data)
-    except OSError as error:
-        raise from_os_error(error, path) from error
 
 
 def matching_files(pattern: Any) -> BytesColumn:
-    """Give the names of files that match one of some patterns, sorted; see `glob_files` for what a pattern is.
+    """Return the sorted names of the files that match one of the patterns; see `glob_files` for their syntax.
 
     Raises:
         InvalidArgumentError: the patterns have more than one dimension.

@@ -10,7 +10,13 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.tf.ops.strings.string_values import flat_strings, shape_text, strings_of, with_flat
+from tfrkit.tf.ops.strings.string_values import (
+    flat_strings,
+    shape_text,
+    strings_of,
+    tensor_strings,
+    with_flat,
+)
 from tfrkit.values.to_array import to_array
 
 __all__ = ["join", "reduce_join", "reduce_join_v1"]
@@ -72,7 +78,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     between = _separator(separator)
     if isinstance(inputs, Ragged):
         return _reduce_ragged(inputs, axis, separator)
-    column = strings_of(_typed(inputs), "ReduceJoin")
+    column = tensor_strings(inputs, "ReduceJoin")
     rank = len(column.shape)
     axes = (
         list(range(rank))[::-1]
@@ -112,11 +118,6 @@ def reduce_join_v1(
     """
     where = reduction_indices if axis is None else axis
     return reduce_join(inputs, where, bool(keep_dims or keepdims), separator)
-
-
-def _typed(value: Any) -> Any:
-    """Numbers in lists as a tensor, which is refused as one."""
-    return value if isinstance(value, (bytes, str, BytesColumn)) else to_array(value)
 
 
 def _separator(value: Any) -> bytes:

@@ -15,8 +15,9 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
-from tfrkit.tf.ops.strings.string_values import check_choice, flat_strings, strings_of, with_flat
+from tfrkit.tf.ops.strings.string_values import check_choice, flat_strings, tensor_strings, with_flat
 from tfrkit.tf.ops.strings.strings import nest
+from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
 __all__ = [
@@ -132,12 +133,9 @@ def unicode_encode(
     if codes.ndim == 0:
         raise ValueError("input_tensor's rank must be at least 1.")
     if codes.dtype != np.int32:
-        name = {"float32": "float", "float64": "double", "object": "string"}.get(
-            codes.dtype.name, codes.dtype.name
-        )
         raise InvalidArgumentError(
             "cannot compute UnicodeEncode as input #0(zero-based) was expected to be a int32 tensor but is a "
-            f"{name} tensor"
+            f"{kernel_name(codes.dtype)} tensor"
         )
     rows = codes.reshape(int(np.prod(codes.shape[:-1], dtype=np.int64)), codes.shape[-1]).tolist()
     made = [_encode(row, output_encoding, errors, replacement_char) for row in rows]
@@ -152,7 +150,7 @@ def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: 
     if isinstance(input, Ragged):
         codes, offsets = _decoded(input.flat_values, encoding, errors, replacement, control)
         return with_flat(input, codes), with_flat(input, offsets)
-    column = strings_of(_typed(input), "UnicodeDecode")
+    column = tensor_strings(input, "UnicodeDecode")
     rows = [_repaired(text, codec, errors, replacement, control) for text in flat_strings(column)]
     flat = np.array([code for row, _ in rows for code in row], np.int32)
     starts = np.array([start for _, row in rows for start in row], np.int64)
@@ -162,17 +160,11 @@ def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: 
     return nest(flat, splits, column.shape), nest(starts, splits, column.shape)
 
 
-def _typed(value: Any) -> Any:
-    """Numbers in lists as a tensor, which is refused as one."""
-    return value if isinstance(value, (bytes, str, BytesColumn)) else to_array(value)
-
-
 def _codec(encoding: Any) -> str:
     try:
-        name = codecs.lookup(encoding).name
+        return codecs.lookup(encoding).name
     except (LookupError, TypeError):
         raise InvalidArgumentError(f"Could not create converter for input encoding: {encoding}") from None
-    return {"utf-16": "utf-16", "utf-32": "utf-32"}.get(name, name)
 
 
 def _repaired(

@@ -16,9 +16,11 @@ from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.ragged import Ragged
 from tfrkit.values.operands import kernel_name
 from tfrkit.values.strings import as_strings
+from tfrkit.values.to_array import to_array
 
 __all__ = [
-    "check_choice", "flat_strings", "map_strings", "scalar_string", "shape_text", "strings_of", "with_flat",
+    "check_choice", "flat_strings", "map_strings", "scalar_string", "shape_text", "strings_of",
+    "tensor_strings", "with_flat",
 ]  # fmt: skip
 
 
@@ -54,6 +56,11 @@ def strings_of(value: Any, op: str = "") -> BytesColumn:
             f"Tensor conversion requested dtype string for Tensor with dtype {dtype_name(value.dtype)}"
         )
     return as_strings(value)
+
+
+def tensor_strings(value: Any, op: str) -> BytesColumn:
+    """The same of an operation whose kernel also refuses lists of numbers, as tensors of numbers."""
+    return strings_of(value if isinstance(value, (bytes, str, BytesColumn)) else to_array(value), op)
 
 
 def map_strings(

@@ -22,6 +22,7 @@ from tfrkit.tf.ops.strings.string_values import (
     strings_of,
     with_flat,
 )
+from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
 __all__ = ["WHITE", "bytes_split", "length", "lower", "nest", "strip", "substr", "upper"]
@@ -189,11 +190,8 @@ def _flat(value: Any) -> Any:
 def _positions(value: Any) -> npt.NDArray[Any]:
     array = to_array(value)
     if array.dtype not in (np.int32, np.int64):
-        name = {"float32": "float", "float64": "double", "object": "string"}.get(
-            array.dtype.name, array.dtype.name
-        )
         raise InvalidArgumentError(
-            f"Value for attr 'T' of {name} is not in the list of allowed values: int32, int64"
+            f"Value for attr 'T' of {kernel_name(array.dtype)} is not in the list of allowed values: int32, int64"
         )
     return array
 
