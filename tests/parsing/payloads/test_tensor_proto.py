@@ -152,7 +152,7 @@ def test_every_form_that_a_tensor_may_have(data, dtype, expected):
         (
             message(STRING, 2, tensor_content=b"\1"),
             "string",
-            "Cannot parse tensor from proto: its content ends",
+            "Cannot parse tensor from proto: the length of string 1 is cut off",
         ),
         (
             message(STRING, 1, tensor_content=b"\1ab"),

@@ -224,7 +224,9 @@ def _cut_strings(content: bytes, count: int) -> list[bytes]:
     while len(lengths) < count:
         found = read_varint(content, at, _MAX_LENGTH_BYTES)
         if found is None:
-            raise InvalidArgumentError(f"{_REFUSED}the length of string {len(lengths)} is not a number")
+            raise InvalidArgumentError(
+                f"{_REFUSED}the length of string {len(lengths)} is cut off or not a number"
+            )
         lengths.append(found[0] & 0xFFFF_FFFF)
         at = found[1]
     if sum(lengths) != len(content) - at:
