@@ -1,4 +1,4 @@
-"""tf.train.Checkpoint and CheckpointManager, for iterators: they save where an iterator stands, and go back there.
+"""tf.train.Checkpoint and CheckpointManager, for iterators: they save and restore the positions of iterators.
 
 There are no variables here; the format is tfrkit's own (see `tf/data/checkpoint_files.py`), the calls are TensorFlow's.
 """
@@ -6,7 +6,8 @@ There are no variables here; the format is tfrkit's own (see `tf/data/checkpoint
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,16 @@ import numpy as np
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.engine.iterator import DatasetIterator
 from tfrkit.errors import InvalidArgumentError, NotFoundError
-from tfrkit.tf.data.checkpoint_files import Checkpoints, read_states, write_states
+from tfrkit.tf.data.checkpoint_files import (
+    Checkpoints,
+    checkpoint_exists,
+    read_states,
+    remove_checkpoint,
+    write_states,
+)
 from tfrkit.tf.tensors.tensor import Tensor
 
-__all__ = ["Checkpoint", "CheckpointOptions"]
+__all__ = ["Checkpoint", "CheckpointManager", "CheckpointOptions"]
 
 
 class CheckpointOptions:
@@ -39,8 +46,8 @@ class Checkpoint:
     """
 
     _objects: dict[str, Any]
-    _counter: int | None  # of checkpoints that were saved; None until somebody counts
-    _pending: LoadStatus | None  # of the last restored, for objects that are still to come
+    _counter: int | None  # of saved checkpoints; None until it is first asked for
+    _pending: LoadStatus | None  # of the last restored checkpoint, for objects that are added later
 
     def __init__(self, root: Any = None, **objects: Any) -> None:
         super().__setattr__("_objects", {})
@@ -54,7 +61,7 @@ class Checkpoint:
             setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Add an object; one that the last restored checkpoint knows goes to where it stood."""
+        """Add an object, and restore it if the last restored checkpoint has its state."""
         super().__setattr__(name, value)
         if not name.startswith("_") and _is_trackable(value):
             self._objects[name] = value
@@ -63,13 +70,13 @@ class Checkpoint:
 
     @property
     def save_counter(self) -> Tensor:
-        """How many checkpoints were saved."""
+        """Number of saved checkpoints."""
         number = self._counter or 0
         super().__setattr__("_counter", number)
         return Tensor(np.int64(number))
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
-        """Save a checkpoint, numbered from 1, and note it as the latest of its folder.
+        """Save a checkpoint, numbered from 1, and record it as the latest of its folder.
 
         Returns:
             Its path: the prefix and the number.
@@ -92,10 +99,10 @@ class Checkpoint:
         return path
 
     def read(self, save_path: Any, options: Any = None) -> LoadStatus:
-        """Go to where the iterators stood in a checkpoint.
+        """Restore the iterators to their positions in a checkpoint.
 
         Returns:
-            Something that can be asked whether everything was restored.
+            A status with assertions about what was restored.
 
         Raises:
             NotFoundError: there is no such checkpoint, or an iterator is of another dataset.
@@ -108,7 +115,7 @@ class Checkpoint:
         return status
 
     def restore(self, save_path: Any, options: Any = None) -> LoadStatus:
-        """The same, and go on with the numbers of checkpoints; None restores nothing."""
+        """Read a checkpoint and continue its numbering; None restores nothing."""
         if save_path is None:
             return LoadStatus(self, None, {}, None)
         self.save_counter  # noqa: B018  # from now on there is one
@@ -126,7 +133,7 @@ class Checkpoint:
         return status
 
     def sync(self) -> None:
-        """Nothing: a checkpoint is written when `save` returns."""
+        """Do nothing: a checkpoint is written when `save` returns."""
 
     def _iterators(self) -> dict[str, DatasetIterator]:
         found: dict[str, DatasetIterator] = {}
@@ -148,7 +155,7 @@ class LoadStatus:
         self.counter = counter
         self._owner = owner
         self._path = path
-        self._left = dict(states)  # what no object was found for
+        self._left = dict(states)  # states without an object so far
         self._matched: set[str] = set()
         self._counted = owner._counter is not None  # noqa: SLF001
 
@@ -202,14 +209,126 @@ class LoadStatus:
         return self
 
     def expect_partial(self) -> LoadStatus:
-        """Nothing: what is missing causes no warning."""
+        """Do nothing: what is missing causes no warning."""
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Nothing: it has been restored."""
+        """Do nothing: it has been restored."""
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Nothing: it has been restored."""
+        """Do nothing: it has been restored."""
+
+
+class CheckpointManager:
+    """Save checkpoints of one object in a folder, and remove the oldest.
+
+    Args:
+        checkpoint: what is saved.
+        directory: the folder; checkpoints that are there already are known.
+        max_to_keep: how many to keep; None for all.
+        keep_checkpoint_every_n_hours: one checkpoint in this time is never removed.
+        checkpoint_name: prefix of the file names.
+        step_counter: converts to the number of the step, for `checkpoint_interval`.
+        checkpoint_interval: save only if this number of steps has passed since the last time.
+        init_fn: called by `restore_or_initialize` if there is no checkpoint.
+
+    Raises:
+        ValueError: `max_to_keep` is not positive, or there is an interval without a counter.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        directory: Any,
+        max_to_keep: int | None,
+        keep_checkpoint_every_n_hours: float | None = None,
+        checkpoint_name: str = "ckpt",
+        step_counter: Any = None,
+        checkpoint_interval: int | None = None,
+        init_fn: Callable[[], Any] | None = None,
+        last_checkpoint_step: int | None = None,
+    ) -> None:
+        if max_to_keep is not None and max_to_keep <= 0:
+            raise ValueError(f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}.")
+        if checkpoint_interval is not None and step_counter is None:
+            raise ValueError("`step_counter` should be passed if `checkpoint_interval` is not None.")
+        self.checkpoint = checkpoint
+        self.directory = os.fspath(directory)
+        self.checkpoint_interval = checkpoint_interval
+        self._keep = max_to_keep
+        self._hours = keep_checkpoint_every_n_hours
+        self._name = checkpoint_name
+        self._step_counter = step_counter
+        self._last_step = last_checkpoint_step
+        self._init = init_fn
+        known = Checkpoints.read(self.directory) or Checkpoints()
+        now = time.time()
+        times = known.times if len(known.times) == len(known.paths) else [now] * len(known.paths)
+        pairs = [pair for pair in zip(known.paths, times, strict=True) if checkpoint_exists(pair[0])]
+        self._saved: dict[str, float] = dict(pairs)
+        self._latest = known.latest
+        self._preserved = known.last_preserved if known.last_preserved is not None else now
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """Path of the last checkpoint, or None."""
+        return self._latest
+
+    @property
+    def checkpoints(self) -> list[str]:
+        """Paths of the checkpoints that are kept, the oldest first."""
+        return list(self._saved)
+
+    def save(
+        self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
+    ) -> str | None:
+        """Save a checkpoint; None if the interval has not passed.
+
+        Args:
+            checkpoint_number: for its name; by default the number of saves.
+            check_interval: whether the interval counts.
+            options: ignored.
+        """
+        if self.checkpoint_interval is not None and check_interval:
+            step = int(self._step_counter)
+            if self._last_step is not None and step - self._last_step < self.checkpoint_interval:
+                return None
+            self._last_step = step
+        prefix = os.path.join(self.directory, self._name)
+        if checkpoint_number is None:
+            path = self.checkpoint.save(prefix)
+        else:
+            self.checkpoint.count()
+            path = self.checkpoint.write(f"{prefix}-{int(checkpoint_number)}")
+        self._saved.pop(path, None)
+        self._saved[path] = time.time()
+        self._latest = path
+        self._sweep()
+        times = list(self._saved.values())
+        Checkpoints(path, self.checkpoints, times, self._preserved).write(self.directory)
+        return path
+
+    def _sweep(self) -> None:
+        """Remove the oldest, except those that `keep_checkpoint_every_n_hours` preserves."""
+        while self._keep is not None and len(self._saved) > self._keep:
+            path, when = next(iter(self._saved.items()))
+            del self._saved[path]
+            if self._hours is not None and when - self._preserved >= self._hours * 3600:
+                self._preserved = when
+            else:
+                remove_checkpoint(path)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restore the latest checkpoint and return its path; without one, call `init_fn`."""
+        if self._latest is not None:
+            self.checkpoint.restore(self._latest)
+            return self._latest
+        if self._init is not None:
+            self._init()
+        return None
+
+    def sync(self) -> None:
+        """Do nothing: a checkpoint is written when `save` returns."""
 
 
 def _is_trackable(value: Any) -> bool:

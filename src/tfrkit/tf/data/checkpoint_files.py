@@ -1,4 +1,4 @@
-"""Files of checkpoints: where iterators stood, and which checkpoint of a folder is the latest.
+"""Checkpoint files: the states of iterators, and which checkpoint of a folder is the latest.
 
 A checkpoint is one file, `<path>.index`, JSON:
 
@@ -34,12 +34,12 @@ _LINE: Final = re.compile(r"(\w+): (.*)")
 
 
 def write_states(path: str, states: dict[str, Any], counter: int | None) -> None:
-    """Write a checkpoint; folders on the way to it are made.
+    """Write a checkpoint, making its folder.
 
     Args:
         path: without the suffix.
         states: of iterators, by the names of objects.
-        counter: how many checkpoints were saved with this one; None if that is not counted.
+        counter: number of saved checkpoints, this one included; None if that is not counted.
     """
     os.makedirs(os.path.dirname(check_local(path)) or ".", exist_ok=True)
     content = {"tfrkit_checkpoint": _VERSION, "save_counter": counter, "iterators": states}
@@ -50,8 +50,8 @@ def read_states(path: str) -> tuple[dict[str, Any], int | None]:
     """Read a checkpoint.
 
     Raises:
-        NotFoundError: there is none.
-        DataLossError: it is not one of tfrkit's.
+        NotFoundError: it does not exist.
+        DataLossError: tfrkit did not write it.
     """
     try:
         with open(_file_of(path), "rb") as file:
@@ -74,12 +74,12 @@ def read_states(path: str) -> tuple[dict[str, Any], int | None]:
 
 
 def checkpoint_exists(path: str) -> bool:
-    """Whether there is such a checkpoint."""
+    """Return whether a checkpoint exists."""
     return os.path.exists(_file_of(path))
 
 
 def remove_checkpoint(path: str) -> None:
-    """Remove a checkpoint, if it is there."""
+    """Remove a checkpoint, if it exists."""
     if checkpoint_exists(path):
         os.remove(_file_of(path))
 
@@ -96,7 +96,7 @@ class Checkpoints:
         latest: path of the last one, or None.
         paths: of all that are kept, the oldest first.
         times: when they were saved, in seconds; may be empty.
-        last_preserved: when the last one was saved that is never removed; None if nobody said.
+        last_preserved: when the last one was saved that is never removed; None if not known.
     """
 
     latest: str | None = None
@@ -116,27 +116,23 @@ class Checkpoints:
 
     @classmethod
     def read(cls, folder: str, name: str | None = None) -> Checkpoints | None:
-        """Read the list, None if there is none that can be read, as in TensorFlow."""
+        """Read the list; None if it is missing or cannot be read, as in TensorFlow."""
         try:
+            found: dict[str, list[Any]] = {}
             with open(os.path.join(folder, name or _LIST), encoding="utf-8") as file:
-                found = [match.groups() for match in map(_LINE.match, file) if match]
-            made = cls()
-            for key, value in found:
-                if key == "model_checkpoint_path":
-                    made.latest = os.path.join(folder, json.loads(value))
-                elif key == "all_model_checkpoint_paths":
-                    made.paths.append(os.path.join(folder, json.loads(value)))
-                elif key == "all_model_checkpoint_timestamps":
-                    made.times.append(float(value))
-                elif key == "last_preserved_timestamp":
-                    made.last_preserved = float(value)
+                for key, value in (match.groups() for match in map(_LINE.match, file) if match):
+                    path = key.endswith(("path", "paths"))
+                    read = os.path.join(folder, json.loads(value)) if path else float(value)
+                    found.setdefault(key, []).append(read)
         except (OSError, ValueError, TypeError, RecursionError):
             return None
-        return made
+        latest = found.get("model_checkpoint_path", [None])
+        paths, times = (found.get(f"all_model_checkpoint_{kind}", []) for kind in ("paths", "timestamps"))
+        return cls(latest[-1], paths, times, found.get("last_preserved_timestamp", [None])[-1])
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """The path of the last checkpoint that was saved in a folder, None if there is none."""
+    """Return the path of the last checkpoint saved in a folder, or None."""
     found = Checkpoints.read(os.fspath(checkpoint_dir), latest_filename)
     if found is None or found.latest is None or not checkpoint_exists(found.latest):
         return None

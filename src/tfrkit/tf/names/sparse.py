@@ -6,7 +6,7 @@ from typing import Final
 
 from tfrkit.tf.entry import Absent, Entry, Raw
 
-_BOTH: Final = "fill_empty_rows reorder reset_shape reshape retain to_indicator transpose"
+_BOTH: Final = "reorder reset_shape reshape retain to_indicator"
 _DENSE: Final = Absent(
     "Make arrays first: tf.sparse.to_dense(a), then tf.add, tf.maximum, tf.reduce_sum and the like. For functions of "
     "the stored values use tf.sparse.map_values."
@@ -16,13 +16,12 @@ NAMES: Final[dict[str, Entry]] = {
     **{f"sparse.{name} compat.v1.sparse_{name}": f"tf.ops.sparse.sparse:{name}" for name in _BOTH.split()},
     "compat.v1.SparseTensorValue": Raw("tf.tensors.sparse_tensor:SparseTensorValue"),
     "sparse.concat": "tf.ops.sparse.sparse:concat",
-    "compat.v1.sparse.concat compat.v1.sparse_concat": "tf.ops.sparse.sparse:concat_v1",
-    "sparse.expand_dims": "tf.ops.sparse.sparse:expand_dims",
+    "compat.v1.sparse.concat compat.v1.sparse_concat": "tf.v1.old_arguments:sparse_concat",
     "sparse.from_dense": "tf.ops.sparse.sparse:from_dense",
     "sparse.map_values": Raw("tf.tensors.map_values:map_values"),
     "sparse.slice compat.v1.sparse_slice": "tf.ops.sparse.sparse:slice_sparse",
     "sparse.split": "tf.ops.sparse.sparse:split",
-    "compat.v1.sparse.split compat.v1.sparse_split": "tf.ops.sparse.sparse:split_v1",
+    "compat.v1.sparse.split compat.v1.sparse_split": "tf.v1.old_arguments:sparse_split",
     "sparse.to_dense compat.v1.sparse_tensor_to_dense sparse_tensor_to_dense": "tf.ops.sparse.sparse:to_dense",
     "compat.v1.sparse_to_dense": "tf.ops.sparse.sparse:sparse_to_dense",
     "sparse.add sparse.maximum sparse.minimum sparse.reduce_max sparse.reduce_sum": _DENSE,
@@ -30,6 +29,13 @@ NAMES: Final[dict[str, Entry]] = {
     "compat.v1.sparse_reduce_max compat.v1.sparse_reduce_sum": _DENSE,
     "sparse.sparse_dense_matmul compat.v1.sparse_tensor_dense_matmul": Absent(
         "Use tf.linalg.matmul(tf.sparse.to_dense(a), b)."
+    ),
+    "sparse.expand_dims": Absent("Use tf.sparse.reshape with a size of 1 more."),
+    "sparse.fill_empty_rows compat.v1.sparse_fill_empty_rows": Absent(
+        "Use tf.sparse.to_dense with a default_value, or a RaggedTensor, which has empty rows."
+    ),
+    "sparse.transpose compat.v1.sparse_transpose": Absent(
+        "Use tf.sparse.from_dense(tf.transpose(tf.sparse.to_dense(a)))."
     ),
     "sparse.eye": Absent("Use tf.sparse.from_dense(tf.eye(rows, columns))."),
 }

@@ -32,7 +32,7 @@ NAMES: Final[dict[str, Entry]] = {
     "OpError": Raw("errors:OpError"),
     "train.Checkpoint": Raw("tf.data.checkpoint:Checkpoint"),
     "train.CheckpointOptions": Raw("tf.data.checkpoint:CheckpointOptions"),
-    "train.CheckpointManager": Raw("tf.data.checkpoint_manager:CheckpointManager"),
+    "train.CheckpointManager": Raw("tf.data.checkpoint:CheckpointManager"),
     "train.latest_checkpoint": Raw("tf.data.checkpoint_files:latest_checkpoint"),
     "train.string_input_producer": Raw("tf.v1.queues:string_input_producer"),
     "train.match_filenames_once io.match_filenames_once": Raw("tf.v1.queues:match_filenames_once"),

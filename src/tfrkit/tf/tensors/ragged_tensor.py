@@ -13,7 +13,7 @@ import numpy as np
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import RaggedTensorSpec, as_dtype
 from tfrkit.model.ragged import Ragged
-from tfrkit.tf.ops.ragged import ragged_join, ragged_make, ragged_shape
+from tfrkit.tf.ops.ragged import ragged_make, ragged_shape
 from tfrkit.tf.ops.ragged.ragged_index import index_ragged
 from tfrkit.tf.ops.strings.string_values import with_flat
 from tfrkit.tf.tensors.dtype import DType, dtype_of_numpy
@@ -151,9 +151,7 @@ class RaggedTensor(RaggedOperators):
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
         """The numbers of rows of the values of every ragged dimension, outermost first."""
-        return tuple(
-            Tensor(ragged_join.row_splits_to_segment_ids(splits)) for splits in self.ragged.nested_row_splits
-        )
+        return tuple(Tensor(_row_numbers(splits)) for splits in self.ragged.nested_row_splits)
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """Number of entries of the rows of a dimension."""
@@ -169,7 +167,7 @@ class RaggedTensor(RaggedOperators):
 
     def value_rowids(self, name: str | None = None) -> Tensor:
         """The number of its row for each of `values`."""
-        return Tensor(ragged_join.row_splits_to_segment_ids(self.ragged.row_splits))
+        return Tensor(_row_numbers(self.ragged.row_splits))
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
         """How many rows there are."""
@@ -285,6 +283,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(part) for part in value)
     return value
+
+
+def _row_numbers(splits: Any) -> Any:
+    return np.repeat(np.arange(len(splits) - 1, dtype=splits.dtype), np.diff(splits))
 
 
 def _key(key: Any) -> Any:

@@ -11,12 +11,13 @@ from tfrkit.tf.ops.arrays import make, shapes
 from tfrkit.tf.ops.arrays import pad as padding
 from tfrkit.tf.ops.arrays.strided_slice import rearranged
 from tfrkit.tf.ops.math import reduce
+from tfrkit.tf.ops.sparse import sparse
 from tfrkit.values.operands import convert, dtype_of, is_tensor, shape_of, takes_alike
 
 __all__ = [
     "argmax", "argmin", "boolean_mask", "expand_dims", "gather", "ones_like", "pad", "reduce_all", "reduce_any",
     "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "shape", "size",
-    "squeeze", "transpose", "where", "zeros_like",
+    "sparse_concat", "sparse_split", "squeeze", "transpose", "where", "zeros_like",
 ]  # fmt: skip
 
 _reduction = partial(
@@ -45,6 +46,13 @@ pad = with_arguments(padding.pad, "tensor paddings mode name constant_values")
 gather = with_arguments(choosing.gather, "params indices validate_indices name axis batch_dims")
 boolean_mask = with_arguments(choosing.boolean_mask, "tensor mask name axis")
 expand_dims = with_arguments(shapes.expand_dims, "input axis name dim", dim="axis")
+sparse_concat = with_arguments(
+    sparse.concat,
+    "axis sp_inputs name expand_nonconcat_dim concat_dim expand_nonconcat_dims",
+    expand_nonconcat_dim="expand_nonconcat_dims",
+    concat_dim="axis",
+)
+sparse_split = with_arguments(sparse.split, "sp_input num_split axis name split_dim", split_dim="axis")
 
 
 @takes_alike("x", "y")

@@ -1,4 +1,4 @@
-"""Ragged values from Python's lists, and rows that count: ragged.constant and ragged.range."""
+"""Ragged values from nested lists: ragged.constant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
@@ -14,7 +13,7 @@ from tfrkit.model.row_selection import splits_of
 from tfrkit.values.operands import STRING
 from tfrkit.values.to_array import to_array
 
-__all__ = ["constant", "ragged_range"]
+__all__ = ["constant"]
 
 
 def constant(
@@ -68,58 +67,6 @@ def constant(
             )
         inner = _inner_shape(items, rank)
     return _nested(items, rank, inner, dtype, as_dtype(row_splits_dtype))
-
-
-def ragged_range(
-    starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, row_splits_dtype: Any = "int64"
-) -> Ragged:
-    """Make rows of numbers, from each start to each limit by each step.
-
-    Args:
-        starts: first numbers of rows; without limits, the limits of rows that start at 0.
-        limits: where rows end, not included.
-        deltas: the steps.
-        dtype: of the values; by default that of the arguments.
-        row_splits_dtype: int32 or int64.
-
-    Raises:
-        InvalidArgumentError: a step is 0, or the arguments have different lengths.
-
-    >>> ragged_range([1, 3], [4, 5]).to_list()
-    [[1, 2, 3], [3, 4]]
-    """
-    if limits is None:
-        starts, limits = 0, starts
-    given = [to_array(part) for part in (starts, limits, deltas)]
-    typed = [part.dtype for part in (starts, limits, deltas) if isinstance(part, (np.ndarray, np.generic))]
-    common = np.result_type(*(typed or [part.dtype for part in given]))
-    kind = common if dtype is None else as_dtype(dtype)
-    parts = [part.astype(kind) for part in given]
-    sizes = {len(part) for part in parts if part.ndim}
-    if any(part.ndim > 1 for part in parts):
-        raise InvalidArgumentError("starts, limits, and deltas must be scalars or vectors")
-    if len(sizes) > 1:
-        raise InvalidArgumentError("starts, limits, and deltas must have the same shape")
-    count = sizes.pop() if sizes else 1
-    rows = []
-    for start, limit, delta in zip(*(np.broadcast_to(part, count) for part in parts), strict=True):
-        if delta == 0:
-            raise InvalidArgumentError("Requires delta != 0")
-        rows.append(_counted(start, limit, delta))
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    flat = np.concatenate(rows) if rows else np.zeros(0, kind)
-    return Ragged.unchecked(
-        flat.astype(kind, copy=False), splits_of(lengths).astype(as_dtype(row_splits_dtype))
-    )
-
-
-def _counted(start: Any, limit: Any, delta: Any) -> Any:
-    if start.dtype.kind != "f":
-        return np.arange(int(start), int(limit), int(delta), dtype=np.int64).astype(start.dtype)
-    size = int(np.ceil(np.abs((limit - start) / delta))) if (delta > 0) == (limit > start) else 0
-    steps = np.full(size, delta)
-    steps[:1] = start
-    return np.add.accumulate(steps)  # one step after another, as TensorFlow's kernel does
 
 
 def _as_lists(value: Any) -> Any:

@@ -14,9 +14,11 @@ from tfrkit.model.row_selection import splits_of
 
 __all__ = ["index_ragged", "slice_rows", "take_rows"]
 
+_Ints = npt.NDArray[np.int64]
+
 
 def index_ragged(ragged: Ragged, key: Any, uniform: tuple[int | None, ...] = ()) -> Any:
-    """Give what `ragged[key]` is in TensorFlow.
+    """Return what `ragged[key]` is in TensorFlow.
 
     Args:
         ragged: rows.
@@ -26,7 +28,7 @@ def index_ragged(ragged: Ragged, key: Any, uniform: tuple[int | None, ...] = ())
     Raises:
         IndexError, InvalidArgumentError: there is no such row.
         ValueError: one entry is asked of every row, which may have none.
-        TypeError: it is no index.
+        TypeError: it is not an index.
 
     >>> index_ragged(Ragged.from_list([[1, 2], [], [3]]), (slice(None), slice(-1, None))).to_list()
     [[2], [], [3]]
@@ -49,8 +51,9 @@ def slice_rows(ragged: Ragged, part: slice) -> Ragged:
     step = 1 if part.step is None else int(part.step)
     if not step:
         raise InvalidArgumentError("slice step must be non-zero")
-    first = _bound(part.start, lengths, step, 0 if step > 0 else -1)
-    last = _bound(part.stop, lengths, step, 1 if step > 0 else -2)
+    low, high = (np.zeros_like(lengths), lengths) if step > 0 else (np.full_like(lengths, -1), lengths - 1)
+    first = _bound(part.start, lengths, low, high, low if step > 0 else high)
+    last = _bound(part.stop, lengths, low, high, high if step > 0 else low)
     counts = np.maximum(0, -(-(last - first) // step))
     splits = splits_of(counts)
     within = np.arange(splits[-1]) - np.repeat(splits[:-1], counts)
@@ -59,19 +62,15 @@ def slice_rows(ragged: Ragged, part: slice) -> Ragged:
 
 
 def take_rows(values: Any, places: npt.NDArray[Any]) -> Any:
-    """Rows of an array, BytesColumn or Ragged at some places."""
+    """Return the rows of an array, BytesColumn or Ragged at some places."""
     return values[places] if isinstance(values, np.ndarray) else values.take(places)
 
 
-def _bound(given: Any, lengths: npt.NDArray[np.int64], step: int, default: int) -> npt.NDArray[np.int64]:
-    """Where a slice begins or ends in rows of these lengths, by Python's rules; `default` names the end it is at."""
-    low, high = (0, lengths) if step > 0 else (-1, lengths - 1)
+def _bound(given: Any, lengths: _Ints, low: _Ints, high: _Ints, default: _Ints) -> _Ints:
+    """Where a slice begins or ends in rows of these lengths, by Python's rules."""
     if given is None:
-        return {0: np.zeros_like(lengths), 1: lengths, -1: lengths - 1, -2: np.full_like(lengths, -1)}[
-            default
-        ]
-    number = int(given)
-    return np.clip(number + lengths if number < 0 else np.full_like(lengths, number), low, high)
+        return default
+    return np.clip(int(given) + (lengths if int(given) < 0 else 0), low, high)
 
 
 def _check_key(key: Any, *, first: bool) -> None:
@@ -97,17 +96,13 @@ def _is_index(value: Any) -> bool:
 
 
 def _spread(keys: list[Any], rank: int) -> list[Any]:
-    """Put slices of everything in the place of an ellipsis."""
-    if not any(key is Ellipsis for key in keys):
+    """Put slices of everything in the place of the first ellipsis; others are dropped."""
+    if Ellipsis not in keys:
         return keys
-    place = next(number for number, key in enumerate(keys) if key is Ellipsis)
-    others = [key for number, key in enumerate(keys) if key is not Ellipsis or number < place]
-    missing = rank - sum(key is not None for key in others)
-    return [
-        *keys[:place],
-        *[slice(None)] * missing,
-        *[key for key in keys[place + 1 :] if key is not Ellipsis],
-    ]
+    place = keys.index(Ellipsis)
+    after = [key for key in keys[place + 1 :] if key is not Ellipsis]
+    missing = rank - sum(key is not None for key in keys[:place] + after)
+    return [*keys[:place], *[slice(None)] * missing, *after]
 
 
 def _outer(value: Any, keys: list[Any], uniform: tuple[int | None, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Ragged values of several, or several times one: joined, stacked, repeated, reversed; and rows by segment numbers."""
+"""Ragged values of several, or several times one: joined, stacked, repeated, reversed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.checks.debugging import assert_equal
@@ -19,9 +17,7 @@ from tfrkit.tf.ops.ragged.ragged_shape import check_axis, expand_dims
 from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
-__all__ = [
-    "as_ragged", "concat", "reverse", "row_splits_to_segment_ids", "segment_ids_to_row_splits", "stack", "tile",
-]  # fmt: skip
+__all__ = ["as_ragged", "concat", "reverse", "stack", "tile"]
 
 
 def concat(values: Sequence[Any], axis: Any) -> Any:
@@ -98,30 +94,6 @@ def reverse(tensor: Ragged, axis: Any) -> Any:
     return made
 
 
-def row_splits_to_segment_ids(splits: Any, out_type: Any = None) -> npt.NDArray[Any]:
-    """Return the number of its row for each value.
-
-    >>> row_splits_to_segment_ids([0, 2, 2, 3]).tolist()
-    [0, 0, 2]
-    """
-    places = to_array(splits)
-    numbers = np.repeat(np.arange(len(places) - 1), np.diff(places))
-    return numbers.astype(_index_type(splits, out_type))
-
-
-def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None
-) -> npt.NDArray[Any]:
-    """Return where rows begin and end, from the number of its row for each value.
-
-    >>> segment_ids_to_row_splits([0, 0, 2]).tolist()
-    [0, 2, 2, 3]
-    """
-    numbers = to_array(segment_ids).astype(np.int64)
-    lengths = np.bincount(numbers, minlength=0 if num_segments is None else int(num_segments))
-    return splits_of(lengths).astype(_index_type(segment_ids, out_type))
-
-
 def as_ragged(value: Any) -> Ragged:
     """Return an array as rows of one length; a Ragged as it is."""
     made = as_values(value)
@@ -130,12 +102,6 @@ def as_ragged(value: Any) -> Ragged:
     rows, length = made.shape[:2]
     flat = made.reshape((rows * length, *made.shape[2:]))
     return Ragged.unchecked(flat, np.arange(rows + 1, dtype=np.int64) * length)
-
-
-def _index_type(given: Any, out_type: Any) -> np.dtype[Any]:
-    if out_type is not None:
-        return as_dtype(out_type)
-    return np.dtype(np.int32 if isinstance(given, np.ndarray) and given.dtype == np.int32 else np.int64)
 
 
 def _deepened(value: Any, depth: int) -> Any:

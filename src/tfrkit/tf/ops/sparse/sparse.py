@@ -17,8 +17,8 @@ from tfrkit.tf.ops.strings.string_values import shape_text
 from tfrkit.values.to_array import to_array
 
 __all__ = [
-    "concat", "concat_v1", "expand_dims", "fill_empty_rows", "from_dense", "reorder", "reset_shape", "reshape",
-    "retain", "slice_sparse", "sparse_to_dense", "split", "split_v1", "to_dense", "to_indicator", "transpose",
+    "concat", "from_dense", "reorder", "reset_shape", "reshape", "retain", "slice_sparse", "sparse_to_dense", "split",
+    "to_dense", "to_indicator",
 ]  # fmt: skip
 
 
@@ -190,38 +190,6 @@ def concat(axis: Any, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = Fa
     return reorder(Sparse.unchecked(np.concatenate(moved), values, sizes))
 
 
-def concat_v1(
-    axis: Any = None,
-    sp_inputs: Any = None,
-    expand_nonconcat_dim: bool = False,
-    concat_dim: Any = None,
-    expand_nonconcat_dims: bool | None = None,
-) -> Sparse:
-    """`concat` with the names of TensorFlow 1.
-
-    >>> concat_v1(concat_dim=0, sp_inputs=[Sparse([[0]], np.array([5]), [1])] * 2).shape
-    (2,)
-    """
-    grow = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
-    return concat(concat_dim if axis is None else axis, sp_inputs, grow)
-
-
-def expand_dims(sp_input: Any, axis: Any = None) -> Sparse:
-    """Put in a dimension of size 1, at the end by default.
-
-    >>> expand_dims(Sparse([[1]], np.array([5]), [3]), 0).shape
-    (1, 3)
-    """
-    sparse = _sparse(sp_input)
-    place = -1 if axis is None else int(axis)
-    place = place + sparse.ndim + 1 if place < 0 else place
-    if not 0 <= place <= sparse.ndim:
-        raise InvalidArgumentError(f"Expected size[1] in [0, {sparse.ndim}], but got {place}")
-    return Sparse.unchecked(
-        np.insert(sparse.indices, place, 0, axis=1), sparse.values, np.insert(sparse.dense_shape, place, 1)
-    )
-
-
 def retain(sp_input: Any, to_retain: Any) -> Sparse:
     """Keep some of the values.
 
@@ -288,17 +256,6 @@ def reshape(sp_input: Any, shape: Any) -> Sparse:
     return Sparse.unchecked(places, sparse.values, sizes)
 
 
-def transpose(sp_input: Any, perm: Any = None) -> Sparse:
-    """Exchange dimensions, in turned order by default.
-
-    >>> transpose(Sparse([[0, 1]], np.array([5]), [3, 2])).indices.tolist()
-    [[1, 0]]
-    """
-    sparse = _sparse(sp_input)
-    order = np.arange(sparse.ndim)[::-1] if perm is None else to_array(perm).astype(np.int64)
-    return reorder(Sparse.unchecked(sparse.indices[:, order], sparse.values, sparse.dense_shape[order]))
-
-
 def split(sp_input: Any, num_split: Any, axis: Any) -> list[Sparse]:
     """Cut along a dimension into parts that differ by at most one in size, larger ones first.
 
@@ -322,43 +279,6 @@ def split(sp_input: Any, num_split: Any, axis: Any) -> list[Sparse]:
         sizes[place] = last - first
         parts.append(slice_sparse(sparse, start, sizes))
     return parts
-
-
-def split_v1(
-    keyword_required: Any = None,  # noqa: ARG001
-    sp_input: Any = None,
-    num_split: Any = None,
-    axis: Any = None,
-    split_dim: Any = None,
-) -> list[Sparse]:
-    """`split` with the names of TensorFlow 1.
-
-    >>> len(split_v1(sp_input=Sparse([[0]], np.array([5]), [3]), num_split=2, axis=0))
-    2
-    """
-    return split(sp_input, num_split, split_dim if axis is None else axis)
-
-
-def fill_empty_rows(sp_input: Any, default_value: Any) -> tuple[Sparse, npt.NDArray[np.bool_]]:
-    """Put a value at the first place of rows that have none, and tell which these were.
-
-    >>> fill_empty_rows(Sparse([[0, 1]], np.array([5]), [2, 2]), 9)[0].values.tolist()
-    [5, 9]
-    """
-    sparse = _sparse(sp_input)
-    empty = np.bincount(sparse.indices[:, 0], minlength=len(sparse)) == 0
-    rows = np.flatnonzero(empty)
-    places = np.zeros((len(rows), sparse.ndim), np.int64)
-    places[:, 0] = rows
-    default = _default(default_value, sparse)
-    values: Any
-    if isinstance(sparse.values, BytesColumn):
-        values = BytesColumn.concat([sparse.values, BytesColumn.from_list([default] * len(rows))])
-    else:
-        values = np.concatenate([sparse.values, np.full(len(rows), default, sparse.dtype)])
-    whole = np.concatenate([sparse.indices, places])
-    order = np.argsort(whole[:, 0], kind="stable")  # by rows only: within a row the order stays
-    return Sparse.unchecked(whole[order], take_rows(values, order), sparse.dense_shape), empty
 
 
 def _sparse(value: Any) -> Sparse:
