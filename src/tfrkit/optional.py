@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
+from typing import Any
 
 from tfrkit.errors import MissingExtraError
 
-__all__ = ["require"]
+__all__ = ["lazy", "require"]
 
 # Import name of each optional package -> (name to install, the extra that brings it).
 _EXTRAS: dict[str, tuple[str, str]] = {
@@ -46,3 +47,18 @@ def require(module: str, feature: str) -> ModuleType:
             f"{feature} needs the package {package}, which is not installed. "
             f"Install it with: pip install 'tfrkit[{extra}]'"
         ) from error
+
+
+class _Lazy:
+    """Stands for an optional package, which is imported when one of its names is used."""
+
+    def __init__(self, module: str, feature: str) -> None:
+        self._module, self._feature = module, feature
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(require(self._module, self._feature), name)
+
+
+def lazy(module: str, feature: str) -> Any:
+    """Return an optional package that `require` imports when one of its names is used."""
+    return _Lazy(module, feature)

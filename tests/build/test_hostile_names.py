@@ -13,7 +13,7 @@ import pytest
 import tfrkit as tfr
 from tests.build.job.test_output_ownership import interrupted
 from tests.build.support.made import Numbers, job, mixed, train, tree
-from tfrkit.build.job.job import Group, dry_run, run_job
+from tfrkit.build.job.job import ShardGroup, dry_run, run_job
 from tfrkit.build.job.job_plan import job_digest
 from tfrkit.cli.main import run
 from tfrkit.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
@@ -234,5 +234,5 @@ def test_shard_that_waits_and_is_a_link_is_made_again(victim, tmp_path):
 @pytest.mark.parametrize("prefix", ["../a", "/a", "a/b", "..", "", "a\0", "x" * 300, "manifest.json"])
 def test_prefix_that_is_no_plain_name_is_refused(prefix, tmp_path):
     with pytest.raises(InvalidArgumentError, match="cannot begin the name of a file"):
-        run_job(job(tmp_path / "out", Group(prefix, (Numbers(0, 1),), 1)))
+        run_job(job(tmp_path / "out", ShardGroup(prefix, (Numbers(0, 1),), 1)))
     assert not os.listdir(tmp_path)

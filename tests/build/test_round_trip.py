@@ -8,10 +8,10 @@ from hypothesis import given, settings
 
 import tfrkit
 from tests.build.support.export_samples import EXAMPLES, any_examples, sequences, write
-from tfrkit.build.export import export_images
-from tfrkit.build.export import export_table as export
-from tfrkit.build.images import build_images as images
-from tfrkit.build.tables import table
+from tfrkit.build.export.export_images import export_images
+from tfrkit.build.export.export_table import export
+from tfrkit.build.images.build_images import images
+from tfrkit.build.tables.table import table
 from tfrkit.cli.main import run
 
 FORMATS = ["parquet", "arrow", "jsonl"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from tests.build.support.made import Numbers, job, mixed, train
-from tfrkit.build.job.job import BadInput, Group, dry_run, run_job
+from tfrkit.build.job.job import BadInput, ShardGroup, dry_run, run_job
 from tfrkit.cli.build_report import show_plan, show_report
 
 
@@ -39,16 +39,16 @@ def test_quiet_summary_is_the_table_alone(tmp_path, capsys):
 
 def test_control_characters_of_names_command_no_terminal(tmp_path, capsys):
     bad = (BadInput("a\x1b[2J.jpg", None, "empty file", "\x07"),)
-    report = run_job(job(tmp_path, Group("x\x1b", (Numbers(0, 1),), None), bad=bad))
+    report = run_job(job(tmp_path, ShardGroup("x\x1b", (Numbers(0, 1),), None), bad=bad))
     show_report(report)
-    show_plan(dry_run(job(tmp_path / "y", Group("x\x1b", (Numbers(0, 1),), None))))
+    show_plan(dry_run(job(tmp_path / "y", ShardGroup("x\x1b", (Numbers(0, 1),), None))))
     shown = capsys.readouterr()
     assert "\x1b" not in shown.out + shown.err
     assert r"  a\x1b[2J.jpg: empty file: \x07" in shown.err
 
 
 def test_long_lists_of_files_are_cut(tmp_path, capsys):
-    groups = [Group(f"part-{number}", (Numbers(0, 1),), None) for number in range(25)]
+    groups = [ShardGroup(f"part-{number}", (Numbers(0, 1),), None) for number in range(25)]
     show_report(run_job(job(tmp_path, *groups)))
     lines = capsys.readouterr().out.splitlines()
     assert (len(lines), lines[-1]) == (22, "... and 5 more")

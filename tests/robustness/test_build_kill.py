@@ -19,7 +19,7 @@ import pytest
 import tfrkit as tfr
 from tests.build.support.made import Numbers, job, left_over, mixed, train, tree
 from tfrkit.build.job import external_shuffle as mix
-from tfrkit.build.job.job import Group, run_job
+from tfrkit.build.job.job import ShardGroup, run_job
 from tfrkit.build.job.job_plan import Job
 from tfrkit.cli.main import run
 from tfrkit.records.manifest import read_manifest
@@ -167,7 +167,7 @@ def older(folder: Path, *shards: int, count: int = 300) -> None:
 def test_job_killed_anywhere_while_it_overwrites_ends_with_the_same_bytes(shards, small_buckets, tmp_path):
     def new(folder: Path) -> Job:
         recipes = tuple(Numbers(9 - number, 300 + number) for number in range(3))
-        return job(folder, Group("train", recipes, 3), files={"labels.txt": b"cat\n"})
+        return job(folder, ShardGroup("train", recipes, 3), files={"labels.txt": b"cat\n"})
 
     kill_everywhere(
         lambda folder: run_job(new(folder), workers=2, overwrite=True),

@@ -13,7 +13,7 @@ import pytest
 
 from tests.build.support.made import Endless, Numbers, job, left_over, mixed, tree
 from tests.robustness.test_disk_full import ROOM, small_disk
-from tfrkit.build.job.job import Group, Progress, run_job
+from tfrkit.build.job.job import Progress, ShardGroup, run_job
 from tfrkit.cli.progress import job_progress
 from tfrkit.errors import FailedPreconditionError, ResourceExhaustedError
 
@@ -22,7 +22,7 @@ from tfrkit.errors import FailedPreconditionError, ResourceExhaustedError
 @pytest.mark.parametrize("seed", [None, 1])
 def test_signal_stops_all_tasks_and_leaves_only_what_is_finished(number, seed, tmp_path):
     recipes = (Numbers(0, 100), Endless(), Endless())
-    made = job(tmp_path, Group("a", recipes[:1], 1), Group("b", recipes, 3, mix_seed=seed))
+    made = job(tmp_path, ShardGroup("a", recipes[:1], 1), ShardGroup("b", recipes, 3, shuffle_seed=seed))
 
     def send(now: Progress) -> None:
         if now.shards_done:
@@ -34,7 +34,7 @@ def test_signal_stops_all_tasks_and_leaves_only_what_is_finished(number, seed, t
     names = {path.name for path in tmp_path.iterdir()}
     assert names <= {".tfrkit", "a-00000-of-00001.tfrecord", "b-00000-of-00003.tfrecord"}
     assert not [name for name in left_over(tmp_path) if name.endswith(".tmp") or "b-00001" in name]
-    whole = Group("b", (Numbers(0, 100), *(Numbers(n, 25) for n in (1, 2))), 3, mix_seed=seed)
+    whole = ShardGroup("b", (Numbers(0, 100), *(Numbers(n, 25) for n in (1, 2))), 3, shuffle_seed=seed)
     report = run_job(replace(made, groups=(made.groups[0], whole)))
     assert report.resumed == len(names) - 1
 
@@ -47,7 +47,7 @@ def test_full_disk_leaves_nothing_half_and_the_job_goes_on_when_there_is_room(sh
         limited = folder.is_mount()  # else only single files have a limit
         filler = folder / "filler"
         filler.write_bytes(bytes(ROOM - room) if limited else b"")
-        made = job(folder / "out", mixed(recipes, 4) if shuffled else Group("train", recipes, 4))
+        made = job(folder / "out", mixed(recipes, 4) if shuffled else ShardGroup("train", recipes, 4))
         if limited:
             with pytest.raises(
                 ResourceExhaustedError,

@@ -15,6 +15,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.robustness.support.durability import Durability, watched
+from tfrkit.build.export import export_folder
 from tfrkit.stores import output
 
 COLUMNS = {"label": list(range(200)), "text": ["word"] * 200}
@@ -160,7 +161,7 @@ def test_names_are_synced_before_the_call_returns(tmp_path, name):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_removed_syncs_would_be_noticed(tmp_path, name, monkeypatch):
     monkeypatch.setattr(output.FileOutput, "sync", lambda _self, **_options: None)
-    monkeypatch.setattr("tfrkit.build.export.export_folder._sync_all", lambda _folder: None)
+    monkeypatch.setattr(export_folder, "_sync_all", lambda _folder: None)
     seen, expected = run(tmp_path, name)
     assert expected <= set(seen.renamed)
     assert expected & set(seen.early)

@@ -43,6 +43,7 @@ __all__ = [
     "bad_limit",
     "found_shards",
     "opened",
+    "renames",
     "shard_files",
     "size_bytes",
     "tell_problems",
@@ -58,7 +59,7 @@ def size_bytes(text: str) -> int:
     """Read a size: plain bytes, or with kB, MB, GB, TB (1000), KiB, MiB, GiB, TiB (1024). Pure: no I/O.
 
     Raises:
-        typer.BadParameter: it is none, or less than one byte.
+        typer.BadParameter: it is not a size, or less than one byte.
 
     >>> size_bytes("256MB"), size_bytes("64MiB"), size_bytes("1.5 GB"), size_bytes("4096")
     (256000000, 67108864, 1500000000, 4096)
@@ -91,10 +92,30 @@ def bad_limit(text: str) -> str:
         ) from None
 
 
-def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
-    """Give the files that a user has named: files, globs, and folders, which mean the shards in them.
+def renames(pairs: Iterable[str]) -> dict[str, str]:
+    """Read what several `--name OLD=NEW` say. Pure: no I/O.
 
-    What is incomplete is told on standard error.
+    Raises:
+        CommandError: one is not such a pair.
+
+    >>> renames(["image=picture"])
+    {'image': 'picture'}
+    """
+    names = {}
+    for pair in pairs:
+        old, equals, new = pair.partition("=")
+        if not equals or not old:
+            raise CommandError(
+                f"--name {pair}: expected OLD=NEW", "such as --name image=picture.", exit_code=BAD_USAGE
+            )
+        names[old] = new
+    return names
+
+
+def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
+    """Return the files that a user has named: files, globs, and folders, which mean the shards in them.
+
+    What is incomplete is reported on standard error.
 
     Args:
         paths: as they stand on the command line.
@@ -153,7 +174,7 @@ def tell_problems(problems: Sequence[Problem]) -> None:
 
 
 def opened(files: Iterable[str]) -> list[str | IO[bytes]]:
-    """Give files as the library's readers take them: "-" as standard input, without a buffer before it.
+    """Return files as the library's readers take them: "-" as standard input, without a buffer before it.
 
     A buffered reader does not look for Ctrl-C between two reads of a pipe.
     """
@@ -227,7 +248,7 @@ ShardPathsOrStdin: TypeAlias = Annotated[
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Count: TypeAlias = Annotated[int, typer.Option("-n", "--count", min=0, help="How many records.")]
-Skip: TypeAlias = Annotated[int, typer.Option("--skip", min=0, help="Leave out so many records first.")]
+Skip: TypeAlias = Annotated[int, typer.Option("--skip", min=0, help="Skip this many records first.")]
 Keys: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--key", metavar="NAME", help="Only this feature; may be given several times."),
@@ -235,9 +256,7 @@ Keys: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed chooses the same.")]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--workers", min=1, help="How many tasks run at once; as many as there are cores by default."
-    ),
+    typer.Option("--workers", min=1, help="How many tasks run at once; one per core by default."),
 ]
 Threads: TypeAlias = Annotated[
     int | None, typer.Option("--threads", min=1, help="How many cores to use; all by default.")
@@ -260,7 +279,7 @@ Level: TypeAlias = Annotated[
     int | None, typer.Option("--level", help="Of the compression: higher is smaller and slower.")
 ]
 Overwrite: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Replace what is there; else it is an error.")
+    bool, typer.Option("--overwrite", help="Replace existing files; else they are an error.")
 ]
 DryRun: TypeAlias = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")

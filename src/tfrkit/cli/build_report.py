@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfrkit.cli.console import out, out_json, plain, say, table, with_options
+from tfrkit.cli.console import number_of, out, out_json, plain, say, table, with_options
 from tfrkit.cli.progress import number_text, size_text, time_text
 from tfrkit.errors import AlreadyExistsError
 
@@ -52,7 +52,7 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
         say(remark)
     for found, what, done in ((report.bad, "bad input", "left out"), (report.noted, "input", "noted")):
         if found:
-            say(f"{_counted(sum(found.values()), what)} {done}: {_reasons(found)}")
+            say(f"{number_of(sum(found.values()), what)} {done}: {_reasons(found)}")
     for noted in [found for found in report.noted_listed if found.reason.startswith(BEYOND)][:_SHOWN_BAD]:
         say(f"  {plain(noted.shown)}")
     for bad in report.listed[:_SHOWN_BAD]:
@@ -60,7 +60,7 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     if sum(report.bad.values()) > _SHOWN_BAD:
         say(f"  ... more in {report.folder}/report.json")
     if report.passed and not report.records:
-        say(f"no record was chosen: {_counted(report.passed, 'record')} looked at")
+        say(f"no record was chosen: {number_of(report.passed, 'record')} looked at")
     say(_ending(report))
 
 
@@ -93,10 +93,6 @@ def _print(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     table(head, rows if hidden <= 0 else rows[:_SHOWN_GROUPS], numbers=range(1, len(head)))
     if hidden > 0:
         out(f"... and {number_text(hidden)} more")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number_text(number)} {what}" + ("" if number == 1 else "s")
 
 
 def _reasons(counts: Mapping[str, int]) -> str:

@@ -93,7 +93,7 @@ def bad_usage(command: str) -> Iterator[None]:
 
 
 def explain(error: BaseException) -> str:
-    """Give the text for an error: an `error:` line and, behind a blank line, a `hint:` line. Pure: no I/O.
+    """Return the text for an error: an `error:` line and, after a blank line, a `hint:` line. Pure: no I/O.
 
     >>> print(explain(CommandError("no such thing", "ask again")), end="")
     error: no such thing
@@ -115,7 +115,7 @@ def explain(error: BaseException) -> str:
 
 
 def with_options(text: str) -> str:
-    """Give a message of the library with the command line's options for Python's arguments. Pure: no I/O.
+    """Return a message of the library with the command line's options for Python's arguments. Pure: no I/O.
 
     >>> with_options("Pass overwrite=True (--overwrite).")
     'Pass --overwrite.'
@@ -126,7 +126,7 @@ def with_options(text: str) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Give the exit code for an error: what was named and is not there, in the way or a URL is bad usage."""
+    """Return the exit code for an error: what was named and is not there, in the way or a URL is bad usage."""
     usage = isinstance(error, (NotFoundError, AlreadyExistsError, UnimplementedError))
     return int(getattr(error, "exit_code", BAD_USAGE if usage else BAD_DATA))
 
@@ -157,7 +157,7 @@ def prepare_output() -> None:
 
 
 def _encode_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Give bytes back as they came (surrogate escapes), and other characters as escapes."""
+    """Return bytes back as they came (surrogate escapes), and other characters as escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     try:
@@ -167,7 +167,7 @@ def _encode_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def number_of(count: int, what: str) -> str:
-    """Give a count with its noun.
+    """Return a count with its noun.
 
     >>> number_of(1, "record"), number_of(12000, "byte")
     ('1 record', '12,000 bytes')
@@ -184,7 +184,7 @@ def silence_output() -> None:
 
 
 def fancy(stream: IO[str]) -> bool:
-    """Whether colours and bars may be drawn there: a terminal, and nobody said NO_COLOR."""
+    """Whether colours and bars may be drawn there: a terminal, and NO_COLOR is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -199,7 +199,7 @@ def out_json(value: Any) -> None:
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
-    """Give a value as JSON; names that are no UTF-8 stand in it as escapes of lone surrogates. Pure: no I/O."""
+    """Return a value as JSON; names that are no UTF-8 stand in it as escapes of lone surrogates. Pure: no I/O."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()
@@ -209,7 +209,7 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Give a text with its control characters escaped, so that it stays on its line and commands no terminal.
+    r"""Return a text with its control characters escaped, so that it stays on its line and commands no terminal.
 
     >>> plain("a\x1b[2Jb") == r"a\x1b[2Jb", plain("名字 1")
     (True, '名字 1')
@@ -220,7 +220,7 @@ def plain(text: str) -> str:
 
 
 def style(text: str, **how: Any) -> str:
-    """Give a text in a colour if standard output is a terminal.
+    """Return a text in a colour if standard output is a terminal.
 
     Args:
         text: the text.
@@ -234,7 +234,7 @@ def style(text: str, **how: Any) -> str:
 
 
 def say(text: str = "") -> None:
-    """Tell the user something that is not data; behind the data, where both go to the same place."""
+    """Print something that is not data; after the data, where both go to the same place."""
     sys.stdout.flush()
     sys.stderr.write(text + "\n")
 
@@ -270,7 +270,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Ite
 
 
 def width_of(text: str) -> int:
-    """Give how many columns of a terminal a text takes: Chinese and the like take two each.
+    """Return how many columns of a terminal a text takes: Chinese and the like take two each.
 
     >>> width_of("abc"), width_of("名字")
     (3, 4)

@@ -22,7 +22,7 @@ from tfrkit.records.read.read_examples import rows_of
 from tfrkit.records.read.reader import BlockReader
 from tfrkit.stores.source import open_source
 
-__all__ = ["Decoded", "decode", "first_blocks", "random_blocks"]
+__all__ = ["DecodedRecord", "decode", "first_blocks", "random_blocks"]
 
 _FEW: Final = 1000  # records for which one thread and small blocks are quicker
 _SMALL_BYTES: Final = 1 << 18
@@ -31,7 +31,7 @@ _AT_ONCE: Final = 64  # records of a random choice
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedRecord:
     """One record.
 
     Attributes:
@@ -56,8 +56,8 @@ class Decoded:
         return {*self.features, *(self.lists or ())}
 
 
-def decode(block: Block, keys: Collection[str] | None) -> Iterator[Decoded]:
-    """Give the records of a block; with `keys` only these features."""
+def decode(block: Block, keys: Collection[str] | None) -> Iterator[DecodedRecord]:
+    """Yield the records of a block; with `keys` only these features."""
     group = Group.of([block], keys)
     one_kind = all(len(kinds) <= 1 for kinds in group.features.values())
     if group.sequences or group.other >= 0 or not one_kind or not group.all_keys:
@@ -65,21 +65,21 @@ def decode(block: Block, keys: Collection[str] | None) -> Iterator[Decoded]:
             yield _decode_one(block[index : index + 1], keys)
         return
     for index, features in enumerate(rows_of(group, 1)):
-        yield Decoded(_path(block), block.place(index)[0], int(block.lengths[index]), features)
+        yield DecodedRecord(_path(block), block.place(index)[0], int(block.lengths[index]), features)
 
 
-def _decode_one(single: Block, keys: Collection[str] | None) -> Decoded:
+def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
     from tfrkit.parsing.example_values import to_dict
 
     group = Group.of([single])
     record = single[0]
     place = (_path(single), single.place(0)[0], len(record))
     if group.other >= 0:
-        return Decoded(*place, {}, data=record)
+        return DecodedRecord(*place, {}, data=record)
     if not group.sequences:
-        return Decoded(*place, _chosen(to_dict(record), keys))
+        return DecodedRecord(*place, _chosen(to_dict(record), keys))
     found = to_dict(record, sequence=True)
-    return Decoded(*place, _chosen(found["context"], keys), _chosen(found["feature_lists"], keys))
+    return DecodedRecord(*place, _chosen(found["context"], keys), _chosen(found["feature_lists"], keys))
 
 
 def _chosen(found: dict[str, Any], keys: Collection[str] | None) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _path(block: Block) -> str:
 def first_blocks(
     files: Sequence[str], skip: int, count: int | None, on_corrupt: OnCorrupt
 ) -> Iterator[Block]:
-    """Give `count` records behind the first `skip`, in order; all if `count` is None."""
+    """Yield `count` records after the first `skip`, in order; all if `count` is None."""
     left, skip, start = _skip_by_index(list(files), skip)
     few = count is not None and count <= _FEW
     reader = BlockReader(
@@ -132,7 +132,7 @@ def _skip_by_index(files: list[str], skip: int) -> tuple[list[str], int, Positio
 
 
 def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int | None) -> Iterator[Block]:
-    """Give `count` records from anywhere behind the first `skip`, in the order in which they stand in the files."""
+    """Yield `count` random records after the first `skip`, in the order in which they stand in the files."""
     import random
 
     from tfrkit.records.access.count import count_records

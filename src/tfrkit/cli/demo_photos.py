@@ -88,7 +88,7 @@ CLASSES: Final = tuple(_DRAW)
 
 
 def _encoder() -> tuple[str, Callable[[Any], Any]]:
-    """Give JPEG, or PNG where the JPEG codec is not installed."""
+    """Return JPEG, or PNG where the JPEG codec is not installed."""
     try:
         image.encode_jpeg(np.zeros((8, 8, 3), np.uint8))
     except MissingExtraError:

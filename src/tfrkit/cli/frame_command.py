@@ -52,7 +52,7 @@ def run_command(paths: Sequence[str], plan: Callable[[FrameInput], Job], run: Ru
     Raises:
         CommandError: the arguments contradict each other.
     """
-    from tfrkit.build.job.job import dry_run as look
+    from tfrkit.build.job.job import dry_run as summarize
     from tfrkit.build.job.job import run_job
     from tfrkit.build.reshape.frame_input import frame_input
     from tfrkit.cli.arguments import shard_files
@@ -68,7 +68,7 @@ def run_command(paths: Sequence[str], plan: Callable[[FrameInput], Job], run: Ru
                 raise
             raise CommandError(error.message, exit_code=BAD_USAGE) from error
         if run.dry_run:
-            plan_summary = look(job, max_bad=run.max_bad, overwrite=run.overwrite)
+            plan_summary = summarize(job, max_bad=run.max_bad, overwrite=run.overwrite)
             end_dry_run(plan_summary, as_json=run.as_json)
             return
         with job_progress(quiet=run.quiet) as progress:

@@ -88,10 +88,10 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; gives the exit code.
+    """Run one command line and return the exit code.
 
     Args:
-        arguments: what stands behind `tfr`.
+        arguments: what follows `tfr`.
     """
     prepare_output()
     verbose = [bool(os.environ.get("TFR_DEBUG"))]
@@ -134,14 +134,14 @@ def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:
 
 
 def _complain(text: str) -> None:
-    """Write to standard error, behind the data, where both go to the same place."""
-    with contextlib.suppress(OSError):  # what cannot be written is told at the end
+    """Write to standard error, after the data, where both go to the same place."""
+    with contextlib.suppress(OSError):  # what cannot be written is reported at the end
         sys.stdout.flush()
     sys.stderr.write(text)
 
 
 def _end(code: int) -> int:
-    """Give out what was printed before an error, if there still is somebody who takes it."""
+    """Flush what was printed before an error, if there still is a reader; returns the exit code."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -24,7 +24,7 @@ _LINE_SECONDS: Final = 10.0  # between lines where there is no terminal
 
 
 def size_text(size: float) -> str:
-    """Give bytes as people read them. Pure: no I/O.
+    """Return bytes as people read them. Pure: no I/O.
 
     >>> size_text(999), size_text(25_300_000), size_text(1_500_000_000_000)
     ('999 B', '25.3 MB', '1.5 TB')
@@ -37,7 +37,7 @@ def size_text(size: float) -> str:
 
 
 def number_text(number: int) -> str:
-    """Give a count as people read it. Pure: no I/O.
+    """Return a count as people read it. Pure: no I/O.
 
     >>> number_text(1234567)
     '1,234,567'
@@ -46,7 +46,7 @@ def number_text(number: int) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """Give a duration as people read it. Pure: no I/O.
+    """Return a duration as people read it. Pure: no I/O.
 
     >>> time_text(0.26), time_text(75), time_text(4000)
     ('0.3 s', '1:15', '1:06:40')
@@ -82,7 +82,7 @@ _KEPT: Final = "what is finished stays, and the same command again does the rest
 
 @contextlib.contextmanager
 def job_progress(*, quiet: bool = False, kept: str = _KEPT) -> Iterator[Callable[[Progress], None] | None]:
-    """Give the callback that shows a job's progress while it runs; None if nothing is to be shown.
+    """Yield the callback that shows a job's progress while it runs; None if nothing is to be shown.
 
     An interruption is raised on, with a text that says what is `kept` then, and what to do.
 
@@ -145,7 +145,7 @@ def progress_bar(
 
     Args:
         title: what is done.
-        total: how much there is; 0 if nobody knows.
+        total: how much there is; 0 if unknown.
         quiet: draw nothing anyway.
         unit: "bytes", or what is counted.
 

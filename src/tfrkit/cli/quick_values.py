@@ -43,7 +43,7 @@ class _Quick:
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Give the value of a parameter, as typer's own does."""
+        """Return the value of a parameter, as typer's own does."""
         simple = _simple(value, param)
         return self._real().coerce(value, param=param, ctx=ctx) if simple is _LATER else simple
 

@@ -52,12 +52,12 @@ for context, sequences, lengths in dataset:
 
 
 def reading_code(schema: Schema, *, tensorflow: bool, compression: str = "") -> str:
-    """Give a program that reads the files of a schema.
+    """Return a program that reads the files of a schema.
 
     Args:
         schema: what was found in them.
         tensorflow: for TensorFlow instead of tfrkit.
-        compression: of the files; TensorFlow wants to be told.
+        compression: of the files, which TensorFlow needs to know.
 
     Raises:
         InvalidArgumentError: not all records are Examples, or not all SequenceExamples.
@@ -116,6 +116,6 @@ def _feature(feature: FeatureSpec, tensorflow: bool) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Give a text as Python writes it, in double quotes if it can be."""
+    """Return a text as Python writes it, in double quotes if it can be."""
     literal = repr(text)
     return literal if '"' in text or "'" in text else f'"{literal[1:-1]}"'

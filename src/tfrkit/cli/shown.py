@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tfrkit.cli.console import number_of, pad, plain, width_of
-from tfrkit.cli.decoded import Decoded
+from tfrkit.cli.decoded import DecodedRecord
 from tfrkit.records.sniff.value_sniffer import Sample, describe
 
 __all__ = ["as_json", "as_lines"]
@@ -22,7 +22,7 @@ TEXT_CHARACTERS: Final = 100
 RECORD_CHARACTERS: Final = 1000  # of a record that is text
 DUMP_BYTES: Final = 64
 _HEX_BYTES: Final = 16
-_LOOK_BYTES: Final = 1 << 16  # the size of a picture stands within so many, nearly always
+_LOOK_BYTES: Final = 1 << 16  # which nearly always include the size of a picture
 _TEXTS: Final = ("UTF-8 text", "JSON")
 Style = Callable[[str], str]
 
@@ -34,7 +34,7 @@ def _content(data: bytes) -> tuple[str, str | None]:
         return kind, None
     try:
         return kind, data.decode()
-    except UnicodeDecodeError:  # only behind what was looked at
+    except UnicodeDecodeError:  # only after what was looked at
         return "", None
 
 
@@ -42,9 +42,14 @@ def _content(data: bytes) -> tuple[str, str | None]:
 
 
 def as_lines(
-    record: Decoded, *, full: bool, chosen: bool = False, key_style: Style = str, head_style: Style = str
+    record: DecodedRecord,
+    *,
+    full: bool,
+    chosen: bool = False,
+    key_style: Style = str,
+    head_style: Style = str,
 ) -> list[str]:
-    """Give a record as lines.
+    """Return a record as lines.
 
     Args:
         record: the record.
@@ -59,7 +64,7 @@ def as_lines(
     return [head_style(head), *("  " + line if line else line for line in body)]
 
 
-def _body(record: Decoded, full: bool, key_style: Style) -> tuple[str, list[str]]:
+def _body(record: DecodedRecord, full: bool, key_style: Style) -> tuple[str, list[str]]:
     if record.data is not None:
         return _other_lines(record.data, full)
     if record.lists is None:
@@ -104,7 +109,7 @@ def _values_text(value: Any, full: bool) -> str:
 
 
 def _steps_text(steps: Sequence[Any], full: bool) -> tuple[str, str]:
-    """Give the kind of a feature list, and its steps in brackets."""
+    """Return the kind of a feature list, and its steps in brackets."""
     shown = steps if full or len(steps) <= MANY else steps[:FIRST]
     kinds = dict.fromkeys(_kind(step) for step in steps)
     texts = [f"[{'' if step is not None and not len(step) else _values_text(step, full)}]" for step in shown]
@@ -147,8 +152,8 @@ def _dump_line(data: bytes, at: int) -> str:
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def as_json(record: Decoded, *, full: bool) -> dict[str, Any]:
-    """Give a record as what JSON can say.
+def as_json(record: DecodedRecord, *, full: bool) -> dict[str, Any]:
+    """Return a record as what JSON can say.
 
     Every feature is a list. Bytes are strings where they are text. What is left out is an object: of a long list
     `{"first": [...], "values": n}`, of a long text `{"first": "...", "bytes": n}`, of other bytes
@@ -184,7 +189,7 @@ def _steps_json(steps: Sequence[Any], full: bool) -> Any:
 
 
 def _float_json(value: Any) -> float | str:
-    """Give the shortest number that is this float32; what JSON does not have as protobuf writes it."""
+    """Return the shortest number that is this float32; what JSON does not have as protobuf writes it."""
     number = float(value)
     if math.isfinite(number):
         return float(str(value))

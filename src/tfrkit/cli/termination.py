@@ -1,4 +1,4 @@
-"""SIGTERM ends a command as Ctrl-C does: what is half done is cleared away, and the user is told."""
+"""SIGTERM ends a command as Ctrl-C does: what is half done is removed, and the user is informed."""
 
 from __future__ import annotations
 

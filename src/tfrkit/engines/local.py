@@ -61,16 +61,16 @@ class _Board(Generic[_Result]):
 
     def __init__(self) -> None:
         self._results: deque[tuple[int, _Result | None, BaseException | None]] = deque()
-        self._news = threading.Lock()  # released by whoever adds something
+        self._news = threading.Lock()  # released when something is added
         self._news.acquire()
 
     def add(self, number: int, result: _Result | None, error: BaseException | None) -> None:
         self._results.append((number, result, error))
-        with contextlib.suppress(RuntimeError):  # nobody has looked since the last time
+        with contextlib.suppress(RuntimeError):  # not taken since the last time
             self._news.release()
 
     def wait(self) -> list[tuple[int, _Result | None, BaseException | None]]:
-        """Give what has come, after a tick at most."""
+        """Return what has come, after a tick at most."""
         if not self._results:
             self._news.acquire(timeout=_TICK_SECONDS)
         return [self._results.popleft() for _ in range(len(self._results))]
@@ -84,7 +84,7 @@ def run_tasks(
     stop: Stop,
     tick: Callable[[], None] | None = None,
 ) -> Iterator[tuple[_Task, _Result]]:
-    """Do the work of every task, `workers` at a time, and give each with its result as soon as it is done.
+    """Do the work of every task, `workers` at a time, and yield each with its result as soon as it is done.
 
     Tasks begin in their order. After an error in a task, or when the caller stops iterating (an interrupt, too), the
     others are asked to stop and waited for; the first error is raised.
@@ -93,8 +93,8 @@ def run_tasks(
         tasks: what is to be done.
         work: does one of them; called in other threads.
         workers: how many at a time.
-        stop: what `work` looks at.
-        tick: called some times a second in the calling thread, while it waits.
+        stop: what `work` checks.
+        tick: called several times a second in the calling thread, while it waits.
 
     >>> sorted(run_tasks([1, 2, 3], lambda task: task * task, workers=2, stop=Stop()))
     [(1, 1), (2, 4), (3, 9)]

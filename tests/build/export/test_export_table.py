@@ -17,10 +17,10 @@ from hypothesis import given, settings
 
 import tfrkit
 from tests.build.support.export_samples import EXAMPLES, NO_BYTES, any_examples, records_of, sequences, write
-from tfrkit.build.export import export_table as export
 from tfrkit.build.export.export_columns import settle_columns
 from tfrkit.build.export.export_format import CHUNK_BYTES
 from tfrkit.build.export.export_paths import plan_targets
+from tfrkit.build.export.export_table import export
 from tfrkit.errors import (
     AlreadyExistsError,
     DataLossError,

@@ -111,7 +111,7 @@ def test_positions_are_uniform(small, tmp_path):
 
 @pytest.mark.parametrize("how", ["flip", "cut"])
 def test_damaged_temporary_file_is_an_error_that_says_what_to_do(how, monkeypatch, tmp_path):
-    gather = mix.Mixture.blocks
+    gather = mix.ExternalShuffle.blocks
 
     def damage(self, *arguments):
         for path in (tmp_path / ".tfrkit").glob("mix-*/*"):
@@ -119,7 +119,7 @@ def test_damaged_temporary_file_is_an_error_that_says_what_to_do(how, monkeypatc
             path.write_bytes(data[:-1] if how == "cut" else data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
         return gather(self, *arguments)
 
-    monkeypatch.setattr(mix.Mixture, "blocks", damage)
+    monkeypatch.setattr(mix.ExternalShuffle, "blocks", damage)
     with pytest.raises(
         DataLossError, match=r"this temporary file is not what was written\. Check the disk, then run"
     ):

@@ -141,13 +141,13 @@ def test_table_input_that_changes_while_shards_are_written_is_an_error(
 ):
     path = tmp_path / "in.csv"
     path.write_bytes(content("csv", ROWS))
-    write = run.Run._finish
+    write = run.JobRun._finish
 
     def changed_then(self):
         change(path, "csv")
         return write(self)
 
-    monkeypatch.setattr(run.Run, "_finish", changed_then)
+    monkeypatch.setattr(run.JobRun, "_finish", changed_then)
     with pytest.raises(DataLossError, match=r"expected .* but got .*[Rr]un the command again"):
         build.table(path, tmp_path / "out", shards=3, shuffle=shuffle, workers=1)
     assert nothing_published(tmp_path / "out")
@@ -217,13 +217,13 @@ def tarred(mode: str) -> Callable[[Path, Path], None]:
 def test_archive_that_changes_is_an_error(name, make, shuffle, tmp_path, monkeypatch):
     source = write_files(tmp_path / "photos", photos({"cat": 4, "dog": 3}))
     make(source, tmp_path / name)
-    finish = run.Run._finish
+    finish = run.JobRun._finish
 
     def changed_then(self):
         os.utime(tmp_path / name, ns=(1, 1))
         return finish(self)
 
-    monkeypatch.setattr(run.Run, "_finish", changed_then)
+    monkeypatch.setattr(run.JobRun, "_finish", changed_then)
     with pytest.raises(DataLossError, match=f"{name}: this input has changed since the job began"):
         build.images(tmp_path / name, tmp_path / "out", shuffle=shuffle)
     assert nothing_published(tmp_path / "out")
@@ -234,13 +234,13 @@ def test_list_or_a_photo_of_it_that_changes_is_an_error(changed, tmp_path, monke
     write_files(tmp_path / "photos", photos({"cat": 4}))
     rows = "".join(f"photos/cat/{number}.jpg,cat\n" for number in range(4))
     (tmp_path / "list.csv").write_text("path,label\n" + rows)
-    planned = run.Run._write_all
+    planned = run.JobRun._write_all
 
     def changed_then(self):
         os.utime(tmp_path / changed, ns=(1, 1))
         planned(self)
 
-    monkeypatch.setattr(run.Run, "_write_all", changed_then)
+    monkeypatch.setattr(run.JobRun, "_write_all", changed_then)
     with pytest.raises(DataLossError, match=f"{changed}: this input has changed .* but got 0.000000001"):
         build.images(tmp_path / "list.csv", tmp_path / "out")
     assert nothing_published(tmp_path / "out")
@@ -285,13 +285,13 @@ def others(path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_records_that_change_are_an_error(command, change, step, tmp_path, monkeypatch):
     path = put(tmp_path / "in.tfrecord", 50)
-    before = getattr(run.Run, step)
+    before = getattr(run.JobRun, step)
 
     def changed_then(self):
         change(path)
         return before(self)
 
-    monkeypatch.setattr(run.Run, step, changed_then)
+    monkeypatch.setattr(run.JobRun, step, changed_then)
     with pytest.raises(
         DataLossError, match=r"in.tfrecord: this input has changed since the job began: expected"
     ):

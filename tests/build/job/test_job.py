@@ -7,7 +7,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.support.made import Failing, Numbers, job, left_over, mixed, record, train, tree
-from tfrkit.build.job.job import BadInput, Group, Progress, dry_run, run_job
+from tfrkit.build.job.job import BadInput, Progress, ShardGroup, dry_run, run_job
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.access.index import load_index
 from tfrkit.records.manifest import read_manifest
@@ -67,8 +67,8 @@ def test_bytes_do_not_depend_on_cores_that_compress_one_shard(compression, tmp_p
 
 
 def test_group_without_numbers_is_one_file_of_all_its_recipes(tmp_path):
-    group = Group("000000_0", (Numbers(0, 10), Numbers(1, 5)), None)
-    run_job(job(tmp_path, group, Group("空 \udcff", (Numbers(2, 3),), None)))
+    group = ShardGroup("000000_0", (Numbers(0, 10), Numbers(1, 5)), None)
+    run_job(job(tmp_path, group, ShardGroup("空 \udcff", (Numbers(2, 3),), None)))
     found = [record(0, i) for i in range(10)] + [record(1, i) for i in range(5)]
     assert list(tfr.read_records(tmp_path / "000000_0.tfrecord")) == found
     assert len(list(tfr.read_records(tmp_path / "空 \udcff.tfrecord"))) == 3
@@ -79,7 +79,9 @@ def test_group_without_numbers_is_one_file_of_all_its_recipes(tmp_path):
 
 
 def test_recipe_without_records_is_an_empty_shard(tmp_path):
-    report = run_job(job(tmp_path, Group("train", (Numbers(0, 0), Numbers(1, 2)), 2), compression="GZIP"))
+    report = run_job(
+        job(tmp_path, ShardGroup("train", (Numbers(0, 0), Numbers(1, 2)), 2), compression="GZIP")
+    )
     assert [shard.records for shard in report.shards] == [0, 2]
     assert list(tfr.read_records(tmp_path / "train-00000-of-00002.tfrecord.gz")) == []
 
@@ -123,7 +125,7 @@ def test_bad_inputs_beyond_a_thousand_of_a_shard_are_only_counted(tmp_path):
     report = run_job(
         job(
             tmp_path,
-            Group("a", (Numbers(0, 1500, bad_every=1), Numbers(1, 5, bad_every=1), Numbers(2, 1)), 3),
+            ShardGroup("a", (Numbers(0, 1500, bad_every=1), Numbers(1, 5, bad_every=1), Numbers(2, 1)), 3),
         )
     )
     assert report.bad == {"bad number": 1505}
@@ -136,7 +138,7 @@ def test_bad_inputs_beyond_a_thousand_of_a_shard_are_only_counted(tmp_path):
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_fatal_bad_input_is_that_of_the_lowest_shard_and_leaves_nothing_half(workers, tmp_path):
     recipes = (Numbers(0, 200), Numbers(1, 3000, bad_every=2500), Numbers(2, 10, bad_every=1), Numbers(3, 10))
-    made = job(tmp_path, Group("train", recipes, 4))
+    made = job(tmp_path, ShardGroup("train", recipes, 4))
     with pytest.raises(
         InvalidArgumentError,
         match=r"^1\.txt, line 2500: bad number: it is 2499\. Mend the input, or pass on_bad=\"skip\"",
@@ -146,7 +148,7 @@ def test_fatal_bad_input_is_that_of_the_lowest_shard_and_leaves_nothing_half(wor
     assert names <= {".tfrkit", "train-00000-of-00004.tfrecord", "train-00003-of-00004.tfrecord"}
     assert not [name for name in left_over(tmp_path) if name.endswith(".tmp")]
     assert run_job(made).bad == {"bad number": 11}
-    run_job(job(tmp_path / "other", Group("train", recipes, 4)))
+    run_job(job(tmp_path / "other", ShardGroup("train", recipes, 4)))
     other = tree(tmp_path / "other")
     assert {name: data for name, data in tree(tmp_path).items() if not name.startswith("other")} == other
 
@@ -167,7 +169,7 @@ def test_complete_job_with_bad_inputs_fails_where_they_are_fatal(tmp_path):
 
 
 def test_error_of_a_recipe_is_raised_and_leaves_nothing_half(tmp_path):
-    made = job(tmp_path, Group("train", (Failing(OSError(5, "Input/output error")), Numbers(1, 5)), 2))
+    made = job(tmp_path, ShardGroup("train", (Failing(OSError(5, "Input/output error")), Numbers(1, 5)), 2))
     with pytest.raises(OSError, match="Input/output error"):
         run_job(made, workers=1)
     assert [name for name, data in tree(tmp_path).items() if data is not None] == [".tfrkit/jobs.lock"]
@@ -191,7 +193,7 @@ def test_progress_ends_with_everything_done(tmp_path):
 
 
 def test_progress_counts_what_was_there_already(tmp_path):
-    made = job(tmp_path, Group("train", (Numbers(0, 100), Failing(RuntimeError("power cut"))), 2))
+    made = job(tmp_path, ShardGroup("train", (Numbers(0, 100), Failing(RuntimeError("power cut"))), 2))
     with pytest.raises(RuntimeError, match="power cut"):
         run_job(made, workers=1)
     seen: list[Progress] = []
@@ -228,7 +230,7 @@ def test_dry_run_says_what_would_happen_and_writes_nothing(tmp_path):
 
 def test_dry_run_knows_what_is_there(tmp_path):
     good = Numbers(0, 100)
-    broken = job(tmp_path, Group("train", (good, Failing(RuntimeError("power cut"))), 2))
+    broken = job(tmp_path, ShardGroup("train", (good, Failing(RuntimeError("power cut"))), 2))
     with pytest.raises(RuntimeError, match="power cut"):
         run_job(broken, workers=1)
     assert (dry_run(broken).state, dry_run(broken).finished) == ("resume", 1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.build.support.made import Numbers, job, mixed, train
-from tfrkit.build.job.job_plan import Group, belongs_to, check_plan, job_digest, plan_shards, shard_names
+from tfrkit.build.job.job_plan import ShardGroup, belongs_to, check_plan, job_digest, plan_shards, shard_names
 from tfrkit.build.job.progress import BadInput
 from tfrkit.errors import InvalidArgumentError
 
@@ -43,8 +43,8 @@ def test_number_of_shards_that_makes_no_sense_is_refused(options, message):
 
 def test_names_have_the_suffix_of_the_compression(tmp_path):
     made = job(tmp_path, compression="ZSTD")
-    assert shard_names(made, Group("a b", (), None)) == ["a b.tfrecord.zst"]
-    assert shard_names(made, Group("中", (), 100_001))[-1] == "中-100000-of-100001.tfrecord.zst"
+    assert shard_names(made, ShardGroup("a b", (), None)) == ["a b.tfrecord.zst"]
+    assert shard_names(made, ShardGroup("中", (), 100_001))[-1] == "中-100000-of-100001.tfrecord.zst"
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_shards_belong_to_their_prefix(name, mine):
 @pytest.mark.parametrize(
     ("groups", "changes", "message"),
     [
-        ((Group("a/b", (), 0),), {}, "'a/b' cannot begin the name of a file"),
-        ((Group("", (), 0),), {}, "'' cannot begin the name of a file"),
+        ((ShardGroup("a/b", (), 0),), {}, "'a/b' cannot begin the name of a file"),
+        ((ShardGroup("", (), 0),), {}, "'' cannot begin the name of a file"),
         ((train(2), train(2)), {}, "would be called 'train-00000-of-00002.tfrecord'"),
         ((train(2),), {"files": {"report.json": b""}}, "would be called 'report.json'"),
         ((mixed(shards=0),), {}, "Expected at least 1 shard of 'train' but got 0"),
-        ((Group("a", (Numbers(0, 1),), 2),), {}, "a recipe for each of the 2 shards of 'a' but got 1"),
+        ((ShardGroup("a", (Numbers(0, 1),), 2),), {}, "a recipe for each of the 2 shards of 'a' but got 1"),
         ((train(),), {"compression": "LZ4"}, "as compression but got 'LZ4'"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.support.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
-from tfrkit.build.job.job import Group, Progress, run_job
+from tfrkit.build.job.job import Progress, ShardGroup, run_job
 from tfrkit.build.job.job_plan import Job
 from tfrkit.build.job.journal import Journal
 from tfrkit.errors import (
@@ -192,9 +192,9 @@ def test_shards_of_a_writer_are_refused(tmp_path):
 
 def test_files_without_a_manifest_are_refused(tmp_path):
     (tmp_path / "one.tfrecord").write_bytes(b"")
-    run_job(job(tmp_path / "x", Group("one", (Numbers(0, 1),), None)))
+    run_job(job(tmp_path / "x", ShardGroup("one", (Numbers(0, 1),), None)))
     with pytest.raises(AlreadyExistsError, match=r"one\.tfrecord; there are 1 shards of 'one' already"):
-        run_job(job(tmp_path, Group("one", (Numbers(0, 1),), None)))
+        run_job(job(tmp_path, ShardGroup("one", (Numbers(0, 1),), None)))
 
 
 def test_label_map_with_other_content_is_refused(tmp_path):
@@ -228,7 +228,9 @@ def test_source_that_has_changed_since_the_interruption_is_refused(changes, tmp_
 
 
 def test_interrupted_job_that_had_finished_nothing_is_in_nobodys_way(tmp_path):
-    broken = job(tmp_path, Group("train", (Failing(PowerCutError()),), 1), files={"labels.txt": b"cat\n"})
+    broken = job(
+        tmp_path, ShardGroup("train", (Failing(PowerCutError()),), 1), files={"labels.txt": b"cat\n"}
+    )
     with pytest.raises(PowerCutError):
         run_job(broken)
     assert run_job(job(tmp_path, files={"labels.txt": b"dog\n"})).resumed == 0
@@ -248,7 +250,7 @@ def test_second_job_at_once_is_refused_under_the_same_prefix_and_runs_under_anot
         raise PowerCutError
 
     with pytest.raises(PowerCutError):
-        run_job(job(tmp_path, Group("train", (Endless(), Numbers(1, 1)), 2)), progress=progress)
+        run_job(job(tmp_path, ShardGroup("train", (Endless(), Numbers(1, 1)), 2)), progress=progress)
     assert seen == [0]
     assert run_job(other).resumed == 4
 
@@ -330,13 +332,13 @@ def test_overwriting_that_fails_leaves_what_was_there(shards, tmp_path):
     run_job(job(tmp_path, train(3), train(1, prefix="val"), files={"labels.txt": b"old\n"}))
     before = tree(tmp_path)
     recipes = (*(Numbers(n, 10) for n in range(shards - 1)), Failing(PowerCutError()))
-    broken = job(tmp_path, Group("train", recipes, shards), files={"labels.txt": b"new\n"})
+    broken = job(tmp_path, ShardGroup("train", recipes, shards), files={"labels.txt": b"new\n"})
     with pytest.raises(PowerCutError):
         run_job(broken, workers=1, overwrite=True)
     assert contents(tmp_path) == before
     if shards == 1:  # nothing was finished: nothing is left
         assert left_over(tmp_path) == []
-    made = replace(broken, groups=(Group("train", (*recipes[:-1], Numbers(7, 10)), shards),))
+    made = replace(broken, groups=(ShardGroup("train", (*recipes[:-1], Numbers(7, 10)), shards),))
     run_job(made, overwrite=True)
     assert left_over(tmp_path) == []
     assert sorted(path.name for path in tmp_path.glob("train*")) == [
@@ -376,10 +378,10 @@ def test_only_the_lost_shard_of_a_complete_job_is_made_again(group, how, kind, t
 
 
 def test_lost_shard_of_a_source_that_has_changed_unnoticed_is_an_error(tmp_path):
-    run_job(job(tmp_path / "out", Group("train", (Numbers(0, 100), Numbers(1, 100)), 2)))
+    run_job(job(tmp_path / "out", ShardGroup("train", (Numbers(0, 100), Numbers(1, 100)), 2)))
     (tmp_path / "out" / "train-00001-of-00002.tfrecord").unlink()
     before = tree(tmp_path / "out")
-    changed = job(tmp_path / "out", Group("train", (Numbers(0, 100), Numbers(1, 50, claimed=2.0)), 2))
+    changed = job(tmp_path / "out", ShardGroup("train", (Numbers(0, 100), Numbers(1, 50, claimed=2.0)), 2))
     with pytest.raises(
         FailedPreconditionError,
         match=r"train-00001-of-00002\.tfrecord; it was lost, and made again it has 50 records in \d+ bytes where the "

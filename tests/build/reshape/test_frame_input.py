@@ -11,8 +11,8 @@ import pytest
 import tfrkit as tfr
 from tests.build.support.frame_files import RECORDS, contents, put_records
 from tests.records.support.made import CONTAINERS, SUFFIX, flip, frames
-from tfrkit.build.job.progress import Watch
-from tfrkit.build.reshape.frame_input import FrameRun, Scratch, frame_input
+from tfrkit.build.job.progress import TaskReporter
+from tfrkit.build.reshape.frame_input import InputFrames, Scratch, frame_input
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, NotFoundError
@@ -20,11 +20,11 @@ from tfrkit.records.access.index import build_index, save_index
 
 
 def read(recipe: FrameRecipe) -> list[bytes]:
-    watch = Watch(Stop(), "skip", lambda *_moved: None)
-    return [record for block in recipe.blocks(watch) for record in block]
+    reporter = TaskReporter(Stop(), "skip", lambda *_totals: None)
+    return [record for block in recipe.blocks(reporter) for record in block]
 
 
-def marks(run: FrameRun) -> list[list[int]]:
+def marks(run: InputFrames) -> list[list[int]]:
     return [file.offsets.tolist() for file in run._files]
 
 
@@ -75,8 +75,8 @@ def test_bytes_are_balanced_and_no_part_is_empty(tmp_path):
 
 
 def test_records_are_balanced_to_one():
-    assert FrameRun(()).by_records(4, 0, 10) == [(0, 3), (3, 6), (6, 8), (8, 10)]
-    assert FrameRun(()).by_records(3, 5, 7) == [(5, 6), (6, 7), (7, 7)]
+    assert InputFrames(()).by_records(4, 0, 10) == [(0, 3), (3, 6), (6, 8), (8, 10)]
+    assert InputFrames(()).by_records(3, 5, 7) == [(5, 6), (6, 7), (7, 7)]
 
 
 @pytest.mark.parametrize("on_corrupt", ["skip", "stop"])

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tfrkit.build.job.progress import BadInput, OnBad, Watch
+from tfrkit.build.job.progress import BadInput, OnBad, TaskReporter
 from tfrkit.build.tables.delimited.delimited import DelimitedFormat
-from tfrkit.build.tables.table_format import Column, InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TableColumn, TablePiece
 from tfrkit.engines.local import Stop
 
 
@@ -26,8 +26,8 @@ class Table:
         return [(bad.line, bad.reason) for bad in self.bad]
 
 
-def quiet_watch(on_bad: OnBad = "skip") -> Watch:
-    return Watch(Stop(), on_bad, lambda *_: None)
+def quiet_watch(on_bad: OnBad = "skip") -> TaskReporter:
+    return TaskReporter(Stop(), on_bad, lambda *_: None)
 
 
 def input_file(path: Path) -> InputFile:
@@ -40,17 +40,20 @@ def kind_of(seen: Seen) -> str:
     return "float" if Seen.FLOAT in seen else "int64"
 
 
-def settled(seen: Mapping[str, Seen], given: Mapping[str, Mapping[str, Any]]) -> tuple[Column, ...]:
-    columns = [Column(name, name, kind_of(found), seen=found) for name, found in seen.items()]
+def settled(seen: Mapping[str, Seen], given: Mapping[str, Mapping[str, Any]]) -> tuple[TableColumn, ...]:
+    columns = [TableColumn(name, name, kind_of(found), seen=found) for name, found in seen.items()]
     return tuple(replace(column, **given.get(column.name, {})) for column in columns)
 
 
 def read_pieces(
-    form: DelimitedFormat, pieces: Sequence[Piece], columns: tuple[Column, ...], watch: Watch
+    form: DelimitedFormat,
+    pieces: Sequence[TablePiece],
+    columns: tuple[TableColumn, ...],
+    reporter: TaskReporter,
 ) -> dict[str, list[Any]]:
     values: dict[str, list[Any]] = {column.feature: [] for column in columns}
     for piece in pieces:
-        for batch in form.read(piece, range(piece.rows), columns, watch):
+        for batch in form.read(piece, range(piece.rows), columns, reporter):
             for name, column in batch.items():
                 values[name] += column.to_pylist()
     return values
@@ -69,8 +72,8 @@ def read_table(
     path = folder / name
     path.write_bytes(data)
     form = DelimitedFormat(**{"kind": "csv", **options})
-    watch = quiet_watch(on_bad)
-    survey = form.survey(input_file(path), watch)
-    assert not watch.counts
-    values = read_pieces(form, survey.pieces, settled(survey.columns, columns or {}), watch)
-    return Table(survey, values, watch.listed)
+    reporter = quiet_watch(on_bad)
+    survey = form.survey(input_file(path), reporter)
+    assert not reporter.counts
+    values = read_pieces(form, survey.pieces, settled(survey.columns, columns or {}), reporter)
+    return Table(survey, values, reporter.listed)

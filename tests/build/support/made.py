@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfrkit.build.job.job import BadInput, Group, Job, Watch
+from tfrkit.build.job.job import BadInput, Job, ShardGroup, TaskReporter
 from tfrkit.model.block import Block
 
 PER_BLOCK = 50
@@ -26,16 +26,16 @@ class Numbers:
     def input_bytes(self) -> int:
         return int(self.count * self.size * self.claimed)
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         for first in range(0, self.count, PER_BLOCK):
             records = []
             for number in range(first, min(first + PER_BLOCK, self.count)):
                 if self.bad_every and (number + 1) % self.bad_every == 0:
-                    watch.bad(BadInput(f"{self.recipe}.txt", number + 1, "bad number", f"it is {number}"))
+                    reporter.bad(BadInput(f"{self.recipe}.txt", number + 1, "bad number", f"it is {number}"))
                 else:
                     records.append(record(self.recipe, number, self.size))
             yield Block.from_records(records)
-            watch.advance(len(records) * self.size)
+            reporter.advance(len(records) * self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Failing:
 
     input_bytes = 1000
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         yield Block.from_records([b"half"] * self.count)
         raise self.error
 
@@ -58,24 +58,24 @@ class Endless:
 
     input_bytes = 1000
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         while True:
             yield Block.from_records([b"more"])
-            watch.advance(1)
+            reporter.advance(1)
 
 
 def record(recipe: int, number: int, size: int = 40) -> bytes:
     return (b"%d:%d:" % (recipe, number)).ljust(size - number % 7, b".")
 
 
-def job(folder: Path, *groups: Group, **changes: object) -> Job:
+def job(folder: Path, *groups: ShardGroup, **changes: object) -> Job:
     arguments: dict[str, object] = {"compression": "", "level": None, "made_by": {"source": "one", "size": 3}}
     return Job(str(folder), groups or (train(),), **{**arguments, **changes})  # type: ignore[arg-type]
 
 
-def train(shards: int = 4, count: int = 300, *, prefix: str = "train", bad_every: int = 0) -> Group:
+def train(shards: int = 4, count: int = 300, *, prefix: str = "train", bad_every: int = 0) -> ShardGroup:
     recipes = tuple(Numbers(number, count + number, bad_every=bad_every) for number in range(shards))
-    return Group(prefix, recipes, shards)
+    return ShardGroup(prefix, recipes, shards)
 
 
 def mixed(
@@ -84,8 +84,8 @@ def mixed(
     *,
     seed: int = 1,
     prefix: str = "train",
-) -> Group:
-    return Group(prefix, tuple(recipes), shards, mix_seed=seed)
+) -> ShardGroup:
+    return ShardGroup(prefix, tuple(recipes), shards, shuffle_seed=seed)
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:

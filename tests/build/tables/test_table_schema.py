@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfrkit.build.tables.table_format import InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TablePiece
 from tfrkit.build.tables.table_schema import ColumnChoice, choose_columns, feature_spec, parse_column, settle
 from tfrkit.errors import InvalidArgumentError
 
@@ -13,7 +13,7 @@ def survey(
     columns: dict[str, Seen], partition: dict[str, str] | None = None, rows: int = 1, **more
 ) -> Survey:
     file = InputFile("f", "f", partition or {}, 10)
-    return Survey(file, columns, (Piece(file, 0, 1, 0, rows, 1, 10),) if rows else (), **more)
+    return Survey(file, columns, (TablePiece(file, 0, 1, 0, rows, 1, 10),) if rows else (), **more)
 
 
 def kinds(*surveys: Survey, **choice) -> dict[str, str]:

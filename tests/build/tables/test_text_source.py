@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tfrkit.build.job.progress import Watch
+from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.tables.delimited import row_survey
 from tfrkit.build.tables.delimited.delimited import DelimitedFormat
 from tfrkit.build.tables.jsonl.jsonl import JsonlFormat
@@ -49,7 +49,7 @@ def test_a_survey_has_the_checksum_of_all_bytes(
     monkeypatch.setattr(row_survey, "SECTION_BYTES", section)
     (tmp_path / name).write_bytes(FILES[name])
     (file,) = find_inputs([tmp_path / name])
-    survey = reader_of(name).survey(file, Watch(Stop(), "skip", lambda *_: None))
+    survey = reader_of(name).survey(file, TaskReporter(Stop(), "skip", lambda *_: None))
     assert survey.fingerprint == (len(FILES[name]), zlib.crc32(FILES[name]))
 
 
@@ -69,9 +69,11 @@ def test_a_survey_reads_a_file_once(name: str, tmp_path: Path, monkeypatch: pyte
     (tmp_path / name).write_bytes(data)
     (file,) = find_inputs([tmp_path / name])
     reader = reader_of(name)
-    reader.survey(file, Watch(Stop(), "skip", lambda *_: None))  # which looks at the header, once for all
+    reader.survey(
+        file, TaskReporter(Stop(), "skip", lambda *_: None)
+    )  # which looks at the header, once for all
     monkeypatch.setattr(ByteSource, "read_at", counted)
-    reader.survey(file, Watch(Stop(), "skip", lambda *_: None))
+    reader.survey(file, TaskReporter(Stop(), "skip", lambda *_: None))
     assert len(data) <= read < 1.1 * len(data) + 100
 
 

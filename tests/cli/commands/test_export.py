@@ -13,7 +13,7 @@ import pytest
 
 import tfrkit
 from tests.build.support.export_samples import EXAMPLES, records_of, write
-from tfrkit.build.export import export_progress
+from tfrkit.build.export import export_folder, export_progress
 from tfrkit.cli.main import run
 
 
@@ -112,9 +112,7 @@ def test_interrupted_export_says_the_truth(tmp_path, capsys, monkeypatch, form):
 
     monkeypatch.setattr(meter, "finished", interrupted)
     if form == "images":
-        monkeypatch.setattr(
-            "tfrkit.build.export.export_folder._sync_all", lambda _: signal.raise_signal(signal.SIGTERM)
-        )
+        monkeypatch.setattr(export_folder, "_sync_all", lambda _: signal.raise_signal(signal.SIGTERM))
     arguments = ["export", form, f"{tmp_path}/*.tfrecord", str(tmp_path / "out")]
     assert run(arguments) == 130
     assert capsys.readouterr().err.endswith(

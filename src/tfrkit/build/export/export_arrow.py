@@ -1,6 +1,6 @@
 """Parquet and Arrow files of exports: columns as the parser gives them, handed to pyarrow without copying.
 
-Feature lists of SequenceExamples are marked in the metadata of their fields, so that they can be told from features.
+The metadata of a field marks a feature list of SequenceExamples, which distinguishes it from a feature.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
-from tfrkit.build.export.export_columns import Chunk, ExportColumn
+from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_format import ExportOptions
 from tfrkit.build.tables.arrow.arrow_types import FEATURE_LIST
 from tfrkit.model.arrow.arrow_layout import Layout, export_layout
@@ -47,11 +47,11 @@ class _Batches:
         ]
         self.schema = self._pyarrow.schema(fields)
 
-    def batch(self, chunk: Chunk) -> Any:
-        """Give the chunk as a pyarrow.RecordBatch."""
+    def batch(self, chunk: ExportChunk) -> Any:
+        """Return the chunk as a pyarrow.RecordBatch."""
         return self._pyarrow.RecordBatch.from_arrays(self._arrays(chunk), schema=self.schema)
 
-    def _arrays(self, chunk: Chunk | None) -> list[Any]:
+    def _arrays(self, chunk: ExportChunk | None) -> list[Any]:
         # Numbers for names: the C interface ends names at a NUL, and pyarrow's own schema does not.
         rows = 0 if chunk is None else chunk.rows
         children = tuple(
@@ -78,7 +78,7 @@ class ParquetSink(_Batches):
             write_batch_size=max(1, min(1024, _PAGE_BYTES // max(1, longest))),
         )
 
-    def write(self, chunk: Chunk) -> None:
+    def write(self, chunk: ExportChunk) -> None:
         table = self._pyarrow.Table.from_batches([self.batch(chunk)])
         self._writer.write_table(table, row_group_size=max(1, chunk.rows))
 
@@ -97,7 +97,7 @@ class ArrowSink(_Batches):
             codec = self._pyarrow.Codec(options.compression, options.level)
         self._writer = ipc.new_file(file, self.schema, options=ipc.IpcWriteOptions(compression=codec))
 
-    def write(self, chunk: Chunk) -> None:
+    def write(self, chunk: ExportChunk) -> None:
         self._writer.write_batch(self.batch(chunk))
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """What an export writes: the columns that all records together need, and chunks of records in them.
 
-Columns are settled from a `Schema` of all inputs before anything is written. Writing is the formats' business.
+Columns are settled from a `Schema` of all inputs before anything is written. They are written by the formats.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from tfrkit.records.describe.schema import FeatureSummary, Schema
 from tfrkit.records.read.feature_columns import UNSET, Group
 from tfrkit.records.read.table_layout import Cells, Form
 
-__all__ = ["Chunk", "ExportColumn", "Unset", "count_unset", "parse_chunk", "settle_columns", "type_text"]
+__all__ = [
+    "ExportChunk",
+    "ExportColumn",
+    "Unset",
+    "count_unset",
+    "parse_chunk",
+    "settle_columns",
+    "type_text",
+]
 
 Unset: TypeAlias = Literal["raise", "absent"]
 _LARGE: Final = 1 << 30  # from here on a chunk may need offsets of 64 bits
@@ -57,7 +65,7 @@ class ExportColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class ExportChunk:
     """Some records as columns.
 
     Attributes:
@@ -166,7 +174,7 @@ def count_unset(schema: Schema, keys: Collection[str] | None = None) -> dict[str
     }
 
 
-def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads: int) -> Chunk:
+def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads: int) -> ExportChunk:
     """Parse the records of some blocks. Pure: no I/O.
 
     Raises:
@@ -190,7 +198,7 @@ def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads:
             valid = states > UNSET
         _check_form(rows, valid, column, blocks)
         cells.append(Cells(rows, valid))
-    return Chunk(group.rows, tuple(cells))
+    return ExportChunk(group.rows, tuple(cells))
 
 
 def _present_lists(blocks: list[Block], name: str, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -219,7 +227,7 @@ def _check_form(
 
 
 def type_text(column: ExportColumn) -> str:
-    """Give the type of a column, for reports. Pure: no I/O."""
+    """Return the type of a column, for reports. Pure: no I/O."""
     text = column.kind
     for _ in range(column.form.depth):
         text = f"list of {text}"

@@ -14,7 +14,7 @@ from typing import IO, Any, Final, Literal
 
 import numpy as np
 
-from tfrkit.build.export.export_columns import Chunk, ExportColumn
+from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_format import ExportOptions
 from tfrkit.build.tables.json_notation import float_texts
 from tfrkit.model.bytes_column import BytesColumn
@@ -54,7 +54,7 @@ class CsvSink:
         is_marked = bool(names) and names[0].startswith("\ufeff")
         self._write([names], csv.QUOTE_ALL if is_marked else csv.QUOTE_MINIMAL)
 
-    def write(self, chunk: Chunk) -> None:
+    def write(self, chunk: ExportChunk) -> None:
         fields = []
         for column, cells in zip(self._columns, chunk.cells, strict=True):
             if column.steps:

@@ -68,7 +68,7 @@ class StagedFolder:
         return self
 
     def publish(self, mark: Mapping[str, Any]) -> None:
-        """Give the folder its name when all of it is on the disk; what an earlier export has left there goes away."""
+        """Rename the folder when all of it is on the disk; what an earlier export has left there is removed."""
         try:
             os.mkdir(os.path.join(self.path, SIDECAR_FOLDER))
             with open(os.path.join(self.path, _MARK), "w", encoding="utf-8") as file:

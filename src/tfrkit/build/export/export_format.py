@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from tfrkit.build.export.export_columns import Chunk
+from tfrkit.build.export.export_columns import ExportChunk
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.stores.output import Output
 
@@ -76,7 +76,7 @@ class TableSink(Protocol):
     def losses(self) -> Mapping[str, int]:
         """What the format could not say so far: how often, by what it is."""
 
-    def write(self, chunk: Chunk) -> None:
+    def write(self, chunk: ExportChunk) -> None:
         """Write some records."""
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.export.export_columns import Chunk, ExportColumn
+from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_image_keys import ImageKeys
 from tfrkit.build.export.export_names import ClassFolders, file_name, safe_name
 from tfrkit.build.export.export_paths import record_stem
@@ -64,7 +64,7 @@ class ImageWriter:
             keys: which features say what.
             columns: those that chunks have.
             label_names: names of the classes by number, or None.
-            schema: of all records; it tells how many digits numbers of classes need.
+            schema: of all records; it says how many digits the numbers of classes need.
         """
         self._folder = folder
         self._keys = keys
@@ -85,7 +85,7 @@ class ImageWriter:
         """What could not be kept, and how often."""
         return self._counts + Counter({MENDED_CLASSES: self._folders.mended})
 
-    def write(self, blocks: list[Block], chunk: Chunk) -> None:
+    def write(self, blocks: list[Block], chunk: ExportChunk) -> None:
         """Write the images of some records.
 
         Raises:

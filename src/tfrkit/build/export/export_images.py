@@ -61,7 +61,7 @@ class ImagesReport:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return asdict(self)
 
 
@@ -97,7 +97,7 @@ def export_images(
         overwrite: replace a folder that an earlier export has made; another one is never touched.
         threads: how many cores to read with; by default all.
         on_corrupt: what to do about damaged records, as in `read_blocks`.
-        progress: called some times a second, in this thread.
+        progress: called several times a second, in this thread.
 
     Returns:
         What was written, and what was dropped.

@@ -9,7 +9,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from tfrkit.build.export.export_columns import Chunk, ExportColumn
+from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_format import ExportOptions
 from tfrkit.build.tables.json_notation import FEATURE_LISTS, json_values
 from tfrkit.errors import InvalidArgumentError
@@ -36,7 +36,7 @@ class JsonlSink:
                     "name. Export to Parquet or Arrow, or choose other features with columns= (--key)."
                 )
 
-    def write(self, chunk: Chunk) -> None:
+    def write(self, chunk: ExportChunk) -> None:
         features = [_members(cells, column) for column, cells in self._cells(chunk, steps=False)]
         lists = [_members(cells, column) for column, cells in self._cells(chunk, steps=True)]
         if lists:
@@ -49,7 +49,7 @@ class JsonlSink:
     def close(self) -> None:
         pass
 
-    def _cells(self, chunk: Chunk, *, steps: bool) -> Iterator[tuple[ExportColumn, Cells]]:
+    def _cells(self, chunk: ExportChunk, *, steps: bool) -> Iterator[tuple[ExportColumn, Cells]]:
         for column, cells in zip(self._columns, chunk.cells, strict=True):
             if column.steps == steps:
                 yield column, cells

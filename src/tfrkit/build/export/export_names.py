@@ -93,5 +93,5 @@ class ClassFolders:
 
 
 def _same(name: str) -> str:
-    """Give what names share that some file systems take for one: small letters for large ones, accents as one part."""
+    """Return what is equal for names that some file systems take for one: lower case, composed accents."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -11,14 +11,14 @@ from tfrkit.codecs.compression import from_suffix
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
 from tfrkit.stores.paths import Paths, expand_paths
 
-__all__ = ["STDOUT", "Target", "input_files", "plan_targets", "record_stem", "refuse_existing"]
+__all__ = ["STDOUT", "ExportTarget", "input_files", "plan_targets", "record_stem", "refuse_existing"]
 
 STDOUT: Final = "-"
 _RECORD_SUFFIXES: Final = (".tfrecord", ".tfrecords", ".tfrec", ".records")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ExportTarget:
     """One file to write, and the files whose records go there, in order."""
 
     path: str
@@ -26,7 +26,7 @@ class Target:
 
 
 def input_files(paths: Paths) -> list[str]:
-    """Give the files of some paths and patterns.
+    """Return the files of some paths and patterns.
 
     Raises:
         InvalidArgumentError: one is standard input or an open file, which cannot be read twice.
@@ -43,14 +43,14 @@ def input_files(paths: Paths) -> list[str]:
     return files
 
 
-def plan_targets(files: Sequence[str], out: str, suffixes: tuple[str, ...]) -> list[Target]:
+def plan_targets(files: Sequence[str], out: str, suffixes: tuple[str, ...]) -> list[ExportTarget]:
     """Decide which files are written: one if `out` has one of the suffixes, else one for each input, in a folder.
 
     >>> [target.path for target in plan_targets(["a/x.tfrecord.gz", "b/x.tfrecord"], "out", (".csv",))]
     ['out/a/x.csv', 'out/b/x.csv']
     """
     if out == STDOUT or (os.path.splitext(out)[1].lower() in suffixes and not os.path.isdir(out)):
-        return [Target(out, tuple(files))]
+        return [ExportTarget(out, tuple(files))]
     names = [record_stem(os.path.basename(file)) for file in files]
     if len(set(names)) < len(names):
         folders = [os.path.dirname(os.path.abspath(file)) for file in files]
@@ -60,12 +60,12 @@ def plan_targets(files: Sequence[str], out: str, suffixes: tuple[str, ...]) -> l
             for folder, name in zip(folders, names, strict=True)
         ]
     return [
-        Target(os.path.join(out, name + suffixes[0]), (file,))
+        ExportTarget(os.path.join(out, name + suffixes[0]), (file,))
         for name, file in zip(_unique(names), files, strict=True)
     ]
 
 
-def refuse_existing(targets: Sequence[Target], overwrite: bool) -> None:
+def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
     """Check that nothing is lost.
 
     Raises:
@@ -94,7 +94,7 @@ def refuse_existing(targets: Sequence[Target], overwrite: bool) -> None:
 
 
 def record_stem(name: str) -> str:
-    """Give a shard's name without what says that it holds records. Pure: no I/O.
+    """Return a shard's name without what says that it holds records. Pure: no I/O.
 
     >>> record_stem("train-00000-of-00002.tfrecord.gz")
     'train-00000-of-00002'

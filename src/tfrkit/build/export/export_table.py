@@ -2,7 +2,7 @@
 
 The columns are settled over all records first, then each output is written chunk by chunk, several at once. They get
 their names when all are whole: an export that fails or is interrupted leaves nothing. What a format looks like is in
-its own file; images are `export_images.py`'s.
+its own file; images are in `export_images.py`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tfrkit.build.export.export_format import (
     format_of,
 )
 from tfrkit.build.export.export_jsonl import JsonlSink
-from tfrkit.build.export.export_paths import STDOUT, Target, input_files, plan_targets, refuse_existing
+from tfrkit.build.export.export_paths import STDOUT, ExportTarget, input_files, plan_targets, refuse_existing
 from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged
 from tfrkit.build.job.job import Progress
@@ -105,7 +105,7 @@ class ExportReport:
         return sum(file.bytes for file in self.files)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return {**asdict(self), "records": self.records, "bytes": self.bytes}
 
 
@@ -148,7 +148,7 @@ def export(
         workers: how many files are written at once; by default as many as there are cores, but at most 4. Each takes up
             to 90 MB of memory.
         on_corrupt: what to do about damaged records, as in `read_blocks`.
-        progress: called some times a second, in this thread.
+        progress: called several times a second, in this thread.
 
     Returns:
         What was written, and for CSV what could not be.
@@ -223,7 +223,9 @@ class _Export:
     records: int | None
     outputs: dict[str, Output] = field(default_factory=dict)
 
-    def run(self, targets: list[Target], overwrite: bool) -> list[tuple[ExportedFile, Mapping[str, int]]]:
+    def run(
+        self, targets: list[ExportTarget], overwrite: bool
+    ) -> list[tuple[ExportedFile, Mapping[str, int]]]:
         """Write all files, in any order, and give them their names when all are whole; else nothing is left of them."""
         try:
             done = self._write_all(targets)
@@ -234,7 +236,7 @@ class _Export:
             raise
         return [done[target] for target in targets]
 
-    def _publish(self, targets: list[Target], overwrite: bool) -> None:
+    def _publish(self, targets: list[ExportTarget], overwrite: bool) -> None:
         """Give all files their names."""
         named = []
         try:
@@ -249,8 +251,10 @@ class _Export:
                     os.unlink(path)
             raise
 
-    def _write_all(self, targets: list[Target]) -> dict[Target, tuple[ExportedFile, Mapping[str, int]]]:
-        done: dict[Target, tuple[ExportedFile, Mapping[str, int]]] = {}
+    def _write_all(
+        self, targets: list[ExportTarget]
+    ) -> dict[ExportTarget, tuple[ExportedFile, Mapping[str, int]]]:
+        done: dict[ExportTarget, tuple[ExportedFile, Mapping[str, int]]] = {}
         threads = max(1, self.workers // max(1, len(targets)))
         tasks = run_tasks(
             targets,
@@ -259,13 +263,13 @@ class _Export:
             stop=self.stop,
             tick=self.meter.tell,
         )
-        with contextlib.closing(tasks):  # type: ignore[type-var]  # a generator: no task runs behind this
+        with contextlib.closing(tasks):  # type: ignore[type-var]  # a generator: no task runs after this
             for target, result in tasks:
                 done[target] = result
                 self.meter.finished()
         return done
 
-    def _write(self, target: Target, threads: int) -> tuple[ExportedFile, Mapping[str, int]]:
+    def _write(self, target: ExportTarget, threads: int) -> tuple[ExportedFile, Mapping[str, int]]:
         output = self.outputs[target.path] = _open_output(target.path)
         file = OutputFile(output)
         records = 0
@@ -289,7 +293,7 @@ class _Export:
             raise
         return ExportedFile(target.path, records, output.position), sink.losses
 
-    def _check(self, target: Target, records: int) -> None:
+    def _check(self, target: ExportTarget, records: int) -> None:
         """Refuse to publish a file if its inputs are not what the columns were settled from.
 
         Raises:

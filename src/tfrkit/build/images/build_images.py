@@ -1,7 +1,7 @@
 """`tfr.build.images`: photos in folders, archives or lists become train, validation and test shards.
 
-Puts the plan together: options, what the source has (`image_plan.py`), shards. Reading is the sources', records are
-`image_recipe.py`'s, and running the plan is `job.py`'s.
+Checks the options and runs the plan (`image_plan.py`). Images are read by the sources, records are made in
+`image_recipe.py`, and the job is run in `job.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def images(
 ) -> BuildReport:
     """Make shards of Examples from JPEG, PNG, GIF, BMP and WebP images.
 
-    A job that was interrupted goes on where it was when it is called again with the same arguments. The same source,
+    An interrupted job resumes when it is called again with the same arguments. The same source,
     arguments and seed give the same bytes, whatever the number of workers.
 
     Args:
@@ -70,7 +70,7 @@ def images(
             the sorted names of the classes.
         shards: number of files of each split.
         shard_size: or about how many bytes a file has; 256 MB by default.
-        shuffle: mix the images of a split; else they are in the order of their folders and names.
+        shuffle: shuffle the images of a split; else they keep the order of their folders and names.
         seed: of the splits and of the order.
         names: of the features: "full", "plain", "tfds" or "slim".
         rename: new names of features by old ones; an empty one leaves the feature out.
@@ -95,7 +95,7 @@ def images(
         level: of the compression.
         workers: how many shards are written at once; all cores by default.
         overwrite: replace what another job has left in `out`.
-        progress: called some times a second with a `Progress`.
+        progress: called several times a second with a `Progress`.
 
     Returns:
         What was written, and what was left out and why.

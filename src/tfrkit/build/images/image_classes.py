@@ -38,7 +38,7 @@ class FolderMeaning:
 
 
 def common_top(folders: Sequence[bytes], splits: Mapping[bytes, str] | None) -> bytes:
-    """Give the one folder above all others that archives often have; b"" if there is none.
+    """Return the one folder above all others that archives often have; b"" if there is none.
 
     It counts as such if all files are below it, and if there are no files directly in it or at least two folders;
     and never if it is the folder of a split.

@@ -28,7 +28,7 @@ _UNREADABLE: Final = 1 << 63
 
 
 def content_mark(content: bytes | memoryview) -> int:
-    """Give 64 bits that differ if contents of the same size do."""
+    """Return 64 bits that differ if contents of the same size do."""
     return crc32c(content) << 32 | crc32(content)
 
 

@@ -53,7 +53,7 @@ def feature_names(
         Names of features by fields and extras.
 
     Raises:
-        InvalidArgumentError: an old name is none, or two features have the same name.
+        InvalidArgumentError: an old name is not that of a feature, or two features have the same name.
 
     >>> feature_names("plain", {"label": "y", "image/height": "h"})
     {'image/encoded': 'image', 'image/label': 'y', 'image/height': 'h'}

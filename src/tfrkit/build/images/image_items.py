@@ -38,7 +38,7 @@ IGNORED: Final = "hidden or system file"
 
 
 def is_ignored(name: bytes, *, top: bool = False) -> bool:
-    """Whether a file or folder of this name is no part of the data: dot files and what systems leave behind.
+    """Whether a file or folder of this name is no part of the data: dot files and what operating systems add.
 
     With `top`, which is for files at the top of a source, also what builds and exports put beside their files.
     """
@@ -46,7 +46,7 @@ def is_ignored(name: bytes, *, top: bool = False) -> bool:
 
 
 def shown(name: bytes) -> str:
-    r"""Give a name as text that every output can take.
+    r"""Return a name as text that every output can take.
 
     >>> shown("猫/a.jpg".encode()), shown(b"\xc3\x28")
     ('猫/a.jpg', '\\xc3(')
@@ -186,7 +186,7 @@ class ImageItems:
 
 
 class ImageBuffer:
-    """Memory into which files are read one behind the other; used again for every block.
+    """Memory into which files are read one after the other; reused for every block.
 
     Attributes:
         data: the memory. Everything before `at` is in use.
@@ -201,7 +201,7 @@ class ImageBuffer:
         self.at = 0
 
     def room(self, size: int) -> memoryview:
-        """Give memory for the next `size` bytes, which `commit` then keeps."""
+        """Return memory for the next `size` bytes, which `commit` then keeps."""
         end = self.at + size
         if end > len(self.data):
             self._grow(end)
@@ -234,7 +234,7 @@ class ImageReader(Protocol):
     """Reads images of an open source. For one thread."""
 
     def keys(self, items: ImageItems) -> Sequence[Any]:
-        """Give for each image what `read` needs; for some thousand images at once."""
+        """Return for each image what `read` needs; for some thousand images at once."""
 
     def read(self, key: Any, buffer: ImageBuffer) -> None:
         """Append the bytes of one image to the buffer.
@@ -244,7 +244,7 @@ class ImageReader(Protocol):
         """
 
     def mark(self, key: Any) -> int:
-        """Give a number of 63 bits, at little cost, that is the same for images with the same bytes.
+        """Return a number of 63 bits, at little cost, that is the same for images with the same bytes.
 
         Raises:
             BadImageError: it cannot be read.

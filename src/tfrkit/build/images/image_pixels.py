@@ -112,7 +112,7 @@ class PixelPlan:
 
 
 def fitting(height: int, width: int, max_side: int | None) -> tuple[int, int]:
-    """Give the size of an image that is shrunk until no side is longer than `max_side`. Pure: no I/O.
+    """Return the size of an image that is shrunk until no side is longer than `max_side`. Pure: no I/O.
 
     >>> fitting(375, 500, 100), fitting(10, 20, 100), fitting(1, 5000, 100)
     ((75, 100), (10, 20), (1, 100))
@@ -127,7 +127,7 @@ def parse_size(given: Any) -> tuple[int, int] | None:
     """Understand a size: "96x128" or (96, 128) is 96 high and 128 wide. Pure: no I/O.
 
     Raises:
-        InvalidArgumentError: it is none.
+        InvalidArgumentError: it is not a size.
 
     >>> parse_size("96x128")
     (96, 128)

@@ -20,7 +20,7 @@ from tfrkit.build.images.image_recipe import ImageRecipe
 from tfrkit.build.images.image_split import assign_ratios, permutation
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, sorted_labels, write_label_map
 from tfrkit.build.images.sources.image_sources import Listing, list_source
-from tfrkit.build.job.job_plan import Group, Job, plan_shards
+from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
@@ -135,7 +135,7 @@ def _nothing(source: str, bad: Ledger, noted: Ledger, options: ImageOptions) -> 
 
 
 def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
-    """Look now at the few files that are not called like images: if they are none, splits are exact without them."""
+    """Read the few files that are not named like images now, so that splits are exact without those that are not."""
     items = listing.items
     names: list[bytes] = items.names.to_list()
     odd = np.array([row for row, name in enumerate(names) if not name.lower().endswith(_SUFFIXES)], np.int64)
@@ -189,7 +189,7 @@ def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, no
 
 
 def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
-    """Give every image its label and, if folders decide, its split; leave out those that have none."""
+    """Return every image its label and, if folders decide, its split; leave out those that have none."""
     items, folders = listing.items, listing.items.folders
     used = np.unique(items.folder_of).tolist()
     top = (
@@ -260,7 +260,7 @@ def _drop(
 
 def _groups(
     listing: Listing, labelled: _Labelled, options: ImageOptions, name: str
-) -> tuple[tuple[Group, ...], dict[str, str]]:
+) -> tuple[tuple[ShardGroup, ...], dict[str, str]]:
     """Make the recipes of all shards; also give the names of the features."""
     items, split = labelled.items, options.split
     features = feature_names(options.names, options.rename, items.extras, raw=options.is_raw)
@@ -278,20 +278,20 @@ def _groups(
     return tuple(groups), features
 
 
-def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOptions) -> Group:
+def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOptions) -> ShardGroup:
     estimated = int(whole.items.sizes[rows].sum()) + _RECORD_BYTES * len(rows)
     if options.is_raw and options.pixels is not None and options.pixels.size is not None:
         height, width = options.pixels.size
         estimated = (height * width * options.pixels.channels + _RECORD_BYTES) * len(rows)
     shards = plan_shards(estimated, options.shards, options.shard_size, most=len(rows))
     if whole.source.streams and options.shuffle:
-        return Group(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.seed)
+        return ShardGroup(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.seed)
     if options.shuffle:
         rows = rows[permutation(len(rows), options.seed)]
     items = whole.items.take(rows)
     ends = [len(rows) * number // shards for number in range(shards + 1)]
     recipes = [replace(whole, items=items.run(*run)) for run in pairwise(ends)]
-    return Group(prefix, tuple(recipes), shards)
+    return ShardGroup(prefix, tuple(recipes), shards)
 
 
 def _spec(labelled: _Labelled, features: dict[str, str]) -> Any:

@@ -1,6 +1,6 @@
-"""The records of one shard of images: read, look at the header, encode a block at once.
+"""The records of one shard of images: read the files, parse their headers, encode a block at once.
 
-Plain data that pickles. Which images belong to which shard is `images.py`'s.
+Plain data that pickles. Which images belong to which shard is planned in `image_plan.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tfrkit.build.images.image_features import COLORSPACE
 from tfrkit.build.images.image_header import BadImageError, ImageHeader, read_image_header
 from tfrkit.build.images.image_items import BLOCK_BYTES, ImageBuffer, ImageItems, ImageSource, shown
 from tfrkit.build.images.image_pixels import PixelPlan
-from tfrkit.build.job.job import BadInput, Watch
+from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.parsing.encode import encode_examples
@@ -50,7 +50,7 @@ class ImageRecipe:
         """Bytes of all files."""
         return self.items.nbytes
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         """Read the images and give their records, some MB at once."""
         batch = _Batch(self)
         buffer = batch.buffer
@@ -70,14 +70,14 @@ class ImageRecipe:
                     except BadImageError as error:
                         buffer.at = begin
                         source = f"{self.source_name}/{shown(batch.paths[row])}"
-                        watch.bad(BadInput(source, None, error.reason, error.detail))
+                        reporter.bad(BadInput(source, None, error.reason, error.detail))
                         continue
                     batch.add(row, header)
                     if buffer.at >= BLOCK_BYTES:
-                        yield batch.encode(watch)
+                        yield batch.encode(reporter)
                 if batch.rows:
-                    yield batch.encode(watch)
-        watch.advance(batch.input_bytes)
+                    yield batch.encode(reporter)
+        reporter.advance(batch.input_bytes)
 
     @staticmethod
     def _remake(pixels: PixelPlan, buffer: ImageBuffer, begin: int, header: ImageHeader) -> ImageHeader:
@@ -101,7 +101,7 @@ class _Batch:
         self._ends: list[int] = [0]
 
     def begin(self, items: ImageItems) -> None:
-        """Go on with further images; rows count from the first of them."""
+        """Continue with further images; rows count from the first of them."""
         self._items = items
         self.paths = items.paths()
 
@@ -111,12 +111,12 @@ class _Batch:
         self._headers.append(header)
         self._ends.append(self.buffer.at)
 
-    def encode(self, watch: Watch) -> Block:
+    def encode(self, reporter: TaskReporter) -> Block:
         """Make records of what there is, and forget it."""
         columns = self._columns()
         block = encode_examples(columns, threads=1)
         del columns
-        watch.advance(self.input_bytes, len(self.rows))
+        reporter.advance(self.input_bytes, len(self.rows))
         self.input_bytes = 0
         self.rows = []
         self._headers = []

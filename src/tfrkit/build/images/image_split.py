@@ -116,13 +116,13 @@ def share_out(count: int, ratios: Sequence[Fraction]) -> list[int]:
 
 
 def assign_ratios(count: int, ratios: Sequence[Fraction], seed: int, labels: IntArray | None) -> IntArray:
-    """Give each of `count` images the number of its split.
+    """Return each of `count` images the number of its split.
 
     Args:
         count: of images.
         ratios: of the splits.
         seed: another one gives another choice.
-        labels: split each class by itself, so that all splits have the same mixture; None: all images as one.
+        labels: split each class by itself, so that classes have the same shares in all splits; None: all images as one.
     """
     chosen = np.zeros(count, np.int8)
     if len(ratios) == 1 or not count:
@@ -140,7 +140,7 @@ def assign_ratios(count: int, ratios: Sequence[Fraction], seed: int, labels: Int
 
 
 def permutation(count: int, seed: int) -> IntArray:
-    """Give the numbers from 0 to `count` - 1 in an order that the seed decides.
+    """Return the numbers from 0 to `count` - 1 in an order that the seed decides.
 
     >>> permutation(5, 0).tolist() == permutation(5, 0).tolist(), sorted(permutation(5, 1).tolist())
     (True, [0, 1, 2, 3, 4])

@@ -15,7 +15,7 @@ LABELS_FILE: Final = "labels.txt"
 
 
 def sorted_labels(names: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Give names in the order of their Unicode code points, each once: the label is the position. Pure: no I/O.
+    """Return names in the order of their Unicode code points, each once: the label is the position. Pure: no I/O.
 
     >>> sorted_labels([b"dog", b"Zebra", b"cat", b"dog", "猫".encode()])[:3]
     (b'Zebra', b'cat', b'dog')
@@ -24,7 +24,7 @@ def sorted_labels(names: Iterable[bytes]) -> tuple[bytes, ...]:
 
 
 def write_label_map(names: Sequence[bytes]) -> bytes:
-    r"""Give the bytes of the file.
+    r"""Return the bytes of the file.
 
     Raises:
         InvalidArgumentError: a name has a line break in it.

@@ -24,8 +24,8 @@ class BadLimit:
 
     Attributes:
         text: as it was given.
-        number: so many may be bad; None: any number.
-        share: such a share of all inputs may be.
+        number: how many inputs may be bad; None: any number.
+        share: which share of all inputs may be bad.
     """
 
     text: str = ""
@@ -55,7 +55,7 @@ class BadLimit:
         )
 
     def exceeded(self, bad: int, good: int | None) -> bool:
-        """Tell whether so much is too much; `good` is None while it is not known. Pure: no I/O."""
+        """Return whether too many are bad; `good` is None while it is not known. Pure: no I/O."""
         if self.number is not None and bad > self.number:
             return True
         if good is None or not bad:

@@ -1,4 +1,4 @@
-"""How the columns of a table were settled, as reports have it. What decides is `table_schema.py`'s."""
+"""How the columns of a table were settled, as reports have it. It is decided in `table_schema.py`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ColumnReport:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as `report.json` has it."""
+        """Return it as `report.json` has it."""
         cause = self.cause
         said = (
             None

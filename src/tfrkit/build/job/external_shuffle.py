@@ -1,14 +1,14 @@
-"""Mixing: all records of a group in random order, whatever their number, in bounded memory.
+"""The external shuffle: all records of a group in random order, however many, in bounded memory.
 
 Every record has a random key of 64 bits, made of the seed, the number of its recipe and its own number in it. The order
-is that of the keys. So it is a uniform permutation, and does not depend on how the work is cut. Three steps:
+is that of the keys, so it is a uniform permutation and does not depend on how the work is divided. Three steps:
 
-    scatter   records go to the temporary file of their part, chunk by chunk; in a chunk they stand by bucket, which is
-              the first bits of the key
-    split     a bucket that is too large is scattered again by the next bits, until none is
-    gather    a shard is a range of ranks: its buckets are read whole, one by one, and sorted by key
+    part     records go to the temporary file of their part, chunk by chunk; in a chunk they stand by bucket, which is
+             the first bits of the key
+    split    a bucket that is too large is divided by the next bits, until none is
+    gather   a shard is a range of ranks: its buckets are read whole, one by one, and sorted by key
 
-Keys, and the files of chunks, are `scatter.py`'s.
+Keys, and the files of chunks, are in `shuffle_chunks.py`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.build.job.job_plan import Group
-from tfrkit.build.job.progress import Watch
+from tfrkit.build.job.job_plan import ShardGroup
+from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.job.report import Finished
-from tfrkit.build.job.shuffle_chunks import KEY_BITS, RECORD_BYTES, Keys, KeyStream, Scatter
+from tfrkit.build.job.shuffle_chunks import KEY_BITS, RECORD_BYTES, ChunkWriter, Keys, KeyStream
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
 
-__all__ = ["MAX_MIXERS", "Leaf", "Mixture"]
+__all__ = ["MAX_SHUFFLERS", "Bucket", "ExternalShuffle"]
 
-MAX_MIXERS: Final = 16  # tasks at once: each has a bucket or a chunk in memory
+MAX_SHUFFLERS: Final = 16  # tasks at once: each has a bucket or a chunk in memory
 _CHUNK_ROOM: Final = 1 << 26  # bytes of the chunks of all tasks together
 _CHUNK_BYTES: Final = (1 << 22, 1 << 25)  # of one, at least and at most
 _BUCKET_BYTES: Final = 1 << 22  # that a bucket should have
@@ -47,13 +47,13 @@ _PART_BYTES: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """A bucket: one range of keys.
+class Bucket:
+    """One range of keys.
 
     Attributes:
-        path: where it is: the numbers of the buckets that lead to it.
+        path: the numbers of the buckets that lead to it, its own last.
         shift: how many bits of the key these are.
-        bucket: the last of these numbers.
+        number: the last of these numbers.
         sources: names of the parts that hold its records, in order.
         records: how many there are.
         bytes: of their frames.
@@ -61,7 +61,7 @@ class Leaf:
 
     path: str
     shift: int
-    bucket: int
+    number: int
     sources: tuple[str, ...]
     records: int
     bytes: int
@@ -87,7 +87,7 @@ class _Piece:
     frames_at: int
 
 
-class Mixture:
+class ExternalShuffle:
     """The records of one group on their way into random order.
 
     Args:
@@ -97,7 +97,7 @@ class Mixture:
         workers: how many tasks run at once, which decides how much memory each may take.
     """
 
-    def __init__(self, folder: str, number: int, group: Group, workers: int) -> None:
+    def __init__(self, folder: str, number: int, group: ShardGroup, workers: int) -> None:
         self._folder = folder
         self._number = number
         self._group = group
@@ -111,52 +111,52 @@ class Mixture:
 
     @property
     def part_names(self) -> list[str]:
-        """Of the tasks that scatter, in order."""
+        """Names of the tasks that write parts, in order."""
         return [f"mix/{self._number}/part-{number:05d}" for number in range(len(self._parts))]
 
     def part_bytes(self, number: int) -> int:
         """How much input a part reads."""
         return sum(self._group.recipes[recipe].input_bytes for recipe in self._parts[number])
 
-    def split_name(self, leaf: Leaf) -> str:
+    def split_name(self, bucket: Bucket) -> str:
         """Of the task that splits a bucket."""
-        return f"mix/{self._number}/split-{leaf.path}"
+        return f"mix/{self._number}/split-{bucket.path}"
 
     def is_mine(self, name: str) -> bool:
-        """Tell whether a task is one of this mixture's."""
+        """Return whether a task is one of this shuffle's."""
         return name.startswith(f"mix/{self._number}/")
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, name.removeprefix("mix/").replace("/", "-"))
 
-    # -- scatter ----------------------------------------------------------------------------------------------------
+    # -- parts and splits ---------------------------------------------------------------------------------------------
 
-    def write_part(self, number: int, watch: Watch, stop: Stop) -> Finished:
-        """Scatter the records of a part."""
-        with self._scatter(self.part_names[number], 0, self._bits) as scatter:
+    def write_part(self, number: int, reporter: TaskReporter, stop: Stop) -> Finished:
+        """Write the records of a part by bucket."""
+        with self._writer(self.part_names[number], 0, self._bits) as writer:
             for recipe in self._parts[number]:
-                keys = KeyStream(self._group.mix_seed or 0, recipe)
-                with contextlib.closing(self._made(recipe, watch)) as blocks:
+                keys = KeyStream(self._group.shuffle_seed or 0, recipe)
+                with contextlib.closing(self._made(recipe, reporter)) as blocks:
                     for block in blocks:
                         stop.check()
-                        scatter.add(block, keys.next(len(block)))
-            return scatter.finish(watch)
+                        writer.add(block, keys.next(len(block)))
+            return writer.finish(reporter)
 
-    def _made(self, recipe: int, watch: Watch) -> Generator[Block, None, None]:
-        yield from self._group.recipes[recipe].blocks(watch)
+    def _made(self, recipe: int, reporter: TaskReporter) -> Generator[Block, None, None]:
+        yield from self._group.recipes[recipe].blocks(reporter)
 
-    def write_split(self, leaf: Leaf, done: Mapping[str, Finished], stop: Stop) -> Finished:
-        """Scatter the records of a bucket once more."""
-        bits = min(max(1, _bits_for(leaf.cost)), KEY_BITS - leaf.shift)
-        with self._scatter(self.split_name(leaf), leaf.shift, bits) as scatter:
-            for name in leaf.sources:
-                for keys, frames in self._segments(done[name], leaf.bucket):
+    def write_split(self, bucket: Bucket, done: Mapping[str, Finished], stop: Stop) -> Finished:
+        """Divide the records of a bucket once more."""
+        bits = min(max(1, _bits_for(bucket.cost)), KEY_BITS - bucket.shift)
+        with self._writer(self.split_name(bucket), bucket.shift, bits) as writer:
+            for name in bucket.sources:
+                for keys, frames in self._segments(done[name], bucket.number):
                     stop.check()
-                    scatter.add(_as_block(frames, len(keys), self._path(name)), keys)
-            return scatter.finish(None)
+                    writer.add(_as_block(frames, len(keys), self._path(name)), keys)
+            return writer.finish(None)
 
     @contextlib.contextmanager
-    def _scatter(self, name: str, shift: int, bits: int) -> Iterator[Scatter]:
+    def _writer(self, name: str, shift: int, bits: int) -> Iterator[ChunkWriter]:
         path = self._path(name)
         try:
             os.makedirs(self._folder, exist_ok=True)
@@ -164,7 +164,7 @@ class Mixture:
             raise from_os_error(error, self._folder) from error
         output = FileOutput(path)
         try:
-            yield Scatter(name, output, shift, bits, self._chunk_bytes)
+            yield ChunkWriter(name, output, shift, bits, self._chunk_bytes)
             output.close()
         except BaseException:
             output.close()
@@ -174,66 +174,66 @@ class Mixture:
 
     # -- gather -----------------------------------------------------------------------------------------------------
 
-    def leaves(self, done: Mapping[str, Finished]) -> list[Leaf]:
-        """Give the buckets in order of their keys, when all parts are done. Pure: no I/O.
+    def buckets(self, done: Mapping[str, Finished]) -> list[Bucket]:
+        """Return the buckets in order of their keys, when all parts are done. Pure: no I/O.
 
         Args:
             done: finished tasks by name, parts and splits among them.
         """
         names = tuple(self.part_names)
-        buckets: list[tuple[int, int]] = [(0, 0)] * (1 << self._bits)
+        counts: list[tuple[int, int]] = [(0, 0)] * (1 << self._bits)
         for name in names:
-            pairs = zip(buckets, done[name].buckets, strict=True)
-            buckets = [(records + more, size + more_bytes) for (records, size), (more, more_bytes) in pairs]
-        return list(self._expand("", 0, names, buckets, done))
+            pairs = zip(counts, done[name].buckets, strict=True)
+            counts = [(records + more, size + more_bytes) for (records, size), (more, more_bytes) in pairs]
+        return list(self._expand("", 0, names, counts, done))
 
     def _expand(
         self,
         path: str,
         shift: int,
         sources: tuple[str, ...],
-        buckets: Sequence[tuple[int, int]],
+        counts: Sequence[tuple[int, int]],
         done: Mapping[str, Finished],
-    ) -> Iterator[Leaf]:
-        shift += (len(buckets) - 1).bit_length()
-        for number, (records, size) in enumerate(buckets):
+    ) -> Iterator[Bucket]:
+        shift += (len(counts) - 1).bit_length()
+        for number, (records, size) in enumerate(counts):
             if records:
-                leaf = Leaf(
+                bucket = Bucket(
                     f"{path}.{number}" if path else str(number), shift, number, sources, records, size
                 )
-                split = done.get(self.split_name(leaf))
+                split = done.get(self.split_name(bucket))
                 if split is None:
-                    yield leaf
+                    yield bucket
                 else:
-                    yield from self._expand(leaf.path, shift, (split.name,), split.buckets, done)
+                    yield from self._expand(bucket.path, shift, (split.name,), split.buckets, done)
 
     def blocks(
-        self, leaves: Sequence[Leaf], shard: int, done: Mapping[str, Finished], stop: Stop
+        self, buckets: Sequence[Bucket], shard: int, done: Mapping[str, Finished], stop: Stop
     ) -> Iterator[Block]:
-        """Give the records of a shard in their final order, a bucket at a time."""
-        total = sum(leaf.records for leaf in leaves)
+        """Yield the records of a shard in their final order, a bucket at a time."""
+        total = sum(bucket.records for bucket in buckets)
         shards = self._group.shards or 1
         first, after = shard * total // shards, (shard + 1) * total // shards
         rank = 0
-        for leaf in leaves:
-            if first < rank + leaf.records and rank < after:
+        for bucket in buckets:
+            if first < rank + bucket.records and rank < after:
                 stop.check()
-                yield self._sorted(leaf, done, max(0, first - rank), min(leaf.records, after - rank))
-            rank += leaf.records
+                yield self._sorted(bucket, done, max(0, first - rank), min(bucket.records, after - rank))
+            rank += bucket.records
 
-    def _sorted(self, leaf: Leaf, done: Mapping[str, Finished], first: int, after: int) -> Block:
-        keys = np.empty(leaf.records, np.uint64)
-        frames = np.empty(leaf.bytes, np.uint8)
+    def _sorted(self, bucket: Bucket, done: Mapping[str, Finished], first: int, after: int) -> Block:
+        keys = np.empty(bucket.records, np.uint64)
+        frames = np.empty(bucket.bytes, np.uint8)
         key_bytes, frame_bytes = memoryview(keys).cast("B"), memoryview(frames)
         record = at = 0
-        for name in leaf.sources:
+        for name in bucket.sources:
             with self._opened(done[name]) as file:
-                for piece in self._pieces(file, done[name], leaf.bucket):
+                for piece in self._pieces(file, done[name], bucket.number):
                     end = at + piece.bytes
                     _read(file, piece.keys_at, key_bytes[8 * record : 8 * (record + piece.records)])
                     _read(file, piece.frames_at, frame_bytes[at:end])
                     record, at = record + piece.records, end
-        block = _as_block(frames, leaf.records, self._path(leaf.sources[0]))
+        block = _as_block(frames, bucket.records, self._path(bucket.sources[0]))
         order = np.argsort(keys, kind="stable")[first:after]
         return Block(block.data, block.offsets[order], block.lengths[order])
 
@@ -273,7 +273,7 @@ class Mixture:
                 yield _Piece(end[0] - before[0], keys_at + 8 * before[0], end[1] - before[1], frames_at)
 
     def _table(self, file: IO[bytes], part: Finished) -> npt.NDArray[np.int64] | None:
-        """Give what stands at the head of all chunks of a part; None if that is too much to be kept."""
+        """Return what stands at the head of all chunks of a part; None if that is too much to be kept."""
         table = self._tables.get(part.name)
         if table is None:
             shape = (len(part.chunks), len(part.buckets) + 1, 2)
@@ -296,7 +296,7 @@ class Mixture:
                 del done[name]
         mine = {name for name in done if self.is_mine(name)}
         if names <= mine:
-            needed = {name for leaf in self.leaves(done) for name in leaf.sources}
+            needed = {name for bucket in self.buckets(done) for name in bucket.sources}
             if not all(self._is_whole(done[name]) for name in needed):
                 for name in mine:
                     del done[name]
@@ -318,7 +318,7 @@ class Mixture:
 
     def drop_split(self, done: Mapping[str, Finished]) -> None:
         """Remove the files of parts all of whose buckets were split."""
-        needed = {name for leaf in self.leaves(done) for name in leaf.sources}
+        needed = {name for bucket in self.buckets(done) for name in bucket.sources}
         for name in done:
             if self.is_mine(name) and name not in needed:
                 with contextlib.suppress(FileNotFoundError):
@@ -326,7 +326,7 @@ class Mixture:
 
 
 def _bits_for(size: int) -> int:
-    """How many bits of the key cut so many bytes into buckets of a good size."""
+    """Return how many bits of the key divide `size` bytes into buckets of a good size."""
     return min(_MAX_BITS, max(0, -(-size // _BUCKET_BYTES) - 1).bit_length())
 
 
@@ -368,6 +368,6 @@ def _as_block(frames: npt.NDArray[np.uint8], records: int, path: str) -> Block:
 def _damaged(path: str) -> DataLossError:
     return DataLossError(
         f"{path}; this temporary file is not what was written. Check the disk, then run the job again with "
-        "overwrite=True (--overwrite), which begins anew.",
+        "overwrite=True (--overwrite), which starts over.",
         path=path,
     )

@@ -23,7 +23,7 @@ class InputChangedError(DataLossError):
         """Say what differs: `what` has both numbers."""
         super().__init__(
             f"{path}: this input has changed since the job began: {what}. Nothing was published; run the command "
-            "again when nobody writes to it.",
+            "again when nothing writes to it.",
             path=path,
         )
 
@@ -80,7 +80,7 @@ class InputStamp:
 
 
 def written_again(path: str, before_ns: int, now_ns: int) -> InputChangedError:
-    """Give the error for a file of the same size that has another time."""
+    """Return the error for a file of the same size that has another time."""
     return InputChangedError(
         path,
         f"expected it to be written last at {_seconds(before_ns)} but got {_seconds(now_ns)} (seconds since 1970)",

@@ -1,7 +1,7 @@
 """Running a job: each task writes one shard, atomically, and the journal notes what is done.
 
-The plan is `plan.py`'s, what stands in the folder `claim.py`'s, mixing `mix.py`'s. Running tasks is the engine's,
-reading foreign files the formats'.
+The plan is in `job_plan.py`, what stands in the folder in `output_ownership.py`, shuffling in `external_shuffle.py`.
+Tasks are run by the engine, foreign files are read by the formats.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any, Final
 from tfrkit.build.job.bad_limit import BadLimit, MaxBad
 from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import check_unchanged
-from tfrkit.build.job.job_plan import Group, Job, Recipe, check_plan, plan_shards
-from tfrkit.build.job.output_ownership import claim, look
-from tfrkit.build.job.progress import BadInput, OnBad, Progress, Watch
+from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, check_plan, plan_shards
+from tfrkit.build.job.output_ownership import claim, inspect_folder
+from tfrkit.build.job.progress import BadInput, OnBad, Progress, TaskReporter
 from tfrkit.build.job.report import BuildReport, make_report
-from tfrkit.build.job.run_job import Run
+from tfrkit.build.job.run_job import JobRun
 from tfrkit.errors import InvalidArgumentError, from_os_error
 from tfrkit.threads import default_threads
 
 __all__ = [
     "BadInput",
     "BuildReport",
-    "Group",
     "Job",
     "MaxBad",
     "OnBad",
     "PlanSummary",
     "Progress",
     "Recipe",
-    "Watch",
+    "ShardGroup",
+    "TaskReporter",
     "dry_run",
     "plan_shards",
     "run_job",
@@ -53,8 +53,8 @@ class PlanSummary:
         shards: how many there will be, by prefix.
         finished: how many are there already, from a run that was interrupted.
         input_bytes: how much is to be read.
-        mixed: whether records are mixed.
-        temporary_bytes: about how much room mixing takes on the disk, beside the shards.
+        mixed: whether records are shuffled.
+        temporary_bytes: about how much disk space the shuffle takes in addition to the shards.
         compression: of the shards.
         files: names of further files.
         bad: inputs that the plan leaves out, by reason.
@@ -78,7 +78,7 @@ class PlanSummary:
     columns: tuple[ColumnReport, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return {**asdict(self), "columns": [column.to_json() for column in self.columns]}
 
 
@@ -97,7 +97,7 @@ def dry_run(
         PermissionDeniedError: the folder may not be written to.
     """
     limit = _check_before(job, on_bad, max_bad)
-    found = look(job)
+    found = inspect_folder(job)
     state, refusal = found.state, found.refusal
     if overwrite:
         found.earlier, refusal = None, ""
@@ -115,8 +115,8 @@ def dry_run(
         {group.prefix: group.shards or 1 for group in job.groups},
         found.finished,
         job.input_bytes,
-        any(group.mix_seed is not None for group in job.groups),
-        sum(group.input_bytes for group in job.groups if group.mix_seed is not None),
+        any(group.shuffle_seed is not None for group in job.groups),
+        sum(group.input_bytes for group in job.groups if group.shuffle_seed is not None),
         job.compression,
         tuple(job.files),
         dict(report.bad),
@@ -137,8 +137,8 @@ def run_job(
 ) -> BuildReport:
     """Write all shards of a job that are not there yet.
 
-    A job that was interrupted or killed goes on where it was; one that is complete is not run again, unless it is to
-    overwrite itself.
+    A job that was interrupted or killed resumes where it was; one that is complete is not run again, unless
+    `overwrite` is set.
 
     Args:
         job: the plan.
@@ -147,7 +147,7 @@ def run_job(
         max_bad: more bad inputs than this number, or than this share ("1%"), are an error, and nothing is published.
             If all are bad, that always is.
         overwrite: replace what another job has left in the folder; else it is an error.
-        progress: called some times a second, from the calling thread.
+        progress: called several times a second, from the calling thread.
 
     Raises:
         AlreadyExistsError: there are shards of another job, or the source has changed since it was interrupted.
@@ -166,7 +166,7 @@ def run_job(
         _check_complete(found.complete, on_bad, limit)
         return replace(found.complete, seconds=time.perf_counter() - started)
     threads = workers or min(default_threads(), MAX_WORKERS)
-    return Run(job, found, threads, on_bad, progress, started, limit).run()
+    return JobRun(job, found, threads, on_bad, progress, started, limit).run()
 
 
 def _check_before(job: Job, on_bad: OnBad, max_bad: MaxBad | None) -> BadLimit:

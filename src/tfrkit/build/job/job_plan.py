@@ -1,6 +1,6 @@
 """The plan of a job: which records go into which shards. Plain data, made before anything is written.
 
-Pure: nothing here does I/O. Running a plan is `job.py`'s, making recipes the formats'.
+Pure: nothing here does I/O. A plan is run in `job.py`; recipes are made by the formats.
 """
 
 from __future__ import annotations
@@ -13,13 +13,22 @@ from typing import Any, Final, Protocol
 
 from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.job.progress import BadInput, Watch
+from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.stores.json_file import is_file_name, json_line
 
-__all__ = ["Group", "Job", "Recipe", "belongs_to", "check_plan", "job_digest", "plan_shards", "shard_names"]
+__all__ = [
+    "Job",
+    "Recipe",
+    "ShardGroup",
+    "belongs_to",
+    "check_plan",
+    "job_digest",
+    "plan_shards",
+    "shard_names",
+]
 
 DEFAULT_SHARD_BYTES: Final = 256_000_000
 _SUFFIXES: Final = {"": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
@@ -28,32 +37,32 @@ _OWN_FILES: Final = ("manifest.json", "report.json")
 
 
 class Recipe(Protocol):
-    """What one shard holds, or one part of a job that is mixed: plain data that pickles."""
+    """What one shard holds, or one part of a job that is shuffled: plain data that pickles."""
 
     @property
     def input_bytes(self) -> int:
         """How much it reads, for the progress bar."""
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
-        """Make the records, in order and the same every time, some MB at once; report to `watch` on the way."""
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
+        """Make the records, in order and the same every time, some MB at once; report to `reporter` on the way."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ShardGroup:
     """Shards of one name: `<prefix>-00000-of-00008.tfrecord` and so on, or one file `<prefix>.tfrecord`.
 
     Attributes:
         prefix: beginning of the file names, such as "train".
-        recipes: one for each shard; with `mix_seed`, any number of parts whose records are mixed; for the one file
-            without a number, any number of parts that follow each other.
+        recipes: one for each shard; with `shuffle_seed`, any number of parts that are shuffled together; for the one
+            file without a number, any number of parts that follow each other.
         shards: how many files; None: the one file has no number (`--shards per-input`).
-        mix_seed: mix the records of all recipes with this seed before they go to shards.
+        shuffle_seed: shuffle the records of all recipes with this seed before they go to shards.
     """
 
     prefix: str
     recipes: tuple[Recipe, ...]
     shards: int | None
-    mix_seed: int | None = None
+    shuffle_seed: int | None = None
 
     @property
     def input_bytes(self) -> int:
@@ -71,7 +80,7 @@ class Job:
         compression: "", "GZIP", "ZLIB", "XZ" or "ZSTD".
         level: of the compression, or None.
         made_by: everything that decides the bytes (arguments, seed, fingerprint of the source as "source") as JSON has
-            it; a job that was interrupted goes on only if this is the same. It is written into the manifest: no time,
+            it; an interrupted job resumes only if this is the same. It is written into the manifest: no time,
             no host, no absolute path, no number of workers.
         spec: what `parse_example` needs for the records, as `spec_to_data` gives it, or None.
         files: further small files for the folder, such as the label map, by name.
@@ -79,7 +88,7 @@ class Job:
         counts: all of them by reason, if `bad` does not list all.
         noted: what the plan noticed and kept, or ignored on purpose; reported, and never fatal.
         noted_counts: all of that by reason, if `noted` does not list all.
-        transient: what also must be the same when an interrupted job goes on, such as the times of the sources; JSON.
+        transient: what also must be the same when an interrupted job resumes, such as the times of the sources; JSON.
             It is forgotten when the job is complete.
         stamps: the input files as they were before the plan looked at them; an error if one is another at the end.
         wanted: features that a user has named, each with the option; an error if no record has one.
@@ -88,7 +97,7 @@ class Job:
     """
 
     folder: str
-    groups: tuple[Group, ...]
+    groups: tuple[ShardGroup, ...]
     compression: str
     level: int | None
     made_by: Mapping[str, Any]
@@ -122,14 +131,14 @@ def plan_shards(
     most: int | None = None,
     multiple: int = 4,
 ) -> int:
-    """Give the number of shards. Pure: no I/O.
+    """Return the number of shards. Pure: no I/O.
 
     Args:
         estimated_bytes: about how large all of them will be together.
         shards: a number that the user has given, which is then the result.
         shard_bytes: or a size; 256 MB by default. Unless all is less than a quarter of that, the number is rounded up
             to a multiple of 4, so that every core has something to do until the end.
-        most: not more than so many, such as the number of records; at least one there always is.
+        most: an upper limit, such as the number of records; the result is at least 1.
         multiple: of what the number is, where there is enough for that: then cores have equal shares.
 
     Raises:
@@ -152,8 +161,8 @@ def plan_shards(
     return max(1, number if most is None else min(number, most))
 
 
-def shard_names(job: Job, group: Group) -> list[str]:
-    """Give the file names of a group's shards, in order. Pure: no I/O.
+def shard_names(job: Job, group: ShardGroup) -> list[str]:
+    """Return the file names of a group's shards, in order. Pure: no I/O.
 
     >>> shard_names(Job("out", (), "GZIP", None, {}), Group("a", (), 2))
     ['a-00000-of-00002.tfrecord.gz', 'a-00001-of-00002.tfrecord.gz']
@@ -165,7 +174,7 @@ def shard_names(job: Job, group: Group) -> list[str]:
 
 
 def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
-    """Tell whether a file name is that of a shard under one of some prefixes. Pure: no I/O.
+    """Return whether a file name is that of a shard under one of some prefixes. Pure: no I/O.
 
     Args:
         name: of the file, without folder.
@@ -207,7 +216,7 @@ def check_plan(job: Job) -> None:
             raise InvalidArgumentError(
                 f"Expected at least 1 shard of {group.prefix!r} but got {group.shards}."
             )
-        if group.mix_seed is None and group.shards is not None and len(group.recipes) != group.shards:
+        if group.shuffle_seed is None and group.shards is not None and len(group.recipes) != group.shards:
             raise InvalidArgumentError(
                 f"Expected a recipe for each of the {group.shards} shards of {group.prefix!r} but got "
                 f"{len(group.recipes)}."
@@ -215,14 +224,14 @@ def check_plan(job: Job) -> None:
 
 
 def job_digest(job: Job) -> str:
-    """Give 16 hex digits that are the same for the same job wherever it runs. Pure: no I/O."""
+    """Return 16 hex digits that are the same for the same job wherever it runs. Pure: no I/O."""
     content = {
         "made_by": job.made_by,
         "spec": job.spec,
         "compression": job.compression,
         "level": job.level,
         "groups": [
-            [group.prefix, group.shards, group.mix_seed, [recipe.input_bytes for recipe in group.recipes]]
+            [group.prefix, group.shards, group.shuffle_seed, [recipe.input_bytes for recipe in group.recipes]]
             for group in job.groups
         ],
         "files": {name: hashlib.blake2b(data).hexdigest() for name, data in job.files.items()},

@@ -1,9 +1,8 @@
 """The journal of a job that is not complete: `.tfrkit/job-<digest>.jsonl`. FORMAT.md defines it.
 
-Its first line says whose it is, and each further one what is finished, or that all shards are ready to take the place
-of others. The process that runs the job holds a lock on it, which ends with the process, however that ends. A last line
-that was cut off is none. Lines of finished tasks are not synced: one that a power cut takes away only costs doing its
-shard again.
+Its first line says which job it belongs to, and each further one what is finished, or that all shards are ready to
+replace others. The process that runs the job holds a lock on it, which ends with the process. A last line that was cut
+off is ignored. Lines of finished tasks are not synced: losing one in a power cut only costs writing its shard again.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ class Journal:
         path = os.path.join(folder, SIDECAR_FOLDER, _name(header.digest))
         journal = cls(path, create=True)
         try:
-            lock_file(journal._fd, path, wait=True)  # whoever just looks at it does so for a moment only
+            lock_file(journal._fd, path, wait=True)  # others look at it for a moment only
             journal.header = header
             journal._append(header.to_json())
         except BaseException:

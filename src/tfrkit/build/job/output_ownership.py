@@ -15,7 +15,7 @@ from typing import Any
 from tfrkit.build.job.job_plan import Job, belongs_to, job_digest, shard_names
 from tfrkit.build.job.journal import Header, Journal, found_journals
 from tfrkit.build.job.report import BuildReport, is_part, read_report, report_from
-from tfrkit.build.job.staging import Place, clear_temporary, mix_folder, remove, remove_tree
+from tfrkit.build.job.staging import StagingArea, clear_temporary, remove, remove_tree, shuffle_folder
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import (
@@ -28,7 +28,7 @@ from tfrkit.records.manifest import (
 from tfrkit.stores.json_file import json_line
 from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar
 
-__all__ = ["Earlier", "Found", "claim", "header_of", "look", "place_of"]
+__all__ = ["Earlier", "OutputState", "claim", "header_of", "inspect_folder", "staging_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Earlier:
 
 
 @dataclass(slots=True)
-class Found:
+class OutputState:
     """What stands in the folder under the names of a job.
 
     Attributes:
@@ -95,18 +95,18 @@ class Found:
 
 
 def header_of(job: Job, *, staged: bool = False) -> Header:
-    """Give what the journal says of a job. Pure: no I/O."""
+    """Return what the journal says of a job. Pure: no I/O."""
     prefixes = {group.prefix: group.shards is None for group in job.groups}
     made_by, transient = json.loads(json_line([job.made_by, job.transient]))  # as the file has them
     return Header(job_digest(job), prefixes, made_by, transient, staged)
 
 
-def place_of(job: Job, header: Header) -> Place:
+def staging_of(job: Job, header: Header) -> StagingArea:
     """Say where a job writes its shards. Pure: no I/O."""
-    return Place(job.folder, header.digest, header.staged, job.compression in ("", "GZIP"))
+    return StagingArea(job.folder, header.digest, header.staged, job.compression in ("", "GZIP"))
 
 
-def look(job: Job) -> Found:
+def inspect_folder(job: Job) -> OutputState:
     """Look at the folder of a job without changing anything; journals are locked until they are closed.
 
     Raises:
@@ -114,14 +114,14 @@ def look(job: Job) -> Found:
     """
     _check_folder(job.folder)
     header = header_of(job)
-    found = Found(header.digest, set(), set(), _lock_journals(job.folder, header))
+    found = OutputState(header.digest, set(), set(), _lock_journals(job.folder, header))
     try:
-        # Behind the journals: a job that has just ended has none, but a manifest.
+        # After the journals: a job that has just ended has none, but a manifest.
         names, manifest = os.listdir(job.folder), read_manifest(job.folder)
         listed = {entry["name"] for entry in manifest["shards"]}
         found.present = {name for name in names if belongs_to(name, header.prefixes)}
         found.shards = found.present | {name for name in listed if belongs_to(name, header.prefixes)}
-        _judge(job, header, found, manifest)
+        _decide(job, header, found, manifest)
     except FileNotFoundError:
         return found
     except BaseException as error:
@@ -134,7 +134,7 @@ def look(job: Job) -> Found:
 
 
 def _lock_journals(folder: str, header: Header) -> list[Journal]:
-    """Give the journals of unfinished jobs with the same prefixes, read and locked."""
+    """Return the journals of unfinished jobs with the same prefixes, read and locked."""
     found: list[Journal] = []
     for journal in found_journals(folder):
         if (
@@ -167,7 +167,7 @@ def _check_folder(folder: str) -> None:
     check_sidecar(folder)
 
 
-def _judge(job: Job, header: Header, found: Found, manifest: Mapping[str, Any]) -> None:
+def _decide(job: Job, header: Header, found: OutputState, manifest: Mapping[str, Any]) -> None:
     for journal in found.journals:
         if journal.header is None:
             continue
@@ -208,7 +208,7 @@ def _changed(folder: str, before: Header, now: Header) -> str:
         why = f"it had other arguments ({', '.join(what)})" if what else "it was planned differently"
     return (
         f"{folder}; a job that writes {_some(now.prefixes)} there was interrupted, and {why}. Run it again as it was, "
-        "choose another folder, or pass overwrite=True (--overwrite) to begin anew."
+        "choose another folder, or pass overwrite=True (--overwrite) to start over."
     )
 
 
@@ -231,7 +231,7 @@ def _some(prefixes: Iterable[str]) -> str:
 
 
 def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier | None:
-    """Say what is left of a job that was complete; None if that cannot be told."""
+    """Return what is left of a job that was complete; None if that is not known."""
     report = read_report(job.folder).get(header.digest)
     if report is None or set(report["prefixes"]) != header.prefixes.keys():
         return None
@@ -251,7 +251,7 @@ def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier |
 
 
 def _completed(job: Job, earlier: Earlier | None) -> BuildReport | None:
-    """Give the report of a complete job, if everything that it wrote is still there."""
+    """Return the report of a complete job, if everything that it wrote is still there."""
     names = {name for group in job.groups for name in shard_names(job, group)}
     if earlier is None or earlier.kept.keys() != names:
         return None
@@ -277,7 +277,7 @@ def _holds(path: str, content: bytes) -> bool:
         return False
 
 
-def claim(job: Job, *, overwrite: bool, staged: bool = False) -> Found:
+def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
     """Make the names of a job its own, and remove what is not; then its journal is locked and open.
 
     Nothing is changed if the job is complete already (unless `overwrite`).
@@ -297,7 +297,7 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> Found:
     except OSError as error:
         raise from_os_error(error, job.folder) from error
     with folder_lock(job.folder, "jobs.lock"):
-        found = look(job)
+        found = inspect_folder(job)
         try:
             if found.complete is not None and not overwrite:
                 return found
@@ -321,31 +321,31 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> Found:
     return found
 
 
-def _discard(folder: str, found: Found) -> None:
-    """Remove the journals of other jobs, with what they have mixed, and what waits to take a place."""
+def _discard(folder: str, found: OutputState) -> None:
+    """Remove the journals of other jobs, with their temporary files and the shards that wait."""
     for journal in list(found.journals):
         if journal is not found.own:
             if journal.header is not None:
-                remove_tree(mix_folder(folder, journal.header.digest))
-                Place(folder, journal.header.digest, True, True).remove()
+                remove_tree(shuffle_folder(folder, journal.header.digest))
+                StagingArea(folder, journal.header.digest, True, True).remove()
             journal.delete()
             found.journals.remove(journal)
 
 
-def _clear(job: Job, own: Journal, found: Found) -> None:
+def _clear(job: Job, own: Journal, found: OutputState) -> None:
     """Forget finished shards that are no longer whole, and remove what killed runs of this job have left."""
     header = own.header
     assert header is not None
-    place, done = place_of(job, header), own.finished
+    staging, done = staging_of(job, header), own.finished
     for name in list(done):
-        if not is_part(name) and not place.is_whole(name, done[name].bytes, moved=own.ready):
+        if not is_part(name) and not staging.is_whole(name, done[name].bytes, moved=own.ready):
             del done[name]
     clear_temporary(job, header.prefixes)
-    if os.path.islink(folder := mix_folder(job.folder, header.digest)):
+    if os.path.islink(folder := shuffle_folder(job.folder, header.digest)):
         remove(folder)
-    place.begin()
-    place.clear(done)
-    if not place.staged:
+    staging.begin()
+    staging.clear(done)
+    if not staging.staged:
         kept = found.earlier.kept.keys() if found.earlier is not None else set()
         stale = found.shards - done.keys() - kept
         if stale:

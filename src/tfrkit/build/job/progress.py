@@ -1,4 +1,4 @@
-"""Watch: what a recipe reports to while it makes records, and what comes of bad input."""
+"""What a recipe reports while it makes records, what comes of bad input, and how far a job is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["MAX_LISTED_BAD", "BadInput", "Moved", "OnBad", "Progress", "Watch"]
+__all__ = ["MAX_LISTED_BAD", "BadInput", "OnBad", "Progress", "TaskReporter", "Totals"]
 
 OnBad: TypeAlias = Literal["skip", "raise"]
 MAX_LISTED_BAD: Final = 1000  # of each task; all of them are counted
@@ -39,7 +39,7 @@ class BadInput:
         return f"{where}: {self.reason}" + (f": {self.detail}" if self.detail else "")
 
     def to_error(self) -> InvalidArgumentError:
-        """Give the error for a job in which bad input is fatal."""
+        """Return the error for a job in which bad input is fatal."""
         return InvalidArgumentError(
             f'{self.shown}. Mend the input, or pass on_bad="skip" (--on-bad skip).',
             path=self.source,
@@ -51,8 +51,8 @@ class Progress:
     """How far a job has come: a snapshot, given to `progress` callbacks.
 
     Attributes:
-        done_bytes: input that is in shards, or was left out. Where records are mixed, input that has been read counts
-            half, until it is in a shard.
+        done_bytes: input that is in shards, or was left out. Where records are shuffled, input that has been read
+            counts half until it is in a shard.
         total_bytes: input of the whole job.
         records: records in shards so far, in unfinished ones too.
         bad: bad inputs so far.
@@ -74,8 +74,8 @@ class Progress:
     written_bytes: int = 0
 
 
-class Watch:
-    """What a recipe reports to while it makes records. One for each task; called from its thread.
+class TaskReporter:
+    """What a recipe reports to while it makes records. One per task; called from its thread.
 
     `advance` and `bad` raise CancelledError when the job is to stop, so recipes need no check of their own.
 
@@ -91,12 +91,12 @@ class Watch:
     """
 
     def __init__(
-        self, stop: Stop, on_bad: OnBad, moved: Callable[[int, int, int], None], most: int = MAX_LISTED_BAD
+        self, stop: Stop, on_bad: OnBad, count: Callable[[int, int, int], None], most: int = MAX_LISTED_BAD
     ) -> None:
         self._most = most
         self._stop = stop
         self._on_bad = on_bad
-        self._moved = moved
+        self._count = count
         self.listed: list[BadInput] = []
         self.counts: dict[str, int] = {}
         self.noted: dict[str, int] = {}
@@ -110,7 +110,7 @@ class Watch:
         """Say how much input was read, and how many records it gave, since the last call."""
         self._stop.check()
         self.input_bytes += input_bytes
-        self._moved(input_bytes, records, 0)
+        self._count(input_bytes, records, 0)
 
     def bad(self, found: BadInput) -> None:
         """Count something bad, or raise, as the user has chosen.
@@ -125,7 +125,7 @@ class Watch:
         self.counts[found.reason] = self.counts.get(found.reason, 0) + 1
         if len(self.listed) < self._most:
             self.listed.append(found)
-        self._moved(0, 0, 1)
+        self._count(0, 0, 1)
 
     def note(self, found: BadInput, count: int = 1) -> None:
         """Count something that was noticed and kept, never fatal; the first of each reason is listed."""
@@ -134,7 +134,7 @@ class Watch:
         self.noted[found.reason] = self.noted.get(found.reason, 0) + count
 
 
-class Moved:
+class Totals:
     """Sums over all tasks of a job. Thread-safe."""
 
     def __init__(self) -> None:

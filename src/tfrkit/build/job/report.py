@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.job_plan import Job
 from tfrkit.build.job.json_fields import from_json
-from tfrkit.build.job.progress import BadInput, Watch
+from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.errors import DataLossError, from_os_error
 from tfrkit.records.manifest import ShardEntry, folder_lock
 from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
@@ -84,7 +84,7 @@ class BuildReport:
         return sum(self.bad.values()) - len(self.listed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return {
             **asdict(self),
             "columns": [column.to_json() for column in self.columns],
@@ -121,7 +121,7 @@ class Finished:
     """A task that is done: what the journal keeps of it.
 
     Attributes:
-        name: of the shard, or of the part of a mixture.
+        name: of the shard, or of the part of a shuffle.
         records: in it.
         bytes: size of the file.
         input_bytes: how much was read.
@@ -154,16 +154,16 @@ class Finished:
         name: str,
         records: int,
         size: int,
-        watch: Watch | None,
+        reporter: TaskReporter | None,
         buckets: tuple[tuple[int, int], ...] = (),
         chunks: tuple[int, ...] = (),
     ) -> Self:
         """Take what a task has reported; nothing without a watch."""
-        if watch is None:
+        if reporter is None:
             return cls(name, records, size, 0, {}, (), buckets, chunks)
         return cls(
-            name, records, size, watch.input_bytes, watch.counts, tuple(watch.listed), buckets, chunks,
-            watch.noted, tuple(watch.noted_listed), watch.passed, tuple(sorted(watch.features)),
+            name, records, size, reporter.input_bytes, reporter.counts, tuple(reporter.listed), buckets, chunks,
+            reporter.noted, tuple(reporter.noted_listed), reporter.passed, tuple(sorted(reporter.features)),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class Finished:
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a finished task is a part of a mixture, not a shard. Pure: no I/O."""
+    """Return whether a finished task is a part of a shuffle, not a shard. Pure: no I/O."""
     return "/" in name
 
 
@@ -254,12 +254,12 @@ def report_from(
 
 
 def report_path(folder: str) -> str:
-    """Give the path of a folder's report."""
+    """Return the path of a folder's report."""
     return os.path.join(folder, "report.json")
 
 
 def read_report(folder: str) -> dict[str, Any]:
-    """Give the entries of a folder's report by the digests of the jobs; none if there is no report.
+    """Return the entries of a folder's report by the digests of the jobs; none if there is no report.
 
     Raises:
         DataLossError: the file is no report.

@@ -1,7 +1,7 @@
 """Running a job that has claimed its names: stages of tasks, each writing one file, and a journal of what is done.
 
 A shard is written under a temporary name, synced, renamed, and indexed; then it is in the journal. The manifest names
-all shards when all are there; where that is, and how they get there, is `staging.py`'s.
+all shards when all are there; `staging.py` says where they are until then, and moves them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.bad_limit import BadLimit
-from tfrkit.build.job.external_shuffle import MAX_MIXERS, Leaf, Mixture
+from tfrkit.build.job.external_shuffle import MAX_SHUFFLERS, Bucket, ExternalShuffle
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged
-from tfrkit.build.job.job_plan import Group, Job, Recipe, shard_names
+from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, shard_names
 from tfrkit.build.job.json_fields import from_json
-from tfrkit.build.job.output_ownership import Found, place_of
-from tfrkit.build.job.progress import MAX_LISTED_BAD, Moved, OnBad, Progress, Watch
+from tfrkit.build.job.output_ownership import OutputState, staging_of
+from tfrkit.build.job.progress import MAX_LISTED_BAD, OnBad, Progress, TaskReporter, Totals
 from tfrkit.build.job.report import (
     BuildReport,
     Finished,
@@ -31,7 +31,7 @@ from tfrkit.build.job.report import (
     report_from,
     save_report,
 )
-from tfrkit.build.job.staging import differing, mix_folder, remove_old, remove_tree
+from tfrkit.build.job.staging import differing, remove_old, remove_tree, shuffle_folder
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import (
     CancelledError,
@@ -45,7 +45,7 @@ from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
 from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores.output import temporary_of, write_atomically
 
-__all__ = ["Run"]
+__all__ = ["JobRun"]
 
 _MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -56,23 +56,23 @@ class _Task:
     """One step of a job: writes one file, under the name that the journal will have.
 
     Attributes:
-        name: of the shard, or of a part of a mixture.
+        name: of the shard, or of a part of a shuffle.
         write: does it.
         input_bytes: what it counts for in the progress.
     """
 
     name: str
-    write: Callable[[Watch, Stop], Finished]
+    write: Callable[[TaskReporter, Stop], Finished]
     input_bytes: int
 
 
-class Run:
+class JobRun:
     """A job that has claimed its names."""
 
     def __init__(
         self,
         job: Job,
-        found: Found,
+        found: OutputState,
         workers: int,
         on_bad: OnBad,
         progress: Callable[[Progress], None] | None,
@@ -85,8 +85,8 @@ class Run:
         self._digest = found.digest
         self._journal = found.own
         self._header = found.own.header
-        self._place = place_of(job, self._header)
-        self._replaces = bool(found.present) and self._place.staged
+        self._staging = staging_of(job, self._header)
+        self._replaces = bool(found.present) and self._staging.staged
         self._earlier = found.earlier
         self._publishing = found.own.ready  # what was there before may be gone
         self._kept = self._keep()
@@ -95,13 +95,13 @@ class Run:
         self._progress = progress
         self._started = started
         self._max_bad = max_bad
-        self._moved = Moved()
+        self._totals = Totals()
         self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
         self._resumed_bytes = 0
         self._total_bytes = job.input_bytes
         self._names = [name for group in job.groups for name in shard_names(job, group)]
         self._resumed = sum(name in self._journal.finished for name in self._names)
-        self._mixing = self._begin_mixing()
+        self._shuffles = self._begin_shuffles()
         self._most_listed = max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names))))
 
     def run(self) -> BuildReport:
@@ -138,84 +138,86 @@ class Run:
 
     def _write_all(self) -> None:
         groups = self._job.groups
-        plain = [task for group in groups if group.mix_seed is None for task in self._shard_tasks(group)]
+        plain = [task for group in groups if group.shuffle_seed is None for task in self._shard_tasks(group)]
         self._stage(
-            [*plain, *(task for mixture in self._mixing.values() for task in self._part_tasks(mixture))]
+            [*plain, *(task for shuffle in self._shuffles.values() for task in self._part_tasks(shuffle))]
         )
         done = self._journal.finished
-        while splits := [task for mixture in self._mixing.values() for task in self._split_tasks(mixture)]:
+        while splits := [task for shuffle in self._shuffles.values() for task in self._split_tasks(shuffle)]:
             self._stage(splits)
-        for mixture in self._mixing.values():
-            mixture.drop_split(done)
-        self._stage([task for number in self._mixing for task in self._gather_tasks(number)])
+        for shuffle in self._shuffles.values():
+            shuffle.drop_split(done)
+        self._stage([task for number in self._shuffles for task in self._gather_tasks(number)])
 
-    def _begin_mixing(self) -> dict[int, Mixture]:
-        """Give the mixtures of groups whose shards are not all there, by number of the group."""
-        folder, done = mix_folder(self._job.folder, self._digest), self._journal.finished
+    def _begin_shuffles(self) -> dict[int, ExternalShuffle]:
+        """Return the shuffles of groups whose shards are not all there, by number of the group."""
+        folder, done = shuffle_folder(self._job.folder, self._digest), self._journal.finished
         found = {}
         for number, group in enumerate(self._job.groups):
-            if group.mix_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
-                found[number] = Mixture(folder, number, group, min(self._workers, MAX_MIXERS))
+            if group.shuffle_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
+                found[number] = ExternalShuffle(folder, number, group, min(self._workers, MAX_SHUFFLERS))
                 found[number].restore(done)
         return found
 
-    def _part_tasks(self, mixture: Mixture) -> list[_Task]:
+    def _part_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
         def task(number: int, name: str) -> _Task:
             return _Task(
                 name,
-                lambda watch, stop: mixture.write_part(number, watch, stop),
-                mixture.part_bytes(number) // 2,
+                lambda reporter, stop: shuffle.write_part(number, reporter, stop),
+                shuffle.part_bytes(number) // 2,
             )
 
-        return [task(number, name) for number, name in enumerate(mixture.part_names)]
+        return [task(number, name) for number, name in enumerate(shuffle.part_names)]
 
-    def _split_tasks(self, mixture: Mixture) -> list[_Task]:
+    def _split_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
         done = self._journal.finished
 
-        def task(leaf: Leaf) -> _Task:
-            return _Task(mixture.split_name(leaf), lambda _, stop: mixture.write_split(leaf, done, stop), 0)
+        def task(bucket: Bucket) -> _Task:
+            return _Task(
+                shuffle.split_name(bucket), lambda _, stop: shuffle.write_split(bucket, done, stop), 0
+            )
 
-        return [task(leaf) for leaf in mixture.leaves(done) if leaf.too_large]
+        return [task(bucket) for bucket in shuffle.buckets(done) if bucket.too_large]
 
     def _gather_tasks(self, number: int) -> list[_Task]:
-        group, mixture, done = self._job.groups[number], self._mixing[number], self._journal.finished
-        leaves = mixture.leaves(done)
-        total = max(1, sum(leaf.records for leaf in leaves))
+        group, shuffle, done = self._job.groups[number], self._shuffles[number], self._journal.finished
+        buckets = shuffle.buckets(done)
+        total = max(1, sum(bucket.records for bucket in buckets))
         share = group.input_bytes / 2  # the other half was counted when it was read
         names = shard_names(self._job, group)
 
         def task(shard: int, name: str) -> _Task:
             def blocks(stop: Stop) -> Generator[Block, None, None]:
-                for block in mixture.blocks(leaves, shard, done, stop):
+                for block in shuffle.blocks(buckets, shard, done, stop):
                     yield block
-                    self._moved.add(share * len(block) / total)
+                    self._totals.add(share * len(block) / total)
 
-            def write(watch: Watch, stop: Stop) -> Finished:
-                return self._write_shard(name, blocks(stop), watch, stop)
+            def write(reporter: TaskReporter, stop: Stop) -> Finished:
+                return self._write_shard(name, blocks(stop), reporter, stop)
 
             return _Task(name, write, int(share / len(names)))
 
         return [task(shard, name) for shard, name in enumerate(names)]
 
-    def _shard_tasks(self, group: Group) -> list[_Task]:
+    def _shard_tasks(self, group: ShardGroup) -> list[_Task]:
         names = shard_names(self._job, group)
         given = [group.recipes] if group.shards is None else [(recipe,) for recipe in group.recipes]
         return [self._shard_task(name, recipes) for name, recipes in zip(names, given, strict=True)]
 
     def _shard_task(self, name: str, recipes: tuple[Recipe, ...]) -> _Task:
-        def blocks(watch: Watch) -> Generator[Block, None, None]:
+        def blocks(reporter: TaskReporter) -> Generator[Block, None, None]:
             for recipe in recipes:
-                yield from recipe.blocks(watch)
+                yield from recipe.blocks(reporter)
 
-        def write(watch: Watch, stop: Stop) -> Finished:
-            return self._write_shard(name, blocks(watch), watch, stop)
+        def write(reporter: TaskReporter, stop: Stop) -> Finished:
+            return self._write_shard(name, blocks(reporter), reporter, stop)
 
         return _Task(name, write, sum(recipe.input_bytes for recipe in recipes))
 
     def _write_shard(
-        self, name: str, blocks: Generator[Block, None, None], watch: Watch, stop: Stop
+        self, name: str, blocks: Generator[Block, None, None], reporter: TaskReporter, stop: Stop
     ) -> Finished:
-        path = self._place.path(name)
+        path = self._staging.path(name)
         kind = self._job.compression
         with (
             closing(blocks),
@@ -231,11 +233,11 @@ class Run:
             for block in blocks:
                 stop.check()
                 writer.write_frames(block)
-                self._moved.add(records=len(block))
+                self._totals.add(records=len(block))
                 del block  # before the next one is made
             stop.check()
         size = os.path.getsize(path)
-        return Finished.of(name, writer.records, size, watch)
+        return Finished.of(name, writer.records, size, reporter)
 
     def _stage(self, tasks: Sequence[_Task]) -> None:
         """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
@@ -246,11 +248,11 @@ class Run:
         def work(number: int) -> OpError | None:
             task, own = left[number], stops[number]
             count = self._count_half if is_part(task.name) else self._count
-            watch = Watch(own, self._on_bad, count, self._most_listed)
+            reporter = TaskReporter(own, self._on_bad, count, self._most_listed)
             try:
-                done = self._done(task, watch, own)
+                done = self._done(task, reporter, own)
             except InvalidArgumentError as error:
-                if watch.fatal is not error:
+                if reporter.fatal is not error:
                     raise
                 for later in stops[number + 1 :]:  # those before may have an earlier one
                     later.set()
@@ -258,59 +260,59 @@ class Run:
             except CancelledError as error:
                 return error
             if not is_part(done.name):
-                self._moved.add_shard(done.bytes)
+                self._totals.add_shard(done.bytes)
             return None
 
-        workers = min(self._workers, MAX_MIXERS) if self._mixing else self._workers
+        workers = min(self._workers, MAX_SHUFFLERS) if self._shuffles else self._workers
         results = run_tasks(range(len(left)), work, workers=workers, stop=stop, tick=self._tick)
         failed = {number: error for number, error in results if error is not None}
         if failed:
             raise failed[min(failed)]
 
-    def _done(self, task: _Task, watch: Watch, stop: Stop) -> Finished:
-        """Do a task and note it; a shard that cannot be noted, or indexed, is not left behind."""
+    def _done(self, task: _Task, reporter: TaskReporter, stop: Stop) -> Finished:
+        """Do a task and note it; a shard that cannot be noted or indexed is removed."""
         try:
             stop.check()
-            done = task.write(watch, stop)
+            done = task.write(reporter, stop)
             self._journal.add(done)
         except BaseException:
             if not is_part(task.name):
-                self._place.drop(task.name)
+                self._staging.drop(task.name)
             raise
         return done
 
     def _is_done(self, task: _Task) -> bool:
-        """Tell whether an earlier run has done it; then it counts for the progress."""
+        """Return whether an earlier run has done it; then it counts for the progress."""
         done = self._journal.finished.get(task.name)
         if done is None:
             return False
         self._resumed_bytes += task.input_bytes
-        self._moved.add(task.input_bytes, 0, sum(done.bad.values()))
+        self._totals.add(task.input_bytes, 0, sum(done.bad.values()))
         if not is_part(task.name):
-            self._moved.add(records=done.records)
-            self._moved.add_shard(done.bytes)
+            self._totals.add(records=done.records)
+            self._totals.add_shard(done.bytes)
         return True
 
     def _count(self, input_bytes: int, records: int, bad: int) -> None:
-        self._moved.add(input_bytes, 0, bad)  # records are counted when they are written
+        self._totals.add(input_bytes, 0, bad)  # records are counted when they are written
 
     def _count_half(self, input_bytes: int, records: int, bad: int) -> None:
-        self._moved.add(input_bytes / 2, 0, bad)  # the other half when they are in a shard
+        self._totals.add(input_bytes / 2, 0, bad)  # the other half when they are in a shard
 
     def _tick(self) -> None:
         if self._progress is not None:
             total = self._total_bytes
             self._progress(
                 Progress(
-                    min(int(self._moved.input_bytes), total),
+                    min(int(self._totals.input_bytes), total),
                     total,
-                    self._moved.records,
-                    self._moved.bad + self._planned_bad,
-                    self._moved.shards,
+                    self._totals.records,
+                    self._totals.bad + self._planned_bad,
+                    self._totals.shards,
                     len(self._names),
                     time.perf_counter() - self._started,
                     self._resumed_bytes,
-                    self._moved.written_bytes,
+                    self._totals.written_bytes,
                 )
             )
 
@@ -343,8 +345,8 @@ class Run:
             content.setdefault("jobs", {})[self._digest] = made
 
         change_manifest(job.folder, change)
-        self._place.remove()
-        remove_tree(mix_folder(job.folder, self._digest))
+        self._staging.remove()
+        remove_tree(shuffle_folder(job.folder, self._digest))
         self._journal.delete()
         self._tick_last()
         return report
@@ -376,7 +378,7 @@ class Run:
 
     def _take_place(self) -> None:
         """Let the shards take the place of what is there under their names."""
-        if not self._place.staged:
+        if not self._staging.staged:
             return
         if self._earlier is None:
             self._journal.add_ready()
@@ -389,7 +391,7 @@ class Run:
             )
             if other:
                 update_manifest(self._job.folder, (), other, {})
-        self._place.move(self._names)
+        self._staging.move(self._names)
 
     def _check_unchanged(self) -> None:
         """Compare shards that were lost and made again with what the manifest says of them."""
@@ -401,16 +403,16 @@ class Run:
                 raise FailedPreconditionError(
                     f"{path}; it was lost, and made again it has {made.records} records in {made.bytes} bytes where "
                     f"the manifest says {lost.records} in {lost.bytes}: the source has changed since. "
-                    "Pass overwrite=True (--overwrite) to make all shards anew.",
+                    "Pass overwrite=True (--overwrite) to make all shards again.",
                     path=path,
                 )
 
     def _tick_last(self) -> None:
-        self._moved.input_bytes = max(self._moved.input_bytes, self._total_bytes)
+        self._totals.input_bytes = max(self._totals.input_bytes, self._total_bytes)
         self._tick()
 
     def _in_order(self) -> list[Finished]:
-        """Give finished tasks in the order of the plan: parts of mixtures have what their shards do not say."""
+        """Return finished tasks in the order of the plan: parts of shuffles have what their shards do not say."""
         done = self._journal.finished
         names = sorted(filter(is_part, done), key=lambda name: (int(name.split("/")[1]), name))
         return [done[name] for name in names + self._names]
@@ -419,7 +421,7 @@ class Run:
         """Remove what is finished: it is of no use, and would be in the way of the next run."""
         for name in self._journal.finished.keys() - self._kept:
             if not is_part(name):
-                self._place.drop(name)
+                self._staging.drop(name)
         self._journal.finished.clear()
 
     def _give_up(self) -> None:
@@ -428,10 +430,10 @@ class Run:
             with contextlib.suppress(
                 OSError, OpError
             ):  # then the journal stays, and the next run removes the rest
-                self._place.remove()
-                remove_tree(mix_folder(self._job.folder, self._digest))
-                if self._place.staged or not any(
-                    os.path.lexists(self._place.path(name)) for name in self._names
+                self._staging.remove()
+                remove_tree(shuffle_folder(self._job.folder, self._digest))
+                if self._staging.staged or not any(
+                    os.path.lexists(self._staging.path(name)) for name in self._names
                 ):
                     self._journal.delete()
         self._journal.close()
@@ -456,7 +458,7 @@ class Run:
 
 
 def _out_of_room(error: BaseException) -> OSError | None:
-    """Give the error behind another that says that the disk is full, with the name of the file if it is known."""
+    """Return the cause of an error that says that the disk is full, with the name of the file if it is known."""
     found = None
     cause: BaseException | None = error
     while cause is not None:

@@ -1,4 +1,4 @@
-"""Scattering: records into the temporary file of one part of a mixture, by the first bits of their keys.
+"""Chunks of a shuffle: the records of one part in a temporary file, by the first bits of their keys.
 
 The file is a run of chunks. A chunk is `records, bytes` before each bucket and at the end (2 x (buckets + 1) i64), the
 keys (u64 each), the frames; keys and frames stand by bucket, and within one in the order in which they came.
@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.build.job.progress import Watch
+from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.job.report import Finished
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
 
-__all__ = ["KEY_BITS", "RECORD_BYTES", "KeyStream", "Keys", "Scatter"]
+__all__ = ["KEY_BITS", "RECORD_BYTES", "ChunkWriter", "KeyStream", "Keys"]
 
 KEY_BITS: Final = 64
 RECORD_BYTES: Final = 64  # that a record costs beside its frame: key, place, rank
@@ -36,11 +36,11 @@ class KeyStream:
         self._bits = np.random.Philox(key=int.from_bytes(digest, "little"))
 
     def next(self, count: int) -> Keys:
-        """Give the keys of the next records."""
+        """Return the keys of the next records."""
         return np.asarray(self._bits.random_raw(count), np.uint64)
 
 
-class Scatter:
+class ChunkWriter:
     """One temporary file in the making: gathers a chunk, orders it by bucket, writes it."""
 
     def __init__(self, name: str, output: FileOutput, shift: int, bits: int, chunk_bytes: int) -> None:
@@ -93,14 +93,14 @@ class Scatter:
         self._chunks.append(self._output.position)
         self._output.write_pieces([_bytes(table), _bytes(keys[order]), frames])
 
-    def finish(self, watch: Watch | None) -> Finished:
+    def finish(self, reporter: TaskReporter | None) -> Finished:
         """Write what is left and say what is in the file."""
         self._flush()
         return Finished.of(
             self._name,
             int(self._totals[:, 0].sum()),
             self._output.position,
-            watch,
+            reporter,
             tuple((records, size) for records, size in self._totals.tolist()),
             tuple(self._chunks),
         )

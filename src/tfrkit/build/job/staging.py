@@ -25,22 +25,22 @@ from tfrkit.records.manifest import change_manifest, manifest_path, read_manifes
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder, temporary_of
 
 __all__ = [
-    "Place",
+    "StagingArea",
     "clear_temporary",
     "differing",
     "is_further_file",
     "is_regular",
-    "mix_folder",
     "remove",
     "remove_old",
     "remove_tree",
+    "shuffle_folder",
 ]
 
 _FURTHER: Final = re.compile(r"(?s)[^.].*\.txt")  # such as labels.txt
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StagingArea:
     """Where a job puts its shards.
 
     Attributes:
@@ -65,7 +65,7 @@ class Place:
         return os.path.join(self.home, name)
 
     def is_whole(self, name: str, size: int, *, moved: bool) -> bool:
-        """Tell whether a shard that was finished is still there, with its index.
+        """Return whether a shard that was finished is still there, with its index.
 
         Args:
             name: of the shard.
@@ -105,7 +105,7 @@ class Place:
                 os.unlink(path)
 
     def move(self, names: Collection[str]) -> None:
-        """Give shards that wait, and their indexes, the names that they shall have; those that have them stay."""
+        """Rename shards that wait, and their indexes, to their final names; those that have them stay."""
         if not self.staged:
             return
         try:
@@ -125,13 +125,13 @@ class Place:
             remove_tree(self.home)
 
 
-def mix_folder(folder: str, digest: str) -> str:
-    """Give the folder for the temporary files of a job that mixes."""
+def shuffle_folder(folder: str, digest: str) -> str:
+    """Return the folder for the temporary files of a job that shuffles."""
     return os.path.join(folder, SIDECAR_FOLDER, f"mix-{digest}")
 
 
 def is_further_file(name: str) -> bool:
-    """Tell whether a name of a manifest can be that of a further file of a job, which may be removed. Pure: no I/O.
+    """Return whether a name of a manifest can be that of a further file of a job, which may be removed. Pure: no I/O.
 
     >>> [is_further_file(name) for name in ("labels.txt", "a.tfrecord", ".hidden.txt", "../labels.txt", "a/b.txt")]
     [True, False, False, False, False]
@@ -181,7 +181,7 @@ def clear_temporary(job: Job, prefixes: Mapping[str, bool]) -> None:
 
 
 def differing(folder: str, made: Mapping[str, tuple[int, int]]) -> set[str]:
-    """Give those of some shards, by name with records and bytes, that a manifest describes otherwise."""
+    """Return those of some shards, by name with records and bytes, that a manifest describes otherwise."""
     return {
         entry["name"]
         for entry in read_manifest(folder)["shards"]
@@ -190,7 +190,7 @@ def differing(folder: str, made: Mapping[str, tuple[int, int]]) -> set[str]:
 
 
 def is_regular(path: str, size: int | None = None) -> bool:
-    """Tell whether there is a file itself, not a link to one; of a certain size."""
+    """Return whether there is a file itself, not a link to one; of a certain size."""
     try:
         found = os.lstat(path)
     except OSError:

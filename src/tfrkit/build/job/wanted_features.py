@@ -22,7 +22,7 @@ _SAMPLE: Final = 1000  # records that are looked at for names that are close
 
 
 def features_in(block: Block, names: Collection[str]) -> set[str]:
-    """Give those of some names that are features or feature lists of a record of a block."""
+    """Return those of some names that are features or feature lists of a record of a block."""
     group = Group.of([block], names)
     return {name for name in names if name in group.features or name in group.lists}
 

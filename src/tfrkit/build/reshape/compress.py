@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, run_job
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, run_job
 from tfrkit.build.reshape.frame_input import FrameInput, frame_input
 from tfrkit.build.reshape.frame_output import (
     FrameOutput,
@@ -46,7 +46,7 @@ def compress(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Raises:
         AlreadyExistsError: there are such files already.
@@ -79,13 +79,13 @@ def plan_files(
     default: str | None = None,
     choices: Sequence[Choice] = (),
     changes: Sequence[Change] = (),
-) -> tuple[FrameOutput, list[Group]]:
+) -> tuple[FrameOutput, list[ShardGroup]]:
     """Plan a file for each input in a folder, or one file of all of them if that is what `out` names."""
     text = path_text(out)
     if is_file_name(text) and not os.path.isdir(text):
         output = FrameOutput.file(text, compression, level)
-        return output, [Group(output.prefix, (given.whole(choices=choices, changes=changes),), None)]
+        return output, [ShardGroup(output.prefix, (given.whole(choices=choices, changes=changes),), None)]
     output = FrameOutput.named(text, compression or default, level, given)
     recipes = given.each(choices=choices, changes=changes)
     names = [name_without_suffix(name) if name != "-" else "stdin" for name in given.names]
-    return output, [Group(name, (recipe,), None) for name, recipe in zip(names, recipes, strict=True)]
+    return output, [ShardGroup(name, (recipe,), None) for name, recipe in zip(names, recipes, strict=True)]

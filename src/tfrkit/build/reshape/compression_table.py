@@ -55,7 +55,7 @@ class CompressionRow:
     tensorflow: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return asdict(self)
 
 

@@ -27,7 +27,7 @@ class FeatureChange:
     keep_others: bool
 
     def apply(self, block: Block) -> Block:
-        """Give the block with other features.
+        """Return the block with other features.
 
         Raises:
             InvalidArgumentError: a record is no Example, or would have two features of one name.
@@ -40,7 +40,7 @@ class FeatureChange:
         index, code, slot = failure
         record, offset = block.place(index)
         where = f"record {record}" + (f" of {block.path!r}" if block.path is not None else "")
-        text = f"expected an Example or a SequenceExample but {where} is none. `tfr schema` tells what it looks like."
+        text = f"expected an Example or a SequenceExample but {where} is not one. `tfr schema` says what it looks like."
         if code == _core.SELECT_CLASH:
             text = (
                 f"{where} would have two features called {self.names[slot]!r}. "
@@ -52,7 +52,7 @@ class FeatureChange:
 def feature_change(
     keys: Collection[str] | None, drop: Collection[str], rename: Mapping[str, str]
 ) -> FeatureChange | None:
-    """Give the change that a user wants, None if it is none. Pure: no I/O.
+    """Return the change that a user wants, or None if nothing changes. Pure: no I/O.
 
     Args:
         keys: only these stay, and those that get another name; None: all.

@@ -34,7 +34,7 @@ Uint64Array = npt.NDArray[np.uint64]
 
 
 def mix64(values: Uint64Array, seed: int) -> Uint64Array:
-    """Give a random-looking number for each, other ones for another seed; different values never get the same.
+    """Return a random-looking number for each, other ones for another seed; different values never get the same.
 
     Pure: no I/O.
 
@@ -59,7 +59,7 @@ def _scramble(seed: int) -> int:
 
 
 def random_edges(counts: Sequence[int], total: int, seed: int) -> list[tuple[int, int]]:
-    """Find ranges of `mix64` in which exactly so many of the numbers 0 .. total - 1 lie. Pure: no I/O.
+    """Find ranges of `mix64` that hold exactly `counts` of the numbers 0 .. total - 1. Pure: no I/O.
 
     Takes two passes over the numbers and little memory, however many there are.
 
@@ -112,14 +112,14 @@ class RandomChoice:
     high: int
 
     def mask(self, first: int, block: Block) -> npt.NDArray[np.bool_]:
-        """Say it for the records of a block."""
+        """Return which records of a block are taken."""
         return in_range(
             mix64(np.arange(first, first + len(block), dtype=np.uint64), self.seed), self.low, self.high
         )
 
 
 def in_range(values: Uint64Array, low: int, high: int) -> npt.NDArray[np.bool_]:
-    """Tell which values are at least `low` and under `high`, which may be 2^64."""
+    """Return which values are at least `low` and under `high`, which may be 2^64."""
     if low >= high:
         return np.zeros(len(values), np.bool_)
     return (values >= np.uint64(low)) & (values <= np.uint64(high - 1))
@@ -133,7 +133,7 @@ class EveryChoice:
     others: bool = False
 
     def mask(self, first: int, block: Block) -> npt.NDArray[np.bool_]:
-        """Say it for the records of a block."""
+        """Return which records of a block are taken."""
         rest = np.arange(first + 1, first + len(block) + 1) % self.every
         return np.asarray(rest != 0 if self.others else rest == 0)
 
@@ -148,7 +148,7 @@ class KeyChoice:
     high: int
 
     def mask(self, first: int, block: Block) -> npt.NDArray[np.bool_]:
-        """Say it for the records of a block.
+        """Return which records of a block are taken.
 
         Raises:
             InvalidArgumentError: a record does not have the feature, or it is no key.
@@ -158,7 +158,7 @@ class KeyChoice:
 
 
 def _key_rows(block: Block, key: str) -> Ragged:
-    """Give the values of the feature in every record."""
+    """Return the values of the feature in every record."""
     group = Group.of([block], [key])
     if group.other >= 0:
         raise group.not_an_example()
@@ -191,7 +191,7 @@ def _missing(group: Group, key: str, index: int) -> InvalidArgumentError:
 
 
 def _hashes(rows: Ragged) -> Uint64Array:
-    """Give a number for the values of each row; the same on every machine."""
+    """Return a number for the values of each row; the same on every machine."""
     values = _value_hashes(rows.values)
     lengths = rows.row_lengths()
     starts = np.asarray(rows.row_splits[:-1])

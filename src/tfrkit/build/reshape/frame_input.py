@@ -1,6 +1,6 @@
 """The frames of many TFRecord files as one long run, from which recipes take ranges.
 
-Looking at the files is `frame_survey.py`'s, reading them `frame_recipe.py`'s. Ranges are counted in records over all
+Files are surveyed in `frame_survey.py` and read in `frame_recipe.py`. Ranges are counted in records over all
 files, in the order in which they were given.
 """
 
@@ -35,7 +35,7 @@ from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import open_source
 from tfrkit.threads import default_threads
 
-__all__ = ["FrameInput", "FrameRun", "Scratch", "frame_input"]
+__all__ = ["FrameInput", "InputFrames", "Scratch", "frame_input"]
 
 _MARK_BYTES: Final = 1 << 20
 _MARKS_A_PART: Final = 16  # so that parts of equal bytes are equal but for a sixteenth
@@ -54,7 +54,7 @@ class Scratch:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def path(self, name: str) -> str:
-        """Give the path of a temporary file."""
+        """Return the path of a temporary file."""
         with self._lock:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="tfrkit-")
@@ -101,7 +101,7 @@ class FrameInput:
         return {"files": len(self.paths), "bytes": self.file_bytes, "digest": digest.hexdigest()}
 
     def stamp(self) -> str:
-        """Say when the files were changed, for a job that is interrupted: it does not go on with other content."""
+        """Return a digest of when the files were changed: an interrupted job does not resume with other content."""
         digest = hashlib.blake2b(digest_size=8)
         for path, name in zip(self.paths, self.names, strict=True):
             digest.update(b"-" if name == "-" else b"%d\n" % os.stat(path).st_mtime_ns)
@@ -112,25 +112,17 @@ class FrameInput:
         return sorted({detect(open_source(path).peek(HEAD_BYTES)) for path in self.paths})
 
     def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
-        """Give the recipe of all frames of all files. Nothing is looked at before."""
+        """Return the recipe of all frames of all files. Nothing is looked at before."""
         return FrameRecipe(
             self.paths, self.file_bytes, self.on_corrupt, choices=tuple(choices), changes=tuple(changes)
         )
 
     def each(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> list[FrameRecipe]:
-        """Give a recipe for each file."""
-        return [
-            FrameRecipe(
-                (path,),
-                os.path.getsize(path),
-                self.on_corrupt,
-                choices=tuple(choices),
-                changes=tuple(changes),
-            )
-            for path in self.paths
-        ]
+        """Return a recipe for each file."""
+        like = self.whole(choices=choices, changes=changes)
+        return [replace(like, paths=(path,), input_bytes=_size(path)) for path in self.paths]
 
-    def survey(self, parts: int = 1, part_bytes: int | None = None) -> FrameRun:
+    def survey(self, parts: int = 1, part_bytes: int | None = None) -> InputFrames:
         """Look at all files, as many at once as there are cores.
 
         Args:
@@ -149,10 +141,10 @@ class FrameInput:
             return survey_frames(path, self.on_corrupt, step, threads, stop)
 
         found = dict(run_tasks(sorted(set(self.paths)), look, workers=workers, stop=stop))
-        return FrameRun(tuple(found[path] for path in self.paths))
+        return InputFrames(tuple(found[path] for path in self.paths))
 
 
-class FrameRun:
+class InputFrames:
     """The frames of all files, counted.
 
     Attributes:
@@ -196,7 +188,7 @@ class FrameRun:
     def range(
         self, begin: int, end: int, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()
     ) -> FrameRecipe:
-        """Give the recipe of the records from `begin` to before `end`."""
+        """Return the recipe of the records from `begin` to before `end`."""
         first = int(np.searchsorted(self._records, begin, side="right")) - 1
         last = max(first, int(np.searchsorted(self._records, end)) - 1)
         files = self._files[first : last + 1] if begin < end else ()
@@ -230,7 +222,7 @@ class FrameRun:
         return int(self._bytes[place]) + offset
 
     def pieces(self, *, choices: Sequence[Choice] = ()) -> list[FrameRecipe]:
-        """Cut all frames into recipes of some megabytes, for whoever puts them into another order.
+        """Cut all frames into recipes of some megabytes, for jobs that put them into another order.
 
         A file in which reading cannot begin just anywhere is one piece.
         """
@@ -247,7 +239,7 @@ class FrameRun:
 
 
 def _mark_before(file: FrameFile, number: int) -> tuple[int, int]:
-    """Give offset and number of the marked frame at or before a record."""
+    """Return offset and number of the marked frame at or before a record."""
     place = int(np.searchsorted(file.numbers, number, side="right")) - 1
     if file.on_corrupt != "raise" or place < 0:
         return 0, 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from tfrkit.build.export.export_paths import record_stem
-from tfrkit.build.job.job import BadInput, Group, Job, Recipe
+from tfrkit.build.job.job import BadInput, Job, Recipe, ShardGroup
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.build.reshape.frame_input import FrameInput
@@ -36,12 +36,12 @@ _NAMES: Final = "NAME.tfrecord, or NAME.tfrecord.gz, .zlib, .xz or .zst"
 
 
 def is_file_name(path: str) -> bool:
-    """Tell whether a path is named as one file of records, not as a folder or a prefix. Pure: no I/O."""
+    """Return whether a path is named as one file of records, not as a folder or a prefix. Pure: no I/O."""
     return _FILE.fullmatch(os.path.basename(path)) is not None
 
 
 def name_without_suffix(path: str) -> str:
-    """Give a file's name without folder and without what says that it holds records, and how. Pure: no I/O.
+    """Return a file's name without folder and without what says that it holds records, and how. Pure: no I/O.
 
     >>> name_without_suffix("in/train-00001-of-00002.tfrecord.gz"), name_without_suffix("part-r-00000.gz")
     ('train-00001-of-00002', 'part-r-00000')
@@ -92,7 +92,7 @@ class FrameOutput:
         """Numbered files; compressed as the inputs are, if they all are alike, unless it is said.
 
         Raises:
-            InvalidArgumentError: the prefix is none.
+            InvalidArgumentError: it is not a prefix.
         """
         text = path_text(prefix)
         if not os.path.basename(text) or is_file_name(text):
@@ -104,7 +104,7 @@ class FrameOutput:
 
     @classmethod
     def named(cls, folder: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
-        """Files in a folder, which are named by whoever plans them; else as `shards`."""
+        """Files in a folder, which the plan names; else as `shards`."""
         text = path_text(folder)
         if is_file_name(text) and not os.path.isdir(text):
             raise InvalidArgumentError(f"Expected a folder as the output but got {text!r}.")
@@ -135,7 +135,7 @@ def one_or_many(
 def frame_job(
     given: FrameInput,
     output: FrameOutput,
-    groups: Sequence[Group],
+    groups: Sequence[ShardGroup],
     arguments: Mapping[str, Any],
     bad: Sequence[BadInput] = (),
     *,
@@ -188,7 +188,7 @@ def frame_job(
 
 
 def _with(recipe: Recipe, wanted: tuple[str, ...], *, alone: bool) -> Recipe:
-    """Give a recipe that looks for some features, and perhaps reads on one core."""
+    """Return a recipe that looks for some features, and perhaps reads on one core."""
     if not isinstance(recipe, FrameRecipe) or not (wanted or alone):
         return recipe
     return replace(recipe, wanted=wanted, threads=1 if alone else recipe.threads)

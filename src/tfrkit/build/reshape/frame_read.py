@@ -42,7 +42,7 @@ class FrameReader:
         crc: bool = True,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
-        # "stop" is "raise" for the reader: it goes on with the next file by itself, and warns of nothing.
+        # "stop" is "raise" for the reader: the caller continues with the next file, and there is no warning.
         self._stops = on_corrupt == "stop"
         policy = TFRKIT.with_options(on_corrupt="raise" if self._stops else on_corrupt, crc=crc)
         self._reader = BlockReader(paths, policy, threads, block_bytes, start)
@@ -82,5 +82,5 @@ def _left_file(error: OpError) -> BadInput:
 
 
 def _shown(path: str) -> str:
-    """Give a path as reports have it, which are the same on every machine."""
+    """Return a path as reports have it, which are the same on every machine."""
     return os.path.basename(path) if os.path.isabs(path) else path

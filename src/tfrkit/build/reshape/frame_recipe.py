@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.job.input_stamp import InputChangedError
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.job.wanted_features import features_in
 from tfrkit.build.reshape.frame_read import FrameReader
 from tfrkit.model.block import Block
@@ -34,14 +34,14 @@ class Choice(Protocol):
     """Which records to take: plain data that pickles."""
 
     def mask(self, first: int, block: Block) -> npt.NDArray[np.bool_]:
-        """Say it for the records of a block, of which the first has the number `first` among all inputs."""
+        """Return which records of a block are taken; the first has the number `first` among all inputs."""
 
 
 class Change(Protocol):
     """What to make of records: plain data that pickles."""
 
     def apply(self, block: Block) -> Block:
-        """Give a block of the same number of records."""
+        """Return a block of the same number of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +76,24 @@ class FrameRecipe:
     threads: int | None = None
     wanted: tuple[str, ...] = ()
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         """Read, choose, change."""
         number = self.first
         share = _Share(self.input_bytes, known=self.count is not None)
         missing = set(self.wanted)
-        for block in self._read(watch):
+        for block in self._read(reporter):
             if missing:
-                watch.features |= (found := features_in(block, missing))
+                reporter.features |= (found := features_in(block, missing))
                 missing -= found
             chosen = self._choose(number, block)
             number += len(block)
-            watch.passed += len(block) - len(chosen)
-            watch.advance(share.of(block), len(chosen))
+            reporter.passed += len(block) - len(chosen)
+            reporter.advance(share.of(block), len(chosen))
             if len(chosen):
                 for change in self.changes:
                     chosen = change.apply(chosen)
                 yield chosen
-        watch.advance(share.rest())
+        reporter.advance(share.rest())
 
     def _choose(self, number: int, block: Block) -> Block:
         masks = [choice.mask(number, block) for choice in self.choices]
@@ -101,7 +101,7 @@ class FrameRecipe:
             return block
         return block.take(np.flatnonzero(chosen))
 
-    def _read(self, watch: Watch) -> Iterator[Block]:
+    def _read(self, reporter: TaskReporter) -> Iterator[Block]:
         """The blocks of exactly the frames that were planned."""
         if not self.paths or self.count == 0:
             return
@@ -124,7 +124,7 @@ class FrameRecipe:
             reader.close()
         if left is None:
             for bad in reader.bad:
-                watch.bad(bad)
+                reporter.bad(bad)
             return
         planned = self.count or 0
         raise InputChangedError(

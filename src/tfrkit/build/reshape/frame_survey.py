@@ -1,6 +1,6 @@
 """What is known of a TFRecord file before its frames are moved: how many there are, and where some of them begin.
 
-Marks stand for every frame's place: the first frame at or behind each multiple of a step. They depend on the file's
+Marks stand for every frame's place: the first frame at or after each multiple of a step. They depend on the file's
 content and the step alone, whether an index is there or not; and there are few of them, however many records.
 """
 
@@ -55,7 +55,7 @@ class FrameFile:
 
 
 class _Marks:
-    """Picks the first frame at or behind each multiple of the step."""
+    """Picks the first frame at or after each multiple of the step."""
 
     def __init__(self, step: int, stop: Stop) -> None:
         self._step = step
@@ -67,7 +67,7 @@ class _Marks:
 
     def add(self, starts: IntArray) -> None:
         self._stop.check()
-        slots = -(-starts // self._step)  # which multiple the frame is the first behind, if any
+        slots = -(-starts // self._step)  # which multiple the frame is the first after, if any
         before = np.concatenate([[self._slot], slots[:-1]])
         chosen = np.flatnonzero(slots > before)
         self._offsets.append(starts[chosen])
@@ -81,7 +81,7 @@ class _Marks:
 
 
 def is_seekable(path: str) -> bool:
-    """Tell whether reading a file can begin just anywhere: it is plain, or in GZIP members that tell their size."""
+    """Return whether reading a file can begin just anywhere: it is plain, or in GZIP members that tell their size."""
     source = open_source(path)
     compression = detect(source.peek(HEAD_BYTES))
     return not compression or (compression == "GZIP" and member_table(source) is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, run_job
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, run_job
 from tfrkit.build.reshape.frame_input import FrameInput, frame_input
 from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.model.policy import OnCorrupt
@@ -30,7 +30,7 @@ def merge(
     Frames are copied as they are, with their checksums, which are checked on the way.
 
     Args:
-        paths: the inputs, as for `read_blocks`; of any compression, mixed too.
+        paths: the inputs, as for `read_blocks`; of any compressions.
         path: the file to write. Its name ends with ".tfrecord", or with ".tfrecord.gz" and so on.
         compression: the name says it; if given, it must be the same.
         level: of the compression.
@@ -38,7 +38,7 @@ def merge(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace the file if it is there; else that is an error.
         workers: of no effect on one file but for compressing it.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Raises:
         AlreadyExistsError: the file is there already.
@@ -60,4 +60,4 @@ def merge(
 def plan_merge(given: FrameInput, path: PathLike, compression: str | None, level: int | None) -> Job:
     """Plan it: see `merge`."""
     output = FrameOutput.file(path, compression, level)
-    return frame_job(given, output, [Group(output.prefix, (given.whole(),), None)], {"command": "merge"})
+    return frame_job(given, output, [ShardGroup(output.prefix, (given.whole(),), None)], {"command": "merge"})

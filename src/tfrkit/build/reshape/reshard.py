@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
 from tfrkit.build.reshape.frame_input import FrameInput, frame_input
 from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.errors import InvalidArgumentError
@@ -37,7 +37,7 @@ def reshard(
     Frames are copied as they are, with their checksums, which are checked on the way.
 
     Args:
-        paths: the inputs, as for `read_blocks`; of any compression, mixed too.
+        paths: the inputs, as for `read_blocks`; of any compressions.
         prefix: folder and beginning of the names, such as "out/train".
         shards: how many files. With more of them than records, some are empty.
         shard_bytes: or how large each may become, about, before compression; 256 MB by default.
@@ -48,7 +48,7 @@ def reshard(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there under the prefix; else that is an error.
         workers: how many files are written at once; as many as there are cores by default.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Returns:
         What was written. What was left out for damage is in `.bad`.
@@ -85,12 +85,14 @@ def plan_reshard(
         raise InvalidArgumentError(f"Expected balance to be 'records' or 'bytes' but got {balance!r}.")
     output = FrameOutput.shards(prefix, compression, level, given)
     if shards == 1:
-        return frame_job(given, output, [Group(output.prefix, (given.whole(),), 1)], {"command": "reshard"})
+        return frame_job(
+            given, output, [ShardGroup(output.prefix, (given.whole(),), 1)], {"command": "reshard"}
+        )
     estimated = plan_shards(given.file_bytes, shards, shard_bytes, multiple=1)
     frames = given.survey(estimated)
     count = plan_shards(frames.stream_bytes, shards, shard_bytes, most=frames.records, multiple=1)
     by_records = balance == "records" or (balance is None and shards is not None)
     ranges = frames.by_records(count) if by_records else frames.by_bytes(count)
-    group = Group(output.prefix, tuple(frames.range(begin, end) for begin, end in ranges), count)
+    group = ShardGroup(output.prefix, tuple(frames.range(begin, end) for begin, end in ranges), count)
     arguments = {"command": "reshard", "balance": "records" if by_records else "bytes"}
     return frame_job(given, output, [group], arguments, frames.bad, good=frames.records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
 from tfrkit.build.reshape.frame_choice import RandomChoice, random_edges
 from tfrkit.build.reshape.frame_input import FrameInput, frame_input
 from tfrkit.build.reshape.frame_output import frame_job, one_or_many
@@ -33,9 +33,9 @@ def sample(
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BuildReport:
-    """Write a random choice of the records of files: exactly so many, none twice, in the same order.
+    """Write a random sample of the records of files: exactly `count` of them, none twice, in the same order.
 
-    Every choice of so many records is equally likely. A larger sample with the same seed holds a smaller one.
+    Every sample of this size is equally likely. A larger sample with the same seed contains a smaller one.
 
     Args:
         paths: the inputs, as for `read_blocks`.
@@ -51,7 +51,7 @@ def sample(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Raises:
         InvalidArgumentError: there are fewer records than `count`; or the arguments contradict each other.
@@ -100,6 +100,6 @@ def plan_sample(
         size = frames.stream_bytes * wanted // max(1, frames.records)
         files = plan_shards(size, shards, shard_bytes, most=wanted, multiple=1)
     recipes = [frames.range(begin, end, choices=[choice]) for begin, end in frames.by_records(files or 1)]
-    group = Group(output.prefix, tuple(recipes), files)
+    group = ShardGroup(output.prefix, tuple(recipes), files)
     arguments = {"command": "sample", "count": wanted, "seed": seed}
     return frame_job(given, output, [group], arguments, frames.bad, good=frames.records)

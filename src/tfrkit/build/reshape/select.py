@@ -53,11 +53,11 @@ def select(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Raises:
         InvalidArgumentError: a record is no Example; it would have two features of one name; a feature cannot be
-            compared, or no record has it; or the expression is none.
+            compared, or no record has it; or the expression is not valid.
         AlreadyExistsError: the output is there already.
         DataLossError: an input is damaged.
 

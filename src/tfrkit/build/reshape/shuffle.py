@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
 from tfrkit.build.reshape.frame_input import FrameInput, frame_input
 from tfrkit.build.reshape.frame_output import frame_job, one_or_many
 from tfrkit.model.policy import OnCorrupt
@@ -44,7 +44,7 @@ def shuffle(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Raises:
         AlreadyExistsError: the output is there already.
@@ -54,9 +54,9 @@ def shuffle(
     >>> import tfrkit
     >>> with tfrkit.TFRecordWriter("all.tfrecord") as writer:
     ...     writer.write_many([b"a", b"b", b"c"])
-    >>> shuffle("all.tfrecord", "mixed.tfrecord", seed=1).records
+    >>> shuffle("all.tfrecord", "shuffled.tfrecord", seed=1).records
     3
-    >>> sorted(tfrkit.read_records("mixed.tfrecord"))
+    >>> sorted(tfrkit.read_records("shuffled.tfrecord"))
     [b'a', b'b', b'c']
     """
     with frame_input(paths, on_corrupt) as given:
@@ -79,7 +79,7 @@ def plan_shuffle(
     count = None
     if shards is not None or shard_bytes is not None:
         count = plan_shards(frames.stream_bytes, shards, shard_bytes, most=frames.records, multiple=1)
-    group = Group(output.prefix, tuple(frames.pieces()), count, mix_seed=seed)
+    group = ShardGroup(output.prefix, tuple(frames.pieces()), count, shuffle_seed=seed)
     return frame_job(
         given, output, [group], {"command": "shuffle", "seed": seed}, frames.bad, good=frames.records
     )

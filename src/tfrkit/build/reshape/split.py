@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, Progress, plan_shards, run_job
+from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
 from tfrkit.build.reshape.frame_choice import EveryChoice, KeyChoice, RandomChoice, random_edges
-from tfrkit.build.reshape.frame_input import FrameInput, FrameRun, frame_input
+from tfrkit.build.reshape.frame_input import FrameInput, InputFrames, frame_input
 from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.build.reshape.frame_recipe import Choice
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike, Paths
 
-__all__ = ["How", "plan_split", "split"]
+__all__ = ["SplitRule", "plan_split", "split"]
 
 
 def split(
@@ -60,7 +60,7 @@ def split(
         max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
         overwrite: replace what is there.
         workers: how many files are written at once.
-        progress: called some times a second.
+        progress: called several times a second.
 
     Raises:
         InvalidArgumentError: the arguments contradict each other, or a record has no such feature.
@@ -74,14 +74,14 @@ def split(
     >>> [(shard.name, shard.records) for shard in report.shards]
     [('train.tfrecord', 8), ('validation.tfrecord', 2)]
     """
-    how = How(seed, in_order, every, by)
+    how = SplitRule(seed, in_order, every, by)
     with frame_input(paths, on_corrupt) as given:
         job = plan_split(given, folder, parts, how, shards, shard_bytes, compression, level)
         return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class SplitRule:
     """By what records are assigned to parts: see `split`."""
 
     seed: int
@@ -114,7 +114,7 @@ def plan_split(
     given: FrameInput,
     folder: PathLike,
     parts: Mapping[str, float | Fraction] | Sequence[str],
-    how: How,
+    how: SplitRule,
     shards: int | Mapping[str, int] | None,
     shard_bytes: int | None,
     compression: str | None,
@@ -167,7 +167,9 @@ def _shard_numbers(names: Sequence[str], shards: int | Mapping[str, int] | None)
     return {name: shards.get(name) for name in names}
 
 
-def _parts(names: Sequence[str], shares: Sequence[Fraction], how: How, frames: FrameRun) -> list[_Part]:
+def _parts(
+    names: Sequence[str], shares: Sequence[Fraction], how: SplitRule, frames: InputFrames
+) -> list[_Part]:
     total = frames.records
     edges = [0, *(round(total * edge) for edge in list(accumulate(shares))[:-1]), total]
     counts = [end - begin for begin, end in pairwise(edges)]
@@ -187,7 +189,7 @@ def _parts(names: Sequence[str], shares: Sequence[Fraction], how: How, frames: F
     return [_Part(name, 0, total, choice, count) for name, choice, count in chosen]
 
 
-def _group(frames: FrameRun, part: _Part, shards: int | None, shard_bytes: int | None) -> Group:
+def _group(frames: InputFrames, part: _Part, shards: int | None, shard_bytes: int | None) -> ShardGroup:
     number = shards
     if shard_bytes is not None:
         size = frames.stream_bytes * part.count // max(1, frames.records)
@@ -195,4 +197,4 @@ def _group(frames: FrameRun, part: _Part, shards: int | None, shard_bytes: int |
     choices = [] if part.choice is None else [part.choice]
     ranges = frames.by_records(number or 1, part.begin, part.end)
     recipes = tuple(frames.range(begin, end, choices=choices) for begin, end in ranges)
-    return Group(part.name, recipes, number)
+    return ShardGroup(part.name, recipes, number)

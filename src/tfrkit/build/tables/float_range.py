@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.job.progress import BadInput, Watch
+from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_types import arrow_types
 from tfrkit.optional import require
 
@@ -61,9 +61,9 @@ def beyond_in_array(array: Any) -> Beyond | None:
 
 
 def note_beyond(
-    watch: Watch, column: str, found: Beyond, source: str, line: int | None, row: str = ""
+    reporter: TaskReporter, column: str, found: Beyond, source: str, line: int | None, row: str = ""
 ) -> None:
     """Count such numbers of a column, with the place of the first: file, line, and perhaps a name of the row."""
     reason = f"{BEYOND}: column {column!r}"
     detail = f"{row}, got {found.value!r}" if row else f"got {found.value!r}"
-    watch.note(BadInput(source, line, reason, detail), found.count)
+    reporter.note(BadInput(source, line, reason, detail), found.count)

@@ -11,7 +11,7 @@
 | feature lists | all of them in `{"$feature_lists": {"name": [step, step]}}`, steps as above |
 
 A feature that a record does not have is not in its line. Numbers are the shortest texts that read back as the same
-float32, also by way of a double. Writing and reading lines is the formats' business.
+float32, also by way of a double. Lines are written and read by the formats.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _float_of_bits(text: str) -> np.float32:
 def json_values(
     values: npt.NDArray[Any] | BytesColumn, splits: npt.NDArray[np.int64] | None, empty: str | None = None
 ) -> list[str]:
-    """Give the JSON of features of one kind. Pure: no I/O.
+    """Return the JSON of features of one kind. Pure: no I/O.
 
     Args:
         values: of all features, one after the other.
@@ -132,7 +132,7 @@ def json_values(
 
 
 def float_texts(values: npt.NDArray[np.float32]) -> list[str]:
-    """Give the shortest texts that read back as the same numbers, with a point or an exponent. Pure: no I/O.
+    """Return the shortest texts that read back as the same numbers, with a point or an exponent. Pure: no I/O.
 
     >>> float_texts(np.array([1, 0.1, -0.0, 1e-45], np.float32))
     ['1.0', '0.1', '-0.0', '1e-45']

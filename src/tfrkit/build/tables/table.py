@@ -1,7 +1,7 @@
 """build.table: tables of many formats into shards of Examples.
 
-Looks at all inputs first, settles the columns, plans which rows go to which shard, and hands that to the job. Reading
-is the formats' (`delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`).
+Surveys all inputs first, settles the columns, plans which rows go to which shard, and hands that to the job. Inputs are
+read by the formats (`delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from tfrkit.build.job.job import BuildReport, Group, Job, MaxBad, OnBad, Progress, Watch, plan_shards, run_job
+from tfrkit.build.job.job import (
+    BuildReport,
+    Job,
+    MaxBad,
+    OnBad,
+    Progress,
+    ShardGroup,
+    TaskReporter,
+    plan_shards,
+    run_job,
+)
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
-from tfrkit.build.tables.table_format import Column, InputFile, Survey, TableFormat
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat
 from tfrkit.build.tables.table_inputs import (
     FORMATS,
     PACKED_SUFFIXES,
@@ -74,16 +84,9 @@ class TableOptions:
 
     def of_text(self) -> dict[str, Any]:
         """Those that only delimited text has, as far as they were given."""
-        given = {
-            "names": None if self.names is None else tuple(self.names),
-            "header": self.header,
-            "delimiter": self.delimiter,
-            "quote": self.quote,
-            "escape": self.escape,
-            "encoding": self.encoding,
-            "nulls": None if self.nulls is None else tuple(self.nulls),
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        names = ("names", "header", "delimiter", "quote", "escape", "encoding", "nulls")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {name: tuple(given[name]) if name in ("names", "nulls") else given[name] for name in given}
 
 
 def table(
@@ -125,7 +128,7 @@ def table(
             `@FILE`, a list of paths; or a table: anything with the Arrow C stream, such as a pandas or polars
             DataFrame, a pyarrow Table, or a RecordBatchReader.
         out: folder for the shards; it is made.
-        format: "csv", "tsv", "hive", "jsonl", "parquet" or "arrow"; by default told by the suffix or the content.
+        format: "csv", "tsv", "hive", "jsonl", "parquet" or "arrow"; by default from the suffix or the content.
         column: kinds of columns: texts such as "fea1:float" or "tags:bytes[|]" (a list, cut at each `|`), or a dict
             such as {"fea1": "float"}. Kinds are int64, float and bytes. Those of other columns are found out:
             int64 if all values are integers, float if all are numbers, else bytes.
@@ -146,8 +149,8 @@ def table(
         prefix: of the shards' names.
         shards: how many files, of the same number of rows; or "per-input": a file for each input, under its name.
         shard_bytes: or about how large a file is, before compression; 256 MB by default.
-        shuffle: mix the rows of all inputs.
-        seed: another seed mixes otherwise.
+        shuffle: shuffle the rows of all inputs.
+        seed: of the shuffle.
         compression: "GZIP", "ZLIB", "XZ" or "ZSTD".
         level: of the compression.
         on_bad: "skip" counts lines and rows that do not fit and leaves them out, "raise" ends at the first.
@@ -155,7 +158,7 @@ def table(
             published. If all rows are bad, that always is.
         workers: how many tasks run at once; all cores by default. The result does not depend on it.
         overwrite: replace what another job has left in the folder.
-        progress: called some times a second with a `Progress`.
+        progress: called several times a second with a `Progress`.
 
     Returns:
         The report: shards with counts, bad rows by reason and where they are.
@@ -248,7 +251,7 @@ def _check(options: TableOptions) -> None:
         raise InvalidArgumentError("Expected either shards per input or a size of shards, and not both.")
     if options.shards == PER_INPUT and options.shuffle:
         raise InvalidArgumentError(
-            "Rows cannot be mixed over all inputs (--shuffle) and stay in a file for each (--shards per-input). "
+            "Rows cannot be shuffled over all inputs (--shuffle) and stay in a file for each (--shards per-input). "
             "Leave out one of them."
         )
     if options.max_field < 1:
@@ -309,7 +312,7 @@ def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | 
     stop = Stop()
 
     def survey(number: int) -> Survey:
-        return reader.survey(files[number], Watch(stop, "skip", lambda *_: None))
+        return reader.survey(files[number], TaskReporter(stop, "skip", lambda *_: None))
 
     threads = min(workers or default_threads(), len(files))
     found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop))
@@ -325,23 +328,23 @@ def _shown(files: Sequence[InputFile]) -> str:
 
 
 def _groups(
-    surveys: Sequence[Survey], columns: Sequence[Column], reader: TableFormat, options: TableOptions
-) -> tuple[Group, ...]:
+    surveys: Sequence[Survey], columns: Sequence[TableColumn], reader: TableFormat, options: TableOptions
+) -> tuple[ShardGroup, ...]:
     by_file = all_parts(surveys, columns)
     sequences = any(column.steps for column in columns)
     if options.shards == PER_INPUT:
         stems = [_stem(survey.file) for survey in surveys]
         return tuple(
-            Group(stem, (TableRecipe(reader, tuple(parts), sequences),), None)
+            ShardGroup(stem, (TableRecipe(reader, tuple(parts), sequences),), None)
             for stem, parts in zip(stems, by_file, strict=True)
         )
     parts = [part for of_file in by_file for part in of_file]
     shards = _count_shards(parts, TableRecipe(reader, (), sequences), options)
     if options.shuffle:
         recipes = tuple(TableRecipe(reader, (part,), sequences) for part in parts)
-        return (Group(options.prefix, recipes, shards, options.seed),)
+        return (ShardGroup(options.prefix, recipes, shards, options.seed),)
     return (
-        Group(
+        ShardGroup(
             options.prefix,
             tuple(TableRecipe(reader, cut, sequences) for cut in cut_rows(parts, shards)),
             shards,
@@ -365,9 +368,9 @@ def _stem(file: InputFile) -> str:
 
 def _made_by(
     options: TableOptions,
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     reader: TableFormat,
-    groups: Sequence[Group],
+    groups: Sequence[ShardGroup],
     surveys: Sequence[Survey],
 ) -> dict[str, Any]:
     """Everything that decides the bytes."""
@@ -390,7 +393,7 @@ def _made_by(
     return made
 
 
-def _column_entry(column: Column) -> dict[str, Any]:
+def _column_entry(column: TableColumn) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": column.name, "feature": column.feature, "kind": column.kind}
     if column.steps:
         entry["steps"] = True
@@ -403,7 +406,7 @@ def _column_entry(column: Column) -> dict[str, Any]:
 
 
 def _source(reader: TableFormat, surveys: Sequence[Survey]) -> dict[str, Any]:
-    """What tells these inputs from others."""
+    """Return what distinguishes these inputs from others."""
     if isinstance(reader, StreamFormat):
         return {"rows": sum(reader.rows), "fingerprint": reader.fingerprint}
     digest = hashlib.blake2b(digest_size=16)

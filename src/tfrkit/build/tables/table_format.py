@@ -1,7 +1,7 @@
-"""What a table format gives: a survey of each file before anything is written, then columns of each piece.
+"""What a table format provides: a survey of each file before anything is written, then columns of each piece.
 
-Types are settled over the surveys of all inputs (`table_schema.py`); planning and encoding are `table.py`'s. One file
-per format: `delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`.
+Types are settled over the surveys of all inputs (`table_schema.py`); planning is in `table.py`. One file per
+format: `delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.value_kinds import ValueKinds
 
-__all__ = ["Column", "InputFile", "Piece", "Seen", "Survey", "TableFormat", "batch_rows", "check_rows"]
+__all__ = [
+    "InputFile",
+    "Seen",
+    "Survey",
+    "TableColumn",
+    "TableFormat",
+    "TablePiece",
+    "batch_rows",
+    "check_rows",
+]
 
 _BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
 _MAX_BATCH_ROWS: Final = 64 << 10
@@ -67,13 +76,13 @@ class InputFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TablePiece:
     """A part of one input that can be read alone.
 
     Attributes:
         file: the input.
         begin: where it begins: a byte, or the number of a row group or batch.
-        end: behind its end, likewise.
+        end: just after its end, likewise.
         first_row: number of its first row in the file.
         rows: how many rows it has, bad ones included.
         first_line: line number of its first line (text formats), from 1 on.
@@ -106,7 +115,7 @@ class Survey:
 
     file: InputFile
     columns: Mapping[str, Seen]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TablePiece, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
     feature_lists: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, ValueKinds] = field(default_factory=dict)
@@ -114,7 +123,7 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column as it will be written: settled, the same for all inputs.
 
     Attributes:
@@ -141,7 +150,7 @@ class Column:
         return f"\0\0{self.feature}" if self.steps else self.feature
 
 
-def check_rows(piece: Piece, rows: int) -> None:
+def check_rows(piece: TablePiece, rows: int) -> None:
     """Compare how many rows a piece has now with what the survey has counted.
 
     Raises:
@@ -152,27 +161,27 @@ def check_rows(piece: Piece, rows: int) -> None:
         raise InputChangedError(piece.file.path, f"expected {piece.rows:,} rows {where} but got {rows:,}")
 
 
-def batch_rows(piece: Piece) -> int:
-    """Give how many rows of a piece make a batch of some MB."""
+def batch_rows(piece: TablePiece) -> int:
+    """Return how many rows of a piece make a batch of some MB."""
     return max(1, min(_MAX_BATCH_ROWS, _BATCH_BYTES * piece.rows // max(1, piece.size)))
 
 
 class TableFormat(Protocol):
     """A format with its options: plain data that pickles."""
 
-    def survey(self, file: InputFile, watch: Watch) -> Survey:
+    def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         """Look at a file: names, kinds of values, row counts, pieces. Runs on several files at once."""
 
     def read(
-        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+        self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        """Read some rows of a piece: yield batches, columns by `Column.key`.
+        """Read some rows of a piece: yield batches, columns by `TableColumn.key`.
 
         The columns of a batch are what `encode_examples` takes, all of the same length and of the kind that was
         settled; there is no Python per row. `rows` counts from the piece's first row on, bad ones included. Rows in it
-        that do not fit go to `watch.bad` with file, line and reason, and are left out; other rows are not reported.
+        that do not fit go to `reporter.bad` with file, line and reason, and are left out; other rows are not reported.
         `columns` has at least one, and only those that the survey of this file has; those of the path are not among
-        them. `watch.advance` is called by whoever reads the batches.
+        them. `reporter.advance` is called by the consumer of the batches.
         The same rows give the same values every time, also when they are read in several parts. A piece that has not
         as many rows as the survey has counted is an error (`check_rows`).
         """

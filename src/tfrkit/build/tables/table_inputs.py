@@ -225,13 +225,13 @@ def _hidden(name: str) -> bool:
 
 
 def _name_of(path: str) -> str:
-    """The file's own name, behind the partition folders above it."""
+    """The file's own name, after the partition folders above it."""
     parts = PurePath(os.path.normpath(path)).parts
     return os.path.join(*(part for part in parts[:-1] if "=" in part), parts[-1])
 
 
 def _with_unique_names(files: list[InputFile]) -> list[InputFile]:
-    """Two inputs of the same name in different folders get as much of their folders as tells them apart."""
+    """Two inputs of the same name in different folders get as much of their folders as distinguishes them."""
     taken: dict[str, list[InputFile]] = {}
     for file in files:
         taken.setdefault(file.name, []).append(file)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.float_range import beyond_in_cell, note_beyond
-from tfrkit.build.tables.table_format import Column, Piece, Survey, TableFormat
+from tfrkit.build.tables.table_format import Survey, TableColumn, TableFormat, TablePiece
 from tfrkit.build.tables.table_schema import partition_values
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.engines.local import Stop
@@ -37,12 +37,12 @@ class FileColumns:
         unwanted: a feature that is read only to count rows.
     """
 
-    read: tuple[Column, ...]
+    read: tuple[TableColumn, ...]
     constants: Mapping[str, Any]
     unwanted: str | None = None
 
     @classmethod
-    def of(cls, survey: Survey, columns: Sequence[Column]) -> FileColumns:
+    def of(cls, survey: Survey, columns: Sequence[TableColumn]) -> FileColumns:
         """Choose what a file has of the columns.
 
         Raises:
@@ -64,7 +64,7 @@ class FileColumns:
         if own:
             return cls(own, constants)
         filler = next(iter(survey.columns), "")
-        return cls((Column(filler, "", "bytes"),), constants, "")
+        return cls((TableColumn(filler, "", "bytes"),), constants, "")
 
     def encode(self, batch: Mapping[str, Any], *, sequences: bool) -> Block | None:
         """Make the records of a batch; None if it has no rows."""
@@ -84,18 +84,18 @@ class FileColumns:
         lists = {column.feature: batch[column.key] for column in self.read if column.steps}
         return encode_sequence_examples(features or {"": [None] * rows}, lists, threads=1)
 
-    def note(self, source: str, rows: int, watch: Watch) -> None:
+    def note(self, source: str, rows: int, reporter: TaskReporter) -> None:
         """Count what the path says and float32 does not hold."""
         for name, value in self.constants.items():
             if (found := beyond_in_cell(value)) is not None:
-                note_beyond(watch, name, replace(found, count=rows), source, None)
+                note_beyond(reporter, name, replace(found, count=rows), source, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """Rows [start, stop) of a piece."""
 
-    piece: Piece
+    piece: TablePiece
     start: int
     stop: int
     columns: FileColumns
@@ -121,29 +121,31 @@ class TableRecipe:
         """How much it reads."""
         return sum(part.size for part in self.parts)
 
-    def blocks(self, watch: Watch) -> Iterator[Block]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         """Read and encode, batch by batch."""
         for part in self.parts:
             if part.piece.file.stamp is not None:
                 part.piece.file.stamp.check()
             rest, rows = part.size, part.stop - part.start
-            for batch in self.format.read(part.piece, range(part.start, part.stop), part.columns.read, watch):
+            for batch in self.format.read(
+                part.piece, range(part.start, part.stop), part.columns.read, reporter
+            ):
                 block = part.columns.encode(batch, sequences=self.sequences)
                 if block is not None:
-                    part.columns.note(part.piece.file.name, len(block), watch)
+                    part.columns.note(part.piece.file.name, len(block), reporter)
                 del batch  # may be many MB, which must not wait for the next one
                 if block is not None:
                     read = min(rest, part.size * len(block) // rows)
                     rest -= read
-                    watch.advance(read, len(block))
+                    reporter.advance(read, len(block))
                     made = [block]
                     del block
                     yield made.pop()
-            watch.advance(rest)  # what bad rows stand for
+            reporter.advance(rest)  # what bad rows stand for
 
 
-def all_parts(surveys: Sequence[Survey], columns: Sequence[Column]) -> list[list[Part]]:
-    """Give the whole pieces of every file."""
+def all_parts(surveys: Sequence[Survey], columns: Sequence[TableColumn]) -> list[list[Part]]:
+    """Return the whole pieces of every file."""
     found = []
     for survey in surveys:
         shared = FileColumns.of(survey, columns)
@@ -184,7 +186,7 @@ def estimate_bytes(parts: Sequence[Part], like: TableRecipe) -> int:
     for number in chosen:
         part = parts[number]
         some = Part(part.piece, 0, min(part.stop, _SAMPLE_ROWS), part.columns)
-        for block in replace(like, parts=(some,)).blocks(Watch(Stop(), "skip", lambda *_: None)):
+        for block in replace(like, parts=(some,)).blocks(TaskReporter(Stop(), "skip", lambda *_: None)):
             rows += len(block)
             size += block.data.nbytes
     return size * total // rows if rows else 0

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause, ColumnReport
 from tfrkit.build.tables.float_range import beyond_in_cell
-from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Column, Seen, Survey
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, Survey, TableColumn
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.features import check_name
@@ -135,7 +135,7 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(plain, text)
 
 
-def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[Column, ...]:
+def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[TableColumn, ...]:
     """Decide every column's kind: integers unless other numbers were seen, and bytes if anything else was.
 
     Columns are those of all files, in the order in which they appear, and then those of the paths.
@@ -171,12 +171,12 @@ def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[Column, ...
 
 
 def partition_values(partition: Mapping[str, str]) -> dict[str, str | None]:
-    """Give the values of a path's columns; None where Hive wrote a null."""
+    """Return the values of a path's columns; None where Hive wrote a null."""
     return {name: None if text == NULL_PARTITION else text for name, text in partition.items()}
 
 
-def feature_spec(columns: Sequence[Column]) -> dict[str, FeatureSpec] | None:
-    """Give the spec by which `parse_example` reads the records: one value where every row has exactly one.
+def feature_spec(columns: Sequence[TableColumn]) -> dict[str, FeatureSpec] | None:
+    """Return the spec by which `parse_example` reads the records: one value where every row has exactly one.
 
     None for SequenceExamples, which no such spec describes.
     """
@@ -192,7 +192,7 @@ def feature_spec(columns: Sequence[Column]) -> dict[str, FeatureSpec] | None:
 
 
 def column_reports(
-    surveys: Sequence[Survey], columns: Sequence[Column], choice: ColumnChoice
+    surveys: Sequence[Survey], columns: Sequence[TableColumn], choice: ColumnChoice
 ) -> tuple[ColumnReport, ...]:
     """Say how columns were settled, and why where most values look like another kind."""
     kinds: dict[str, ValueKinds] = {}
@@ -279,7 +279,7 @@ def _check_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> None:
         raise InvalidArgumentError(f"columns (--columns): a name is given twice in {', '.join(choice.only)}.")
 
 
-def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> Column:
+def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> TableColumn:
     kind, separator = choice.kinds.get(name, (seen.kind or "bytes", None))
     text = choice.null_values.get(name, choice.null_value)
     feature = choice.renamed.get(name, lists.get(name, name))
@@ -289,9 +289,9 @@ def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str
             raise InvalidArgumentError(
                 f"Column {name!r} is a feature list of SequenceExamples: its kind and its nulls cannot be chosen."
             )
-        return Column(name, feature, kind, seen=seen, steps=True)
+        return TableColumn(name, feature, kind, seen=seen, steps=True)
     null_value = None if text is None else _null_value(name, kind, text)
-    return Column(name, feature, kind, separator, null_value, seen)
+    return TableColumn(name, feature, kind, separator, null_value, seen)
 
 
 def _null_value(name: str, kind: str, given: Any) -> Any:
@@ -314,7 +314,7 @@ def _null_value(name: str, kind: str, given: Any) -> Any:
     return value
 
 
-def _check_refused(surveys: Sequence[Survey], columns: Sequence[Column]) -> None:
+def _check_refused(surveys: Sequence[Survey], columns: Sequence[TableColumn]) -> None:
     for survey in surveys:
         for column in columns:
             if column.name in survey.refused:
@@ -325,7 +325,7 @@ def _check_refused(surveys: Sequence[Survey], columns: Sequence[Column]) -> None
                 )
 
 
-def _check_features(columns: Sequence[Column]) -> None:
+def _check_features(columns: Sequence[TableColumn]) -> None:
     taken: dict[str, str] = {}
     for column in columns:
         if column.key in taken:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.tables.table_format import Column, Seen
+from tfrkit.build.tables.table_format import Seen, TableColumn
 
 __all__ = ["MisfitError", "fit_cell", "seen_in"]
 
@@ -25,7 +25,7 @@ class MisfitError(ValueError):
 
 
 def seen_in(value: Any) -> Seen:
-    """Tell what kind of value this is.
+    """Return what kind of value this is.
 
     >>> seen_in([1, 2.5]) == Seen.LIST | Seen.INT | Seen.FLOAT
     True
@@ -44,7 +44,7 @@ def seen_in(value: Any) -> Seen:
     return Seen.TEXT
 
 
-def fit_cell(value: Any, column: Column) -> Any:
+def fit_cell(value: Any, column: TableColumn) -> Any:
     """Make a value, or a list of values, of the column's kind; None: the feature is absent.
 
     Raises:
@@ -67,7 +67,7 @@ def _cut(text: str | bytes, separator: str) -> list[Any]:
     return list(text.split(separator)) if text else []
 
 
-def _fit_item(item: Any, column: Column) -> Any:
+def _fit_item(item: Any, column: TableColumn) -> Any:
     if item is None:
         if column.null_value is None:
             raise MisfitError("a null inside a list; give a value for nulls (--null-value)")
@@ -77,7 +77,7 @@ def _fit_item(item: Any, column: Column) -> Any:
     return _fit(item, column)
 
 
-def _fit(value: Any, column: Column) -> Any:
+def _fit(value: Any, column: TableColumn) -> Any:
     try:
         if column.kind == "int64":
             return _integer(value)

@@ -1,6 +1,6 @@
 """Text files as UTF-8: compression, encodings and byte order marks.
 
-Knows no rows: those are `row_windows.py`'s. Most encodings leave line ends as they are in ASCII, so that a file can be
+Knows no rows: those are in `row_windows.py`. Most encodings leave line ends as they are in ASCII, so that a file can be
 read from any line on. Compressed files, UTF-16 and the like can only be read from their beginning: they are streams.
 """
 
@@ -44,7 +44,7 @@ codecs.register_error("tfrkit.wrong", _wrong)
 
 
 def canonical_encoding(name: str) -> str:
-    """Give the name of an encoding as Python has it; "binary" takes bytes as they are.
+    """Return the name of an encoding as Python has it; "binary" takes bytes as they are.
 
     Raises:
         InvalidArgumentError: there is no such encoding.
@@ -119,7 +119,7 @@ class TextSource:
 
     Attributes:
         streams: it can only be read from its beginning; else by position.
-        begin: where the text begins, behind a byte order mark; 0 in streams.
+        begin: where the text begins, after a byte order mark; 0 in streams.
         size: bytes of the file.
     """
 
@@ -155,7 +155,7 @@ class TextSource:
         return self.encoding not in (UTF8, BINARY)
 
     def read(self, begin: int, size: int) -> bytes:
-        """Give bytes of the file as they are; not for streams.
+        """Return bytes of the file as they are; not for streams.
 
         Raises:
             DataLossError: the file has become shorter.
@@ -172,19 +172,19 @@ class TextSource:
         return data
 
     def text_of(self, data: bytes) -> bytes:
-        """Give some whole lines in UTF-8; what is not of the encoding becomes a byte that is not UTF-8."""
+        """Return some whole lines in UTF-8; what is not of the encoding becomes a byte that is not UTF-8."""
         if not self.transcodes:
             return data
         return data.decode(self.encoding, "tfrkit.wrong").encode(UTF8, "surrogateescape")
 
     def whole_characters(self, data: bytes) -> bytes:
-        """Give bytes of the file without the beginning of a character at their end."""
+        """Return bytes of the file without the beginning of a character at their end."""
         decoder = codecs.getincrementaldecoder(self.encoding)("tfrkit.wrong")
         decoder.decode(data)
         return data[: len(data) - len(decoder.getstate()[0])]
 
     def size_of(self, data: bytes, text: bytes, used: int) -> int:
-        """Tell how many of the bytes `data` are the first `used` bytes of its text.
+        """Return how many of the bytes `data` are the first `used` bytes of its text.
 
         They end with a line, or what follows them is only a quote, an escape, or half of a line end.
         """
@@ -206,7 +206,7 @@ class TextSource:
         return int(places[nth - 1]) + 1
 
     def chunks(self) -> Iterator[bytes]:
-        """Give the whole text, in order."""
+        """Yield the whole text, in order."""
         decoder = codecs.getincrementaldecoder(self.encoding)("tfrkit.wrong") if self.transcodes else None
         first = True
         for data in self._raw_chunks():

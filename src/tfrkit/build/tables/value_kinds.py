@@ -17,7 +17,7 @@ _SHOWN: Final = 60  # characters of a value
 
 
 def shown_value(value: str | bytes) -> str:
-    """Give a value as reports have it. Pure: no I/O."""
+    """Return a value as reports have it. Pure: no I/O."""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
@@ -48,7 +48,7 @@ class ValueKinds:
             self.add(kind, count, lambda kind=kind: later.firsts.get(kind))  # type: ignore[misc]
 
     def cause(self, kind: str) -> ColumnCause | None:
-        """Give the first value of a kind, if most values look like another one."""
+        """Return the first value of a kind, if most values look like another one."""
         if max(self.counts.values(), default=0) == self.counts.get(kind, 0):
             return None
         return self.firsts.get(kind)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import size_bytes
-from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
+from tfrkit.cli.arguments import renames, size_bytes
+from tfrkit.cli.console import bad_usage
 
 if TYPE_CHECKING:
     from tfrkit.build.images.image_options import ImageOptions
@@ -53,7 +53,8 @@ def images(
     shards: Annotated[int | None, typer.Option(min=1, help="How many files of each split.")] = None,
     shard_size: arg.ShardSize = None,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle/--no-shuffle", help="Mix the images, or keep the order of their names.")
+        bool,
+        typer.Option("--shuffle/--no-shuffle", help="Shuffle the images, or keep the order of their names."),
     ] = True,
     seed: Annotated[int, typer.Option(help="Of the splits and of the order.")] = 0,
     names: Annotated[
@@ -72,7 +73,7 @@ def images(
     encoding: Annotated[
         Literal["keep", "jpeg", "raw"] | None,
         typer.Option(
-            help="Files as they are (default), JPEG encoded anew, or uint8 pixels (height, width, channels)."
+            help="Files as they are (default), JPEG encoded again, or uint8 pixels (height, width, channels)."
         ),
     ] = None,
     size: Annotated[
@@ -87,7 +88,7 @@ def images(
         Literal["rgb", "bgr"], typer.Option(help="Of the channels of raw pixels; bgr as OpenCV has it.")
     ] = "rgb",
     channels: Annotated[
-        int | None, typer.Option(min=1, max=3, help="1 or 3, where pixels are stored anew; 3 by default.")
+        int | None, typer.Option(min=1, max=3, help="1 or 3, where pixels are encoded again; 3 by default.")
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Decode every image to see that it is whole.")
@@ -127,15 +128,15 @@ def images(
 ) -> None:
     """Make shards of Examples from JPEG, PNG, GIF, BMP and WebP images.
 
-    Files are kept as they are unless they are to be resized or encoded anew, which needs the extra `images`. Labels are
-    the sorted names of the classes, written as labels.txt. An interrupted build goes on when it is run again.
+    Files are kept as they are unless they are resized or encoded again, which needs the extra `images`. Labels are the
+    sorted names of the classes, written as labels.txt. An interrupted build resumes when it is run again.
 
     Example: tfr build images photos.zip out --split train=0.8,validation=0.1,test=0.1
     """
     from dataclasses import replace
 
     from tfrkit.build.images.image_plan import plan_images
-    from tfrkit.build.job.job import dry_run as plan_of
+    from tfrkit.build.job.job import dry_run as summarize
     from tfrkit.build.job.job import run_job
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
@@ -143,14 +144,14 @@ def images(
     options = _checked(
         source, out,
         split=split, per_class=per_class, label_map=label_map, shards=shards, shard_size=shard_size, shuffle=shuffle,
-        seed=seed, names=names, rename=_renamed(name or []), encoding=encoding, size=size, max_side=max_side,
+        seed=seed, names=names, rename=renames(name or []), encoding=encoding, size=size, max_side=max_side,
         quality=quality, order=order, channels=channels, check=check, duplicates=duplicates, max_image=max_image,
         list_encoding=list_encoding, zip_encoding=zip_encoding, compression=compression, level=level,
     )  # fmt: skip
     with job_progress(quiet=quiet or dry_run) as progress:
         job = plan_images(source, out, options)
         if dry_run:
-            plan = plan_of(job, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite)
+            plan = summarize(job, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite)
             end_dry_run(replace(plan, mixed=shuffle), as_json=as_json)
             return
         report = run_job(
@@ -167,16 +168,3 @@ def _checked(source: str, out: str, **given: Any) -> ImageOptions:
     with bad_usage("build images"):
         check_apart(source, out)
         return ImageOptions.make(**given)
-
-
-def _renamed(pairs: list[str]) -> dict[str, str]:
-    """Read `--name old=new`."""
-    names = {}
-    for pair in pairs:
-        old, equals, new = pair.partition("=")
-        if not equals or not old:
-            raise CommandError(
-                f"--name {pair}: expected OLD=NEW", "such as --name image/label=label.", exit_code=BAD_USAGE
-            )
-        names[old] = new
-    return names

@@ -48,7 +48,7 @@ def table(
     ] = None,
     format: Annotated[  # noqa: A002
         Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"] | None,
-        typer.Option(help="Of all inputs; by default told by suffix or content."),
+        typer.Option(help="Of all inputs; by default from suffix or content."),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -105,8 +105,8 @@ def table(
         str | None, typer.Option(metavar="N|per-input", help="How many files, or one for each input.")
     ] = None,
     shard_size: arg.ShardSize = None,
-    prefix: Annotated[str, typer.Option(help="Begin of the names of shards.")] = "data",
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Mix the rows of all inputs.")] = False,
+    prefix: Annotated[str, typer.Option(help="File name prefix of the shards.")] = "data",
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Shuffle the rows of all inputs.")] = False,
     seed: arg.Seed = 0,
     compression: arg.Compression = None,
     level: arg.Level = None,
@@ -124,11 +124,11 @@ def table(
     """Build shards from CSV, TSV, Hive text, JSON lines, Parquet, Arrow.
 
     Types are settled over all inputs first. The same inputs and options give the same bytes, whatever the number of
-    workers; a job that was interrupted goes on when the same command is run again.
+    workers; an interrupted job resumes when the same command is run again.
 
     Example: tfr build table 'logs/dt=2024-01-*' out --format hive --names fea1,fea2,label --shards 16
     """
-    from tfrkit.build.job.job import dry_run as look_only
+    from tfrkit.build.job.job import dry_run as summarize
     from tfrkit.build.job.job import run_job
     from tfrkit.build.tables.table import MAX_FIELD, TableOptions, check_options, plan_table
     from tfrkit.cli.build_report import end_dry_run, show_report
@@ -169,7 +169,7 @@ def table(
         check_options(options)
     job = plan_table(given, out, options, workers=workers)
     if dry_run:
-        plan = look_only(job, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite)
+        plan = summarize(job, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite)
         end_dry_run(plan, as_json=as_json)
         return
     with job_progress(quiet=quiet) as progress:

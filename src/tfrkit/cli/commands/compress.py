@@ -52,7 +52,7 @@ def compress(
 ) -> None:
     """Write files with another compression.
 
-    GZIP by default; --table tells what each compression would give. Frames are copied as they are; their checksums
+    GZIP by default; --table shows what each compression would give. Frames are copied as they are; their checksums
     are checked. TensorFlow reads none, gzip and zlib; gzip is written in members, which are read on all cores and
     from any record on.
 

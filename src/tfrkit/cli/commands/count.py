@@ -27,7 +27,7 @@ def count(
 ) -> None:
     """Count the records of files.
 
-    At once where there is an index or a manifest, else by reading the length of each record. Ends with 1, behind the
+    At once where there is an index or a manifest, else by reading the length of each record. Exits with 1, after the
     numbers of what is there, if a file is damaged or a set is not complete: `tfr verify` says all about it.
 
     Example: tfr count 'out/train-*.tfrecord'

@@ -98,7 +98,7 @@ def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
 
 
 def _records_of(path: str, target: str, source: ByteSource, text: bool) -> int | None:
-    """Give how many records an index that fits the shard has; None if there is none."""
+    """Return how many records an index that fits the shard has; None if there is none."""
     from tfrkit.records.access.index import load_index, read_text_index
 
     try:

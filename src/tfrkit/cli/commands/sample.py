@@ -38,7 +38,7 @@ def sample(
 ) -> None:
     """Write a random choice of records.
 
-    Exactly so many, none twice, in the same order. A larger sample with the same seed holds a smaller one.
+    Exactly this many, none twice, in the same order. A larger sample with the same seed contains a smaller one.
 
     Example: tfr sample 'in/*.tfrecord' some.tfrecord -n 1000 --seed 1
     """

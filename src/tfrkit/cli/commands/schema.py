@@ -23,7 +23,7 @@ def schema(
     paths: arg.ShardPathsOrStdin,
     count: Annotated[
         int | None,
-        typer.Option("-n", "--count", min=1, help="Look at so many records only, spread over the files."),
+        typer.Option("-n", "--count", min=1, help="Look at this many records only, spread over the files."),
     ] = None,
     as_json: arg.Json = False,
     python: Annotated[bool, typer.Option("--python", help="Print a program that reads the files.")] = False,
@@ -60,7 +60,7 @@ def schema(
 
 
 def _compression(files: list[str]) -> str:
-    """Give the compression of files, which TensorFlow wants to be told."""
+    """Return the compression of files, which TensorFlow needs to know."""
     from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
     from tfrkit.stores.source import open_source
 

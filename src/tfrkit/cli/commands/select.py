@@ -7,29 +7,10 @@ from typing import Annotated
 import typer
 
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.arguments import renames
 from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
 app = typer.Typer(rich_markup_mode=None)
-
-
-def renamed(names: list[str]) -> dict[str, str]:
-    """Read `old=new` pairs. Pure: no I/O.
-
-    >>> renamed(["image=picture"])
-    {'image': 'picture'}
-    """
-    pairs = {}
-    for text in names:
-        old, equals, new = text.partition("=")
-        if not equals:
-            raise CommandError(
-                f"expected OLD=NEW but --name is {text!r}",
-                "it looks like `--name image=picture`.",
-                exit_code=BAD_USAGE,
-            )
-        pairs[old] = new
-    return pairs
 
 
 @app.command()
@@ -82,7 +63,7 @@ def select(
     """
     from tfrkit.build.reshape.select import plan_select
 
-    rename = renamed(names or [])
+    rename = renames(names or [])
     run_command(
         paths,
         lambda given: plan_select(given, out, keys, drop or [], rename, where, compression, level),

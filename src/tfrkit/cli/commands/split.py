@@ -127,14 +127,21 @@ def split(
 
     Example: tfr split all.tfrecord out --parts train=0.8,validation=0.1,test=0.1 --shards train=16
     """
-    from tfrkit.build.reshape.split import How, plan_split
+    from tfrkit.build.reshape.split import SplitRule, plan_split
 
     shares = part_shares(parts, every is not None)
     numbers = shard_numbers(shards)
     run_command(
         paths,
         lambda given: plan_split(
-            given, folder, shares, How(seed, in_order, every, by), numbers, shard_size, compression, level
+            given,
+            folder,
+            shares,
+            SplitRule(seed, in_order, every, by),
+            numbers,
+            shard_size,
+            compression,
+            level,
         ),
         RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
     )

@@ -24,7 +24,9 @@ def stats(
     keys: arg.Keys = None,
     count: Annotated[
         int | None,
-        typer.Option("-n", "--count", min=1, help="Only a sample of so many records, spread over the files."),
+        typer.Option(
+            "-n", "--count", min=1, help="Only a sample of this many records, spread over the files."
+        ),
     ] = None,
     top: Annotated[
         int, typer.Option(min=0, max=1000, help="How many of the most frequent values to list.")

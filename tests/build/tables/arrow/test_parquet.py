@@ -11,9 +11,9 @@ import pytest
 from pyarrow import parquet
 
 from tests.build.support.tables import build, one_by_one, rows
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.arrow.parquet import ParquetFormat
-from tfrkit.build.tables.table_format import Column, InputFile
+from tfrkit.build.tables.table_format import InputFile, TableColumn
 from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError
 
@@ -255,10 +255,10 @@ def test_row_group_of_any_size_is_read_in_parts(tmp_path):
     path = write(tmp_path / "a.parquet", {"a": array}, row_group_size=len(array), use_dictionary=False)
     del array
     file = InputFile(str(path), "a.parquet", {}, path.stat().st_size)
-    watch = Watch(Stop(), "skip", lambda *_: None)
-    [piece] = ParquetFormat().survey(file, watch).pieces
+    reporter = TaskReporter(Stop(), "skip", lambda *_: None)
+    [piece] = ParquetFormat().survey(file, reporter).pieces
     before = pa.total_allocated_bytes()
-    batches = ParquetFormat().read(piece, range(piece.rows), (Column("a", "a", "bytes"),), watch)
+    batches = ParquetFormat().read(piece, range(piece.rows), (TableColumn("a", "a", "bytes"),), reporter)
     assert len(next(batches)["a"]) < piece.rows
     assert pa.total_allocated_bytes() - before < len(noise) // 2
     batches.close()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tfrkit
 from tests.build.support.tables import build, one_by_one, write_lines
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.jsonl import jsonl
 from tfrkit.build.tables.jsonl.jsonl_block import parse_block
 from tfrkit.build.tables.table_format import InputFile, Seen
@@ -357,8 +357,8 @@ def read_all(folder: Path, data: bytes, kind: str | None):
     """The survey of some bytes, the records, and the bad lines."""
     (folder / "a").write_bytes(data)
     form = jsonl.JsonlFormat()
-    watch = Watch(Stop(), "skip", lambda *_: None)
-    survey = form.survey(InputFile(str(folder / "a"), "a", {}, len(data)), watch)
+    reporter = TaskReporter(Stop(), "skip", lambda *_: None)
+    survey = form.survey(InputFile(str(folder / "a"), "a", {}, len(data)), reporter)
     # Integers among fractions need not be seen.
     seen = {
         name: found & ~Seen.INT if Seen.FLOAT in found else found for name, found in survey.columns.items()
@@ -371,8 +371,8 @@ def read_all(folder: Path, data: bytes, kind: str | None):
     records = [
         record
         for piece in survey.pieces
-        for batch in form.read(piece, range(piece.rows), columns, watch)
+        for batch in form.read(piece, range(piece.rows), columns, reporter)
         if len(next(iter(batch.values())))
         for record in tfrkit.encode_examples({column.feature: batch[column.key] for column in columns})
     ]
-    return seen, dict(survey.refused), records, watch.listed
+    return seen, dict(survey.refused), records, reporter.listed

@@ -1,7 +1,7 @@
 """Names of the members of archives: which are taken, and in which order they stand.
 
 Nothing is ever written under such a name. Names that lead out of the archive are refused all the same: an archive that
-has them was not made by somebody who wanted to share photos.
+has them was made to do harm.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class MemberList:
             column.append(value)
 
     def finish(self, *, ordered: bool) -> ImageItems:
-        """Give all files: by folder and then by name, or as they came; of several with one name, the first."""
+        """Return all files: by folder and then by name, or as they came; of several with one name, the first."""
         folders = list(self._folders)
         by_name = sorted(range(len(folders)), key=lambda number: folders[number].split(b"/"))
         rank = np.empty(len(folders), np.int64)

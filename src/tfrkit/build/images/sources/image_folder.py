@@ -108,7 +108,7 @@ def read_file(path: bytes, size: int, buffer: ImageBuffer, time_ns: int | None =
                 got = os.readv(fd, (room,))
                 while 0 < got < size and (more := os.readv(fd, (room[got:],))):
                     got += more
-                now = os.fstat(fd)  # behind the reading: what is written meanwhile counts, too
+                now = os.fstat(fd)  # after reading, so that what is written meanwhile counts too
             finally:
                 os.close(fd)
         except FileNotFoundError:

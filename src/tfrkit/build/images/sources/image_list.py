@@ -1,6 +1,6 @@
 """Lists of images: CSV, TSV or JSON lines with the columns `path`, `label` and any others.
 
-Paths are relative to the folder of the list. Reading the images is `image_folder.py`'s.
+Paths are relative to the folder of the list. The images are read in `image_folder.py`.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class _Reader:
         return status
 
     def finish(self) -> ListedImages:
-        """Give the columns; rows without a label are bad if others have one."""
+        """Return the columns; rows without a label are bad if others have one."""
         texts = np.array(self._texts, np.int64)
         rows = np.arange(len(texts))
         if self._classes and (texts < 0).any():

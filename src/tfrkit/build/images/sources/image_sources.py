@@ -46,7 +46,7 @@ class Listing:
     files: tuple[InputStamp, ...] = ()
 
     def digest(self) -> str:
-        """Give 32 hex digits that names, sizes, places and columns decide."""
+        """Return 32 hex digits that names, sizes, places and columns decide."""
         items = self.items
         content = hashlib.blake2b(digest_size=16)
         content.update(b"\0".join(items.folders))

@@ -1,7 +1,7 @@
 """Images inside a tar archive, plain or gzipped: nothing is unpacked to the disk.
 
 A plain archive is read anywhere. A gzipped one can only be read from its beginning on, so its images keep the order of
-the archive; a reader that has done its part waits for the one that wants to go on from there.
+the archive; a reader that has done its part leaves its stream to one that continues from there.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _naming(path: str) -> Iterator[None]:
 
 
 def _files(walk: TarWalk, path: str, members: MemberList) -> Iterator[tuple[TarMember, list[bytes]]]:
-    """Give the files of an archive that are part of the data."""
+    """Yield the files of an archive that are part of the data."""
     for member in walk:
         parts = split_name(member.name, path)
         if not member.is_folder and members.takes(parts) and _is_good(member, parts, members.bad):
@@ -162,14 +162,14 @@ class _TarReader:
 
 
 class _Parked:
-    """Streams that somebody has read up to some place, for whoever goes on from there. Thread-safe; not pickled."""
+    """Streams that were read up to some position, for readers that continue from there. Thread-safe; not pickled."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._streams: list[tuple[int, IO[bytes]]] = []
 
     def take(self, position: int) -> IO[bytes] | None:
-        """Give the stream that is nearest before a position."""
+        """Return the stream that is nearest before a position."""
         with self._lock:
             fit = [place for place, (at, _) in enumerate(self._streams) if at <= position]
             if not fit:
@@ -233,7 +233,7 @@ class _StreamReader:
         return key[0]
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
-        """Go on to a member, and read it."""
+        """Move to a member, and read it."""
         offset, size = key
         if size > self._source.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
@@ -247,7 +247,7 @@ class _StreamReader:
         buffer.at += size
 
     def leave(self) -> None:
-        """Let others go on from here."""
+        """Leave the stream to readers that continue from here."""
         if self._stream is not None:
             self._source.parked.put(self._stream)
             self._stream = None

@@ -192,7 +192,7 @@ class _ZipReader:
             raise BadImageError(DAMAGED, f"its checksum is {found:#010x}, expected {crc:#010x}")
 
     def _read_packed(self, offset: int, packed: int, buffer: ImageBuffer) -> None:
-        """Append the bytes behind a local header; both come with one call as a rule."""
+        """Append the bytes after a local header; usually one call reads both."""
         with buffer.room(_HEADER_ROOM + packed) as room:
             got = self._archive.read_into(room, offset)
             if got < LOCAL_HEADER.size:

@@ -1,6 +1,6 @@
 """The headers of a tar archive, from its first byte to its last: all members are found, or an error says why not.
 
-Reads V7, ustar, GNU and pax headers, and no content. An archive ends with zero blocks and nothing behind them: a header
+Reads V7, ustar, GNU and pax headers, and no content. An archive ends with zero blocks and nothing after them: a header
 that is damaged, or missing because the archive was cut, is never taken for that end.
 """
 
@@ -17,9 +17,7 @@ __all__ = ["TarMember", "TarWalk", "damaged_tar"]
 BLOCK: Final = 512
 MAX_HEADER: Final = 1 << 20  # of a long name or the records of pax: they are read into memory
 MAX_NAME: Final = 1 << 16
-MAX_PADDING: Final = (
-    2 * BLOCK + 10_240
-)  # an end marker, and up to what tar writes at once unless it is told otherwise
+MAX_PADDING: Final = 2 * BLOCK + 10_240  # an end marker, and up to what tar writes at once by default
 _PIECE: Final = 1 << 20
 _ZEROS: Final = bytes(BLOCK)
 _OCTAL: Final = re.compile(rb"[ \0]*([0-7]*)(?:[ \0].*)?", re.DOTALL)
@@ -72,7 +70,7 @@ class TarWalk:
         total: bytes of the file, if it can be read anywhere; None for a stream.
 
     Attributes:
-        joints: offsets of members that lie behind zero blocks: archives were joined, or something was wiped out.
+        joints: offsets of members after zero blocks: archives were joined, or something was wiped out.
         padding: zero bytes at the end of the archive.
     """
 
@@ -85,7 +83,7 @@ class TarWalk:
         self.padding = 0
 
     def __iter__(self) -> Iterator[TarMember]:
-        """Give the members. `read` may be called for each before the next.
+        """Yield the members. `read` may be called for each before the next.
 
         Raises:
             InvalidArgumentError: it is damaged or cut, or something else than a tar archive.
@@ -107,7 +105,7 @@ class TarWalk:
         return self._read(member.size, f"the member {member.name[-100:]!r}")
 
     def _next_header(self) -> bytes | None:
-        """The block of the next header, or None at the end: zeros, and nothing behind them."""
+        """The block of the next header, or None at the end: zeros, and nothing after them."""
         start = self._at
         while True:
             block = self._some(BLOCK)
@@ -248,7 +246,7 @@ def _text(field: bytes) -> bytes:
 
 
 def _prefix_end(block: bytes) -> int:
-    return 476 if block[508:] == b"tar\0" else 500  # "star" keeps times behind a shorter prefix
+    return 476 if block[508:] == b"tar\0" else 500  # "star" keeps times after a shorter prefix
 
 
 def _number(field: bytes) -> int | None:

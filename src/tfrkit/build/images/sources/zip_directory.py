@@ -57,7 +57,7 @@ class ZipMember(NamedTuple):
 
 
 def read_zip_directory(file: BinaryIO, path: str) -> Iterator[ZipMember]:
-    """Give the members of an archive in the order of its directory.
+    """Yield the members of an archive in the order of its directory.
 
     Args:
         file: the archive.

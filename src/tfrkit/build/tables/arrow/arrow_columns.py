@@ -11,15 +11,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.job.job import BadInput, Watch
+from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_types import arrow_types, is_list, is_temporal, is_text, storage_type
 from tfrkit.build.tables.float_range import beyond_in_array, note_beyond
-from tfrkit.build.tables.table_format import Column, InputFile
+from tfrkit.build.tables.table_format import InputFile, TableColumn
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
-from tfrkit.optional import require
+from tfrkit.optional import lazy
 
 __all__ = ["MISFIT", "RowReport", "array_of", "fit_arrays", "steps_of"]
 
+pyarrow: Any = lazy("pyarrow", "tfr build table")
+compute: Any = lazy("pyarrow.compute", "tfr build table")
 MISFIT: Final = "a value does not fit its column"
 _INTEGER_TEXT: Final = "^-?[0-9]{1,19}$"
 _NUMBER_TEXT: Final = r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
@@ -38,8 +40,8 @@ class RowReport:
 
 def fit_arrays(
     arrays: Sequence[Any],
-    columns: Sequence[Column],
-    watch: Watch,
+    columns: Sequence[TableColumn],
+    reporter: TaskReporter,
     bad: Callable[[int, str], BadInput],
 ) -> Mapping[str, Any]:
     """Make the arrays of a batch fit their columns, and leave out rows that do not.
@@ -47,7 +49,7 @@ def fit_arrays(
     Args:
         arrays: one for each column, of the same length.
         columns: what they are to become.
-        watch: takes rows that do not fit.
+        reporter: takes rows that do not fit.
         bad: makes what it takes, of the number of a row in the batch and what is wrong with it.
 
     Returns:
@@ -63,21 +65,20 @@ def fit_arrays(
     keep = np.ones(len(arrays[0]), bool)
     if wrong:
         for row in sorted(wrong):
-            watch.bad(bad(row, wrong[row]))
+            reporter.bad(bad(row, wrong[row]))
         keep[list(wrong)] = False
-        kept = require("pyarrow", "tfr build table").array(keep)
+        kept = pyarrow.array(keep)
         fitted = {key: values.filter(kept) for key, values in fitted.items()}
     for column in columns:
         found = beyond_in_array(fitted[column.key]) if column.kind == "float" else None
         if found is not None:
             said = bad(int(np.flatnonzero(keep)[found.row]), "")
-            note_beyond(watch, column.name, found, said.source, said.line, said.detail.removesuffix(", "))
+            note_beyond(reporter, column.name, found, said.source, said.line, said.detail.removesuffix(", "))
     return fitted
 
 
 def array_of(values: list[Any], kind: str) -> Any:
     """Make an array of values of a kind, with None for nulls; if one is a list, of lists."""
-    pyarrow = require("pyarrow", "tfr build table")
     wanted = _arrow_kind(kind)
     if kind == "float":  # by way of numpy, which keeps all bits of those that are numpy's
         with np.errstate(over="ignore"):  # beyond its range they are infinite
@@ -96,7 +97,6 @@ def array_of(values: list[Any], kind: str) -> Any:
 
 def steps_of(rows: list[Any], kind: str) -> Any:
     """Make an array of lists of steps; a step is a value or a list of them."""
-    pyarrow = require("pyarrow", "tfr build table")
     wanted = pyarrow.large_list(_arrow_kind(kind))
     splits = np.cumsum([0, *(0 if row is None else len(row) for row in rows)])
     missing = pyarrow.array([row is None for row in rows], pyarrow.bool_())
@@ -106,7 +106,6 @@ def steps_of(rows: list[Any], kind: str) -> Any:
 
 
 def _arrow_kind(kind: str) -> Any:
-    pyarrow = require("pyarrow", "tfr build table")
     return {
         "int64": pyarrow.int64(),
         "float": pyarrow.float32(),
@@ -118,7 +117,7 @@ def _arrow_kind(kind: str) -> Any:
 # -- one column --------------------------------------------------------------------------------------------------------
 
 
-def _fit(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
+def _fit(array: Any, column: TableColumn) -> tuple[Any, dict[int, str]]:
     """The column's values, and which rows do not fit."""
     if column.steps:
         return _fit_steps(array, column)
@@ -131,10 +130,8 @@ def _fit(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
     return _one_by_one(_readable(array), column)
 
 
-def _fit_steps(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
+def _fit_steps(array: Any, column: TableColumn) -> tuple[Any, dict[int, str]]:
     """Lists of steps as they are, but with a type that says their kind."""
-    pyarrow = require("pyarrow", "tfr build table")
-    compute = require("pyarrow.compute", "tfr build table")
     wanted = _arrow_kind("double" if column.kind == "float" else column.kind)
     if is_list(storage_type(array.type.value_type)):
         wanted = pyarrow.large_list(wanted)
@@ -158,7 +155,7 @@ def _too_large(steps: Any) -> str:
     return ""
 
 
-def _one_by_one(array: Any, column: Column) -> tuple[Any, dict[int, str]]:
+def _one_by_one(array: Any, column: TableColumn) -> tuple[Any, dict[int, str]]:
     values: list[Any] = []
     misfits = {}
     for row, value in enumerate(array.to_pylist()):
@@ -180,9 +177,8 @@ def _is_plain(kind: Any, wanted: str) -> bool:
     return is_text(kind)
 
 
-def _convert(array: Any, column: Column) -> Any:
+def _convert(array: Any, column: TableColumn) -> Any:
     """Convert an array as a whole; None if a value does not fit, or if it takes the slow way anyway."""
-    pyarrow = require("pyarrow", "tfr build table")
     types = arrow_types()
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -201,16 +197,14 @@ def _convert(array: Any, column: Column) -> Any:
     return _filled(converted, column)
 
 
-def _filled(values: Any, column: Column) -> Any:
+def _filled(values: Any, column: TableColumn) -> Any:
     """The values with what stands for nulls."""
-    pyarrow = require("pyarrow", "tfr build table")
     plain = column.kind != "float" or arrow_types().is_float32(values.type)
     wanted = _arrow_kind(column.kind if plain else "double")
     return values.cast(wanted, safe=False).fill_null(pyarrow.scalar(column.null_value, wanted))
 
 
-def _convert_list(array: Any, column: Column) -> Any:
-    pyarrow = require("pyarrow", "tfr build table")
+def _convert_list(array: Any, column: TableColumn) -> Any:
     if array.null_count and column.null_value is not None:
         return None
     array = _plain_list(array)
@@ -238,13 +232,11 @@ def _convert_list(array: Any, column: Column) -> Any:
 def _plain_list(array: Any) -> Any:
     """A list array that has offsets: of the types list and large_list."""
     types = arrow_types()
-    pyarrow = require("pyarrow", "tfr build table")
     if types.is_list(array.type) or types.is_large_list(array.type):
         return array
     if types.is_fixed_size_list(array.type):
         return array.cast(pyarrow.large_list(array.type.value_type))
     # Of views, some versions make lists with offsets that do not ascend.
-    compute = require("pyarrow.compute", "tfr build table")
     lengths = np.asarray(compute.fill_null(compute.list_value_length(array), 0))
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     missing = pyarrow.array(~np.asarray(array.is_valid()))
@@ -262,7 +254,6 @@ def _cast(array: Any, wanted: str) -> Any:
         return array
     if wanted == "int64":
         return _cast_integer(array)
-    pyarrow = require("pyarrow", "tfr build table")
     if wanted == "float":
         if is_text(kind):
             return _cast_text(array, _NUMBER_TEXT, pyarrow.float64())
@@ -277,7 +268,6 @@ def _cast(array: Any, wanted: str) -> Any:
 
 
 def _cast_integer(array: Any) -> Any:
-    pyarrow = require("pyarrow", "tfr build table")
     types, kind = arrow_types(), array.type
     if is_text(kind):
         return _cast_text(array, _INTEGER_TEXT, pyarrow.int64())
@@ -287,8 +277,6 @@ def _cast_integer(array: Any) -> Any:
 
 
 def _cast_text(array: Any, pattern: str, wanted: Any) -> Any:
-    compute = require("pyarrow.compute", "tfr build table")
-    pyarrow = require("pyarrow", "tfr build table")
     text = array.cast(pyarrow.large_string())
     usual = compute.all(compute.match_substring_regex(text, pattern), min_count=0).as_py()
     return text.cast(wanted) if usual else None
@@ -296,8 +284,6 @@ def _cast_text(array: Any, pattern: str, wanted: Any) -> Any:
 
 def _split(array: Any, separator: str) -> Any:
     """Lists of the parts of texts; of an empty text, none."""
-    compute = require("pyarrow.compute", "tfr build table")
-    pyarrow = require("pyarrow", "tfr build table")
     array = array.cast(pyarrow.large_binary())
     parts = compute.split_pattern(array, separator)
     empty = np.asarray(compute.fill_null(compute.equal(compute.binary_length(array), 0), False))
@@ -314,7 +300,6 @@ def _split(array: Any, separator: str) -> Any:
 def _readable(array: Any) -> Any:
     """The array with times as text or numbers, which the slow way does not know."""
     types = arrow_types()
-    pyarrow = require("pyarrow", "tfr build table")
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     kind = array.type

@@ -11,15 +11,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.arrow.arrow_columns import RowReport, fit_arrays
 from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, pieces_of, survey_schema
-from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
+from tfrkit.build.tables.table_format import (
+    InputFile,
+    Survey,
+    TableColumn,
+    TablePiece,
+    batch_rows,
+    check_rows,
+)
 from tfrkit.errors import DataLossError, InvalidArgumentError, from_os_error
-from tfrkit.optional import require
+from tfrkit.optional import lazy, require
 
 __all__ = ["ArrowFormat", "fitted_batches", "opened_source"]
 
+pyarrow: Any = lazy("pyarrow", "Reading Arrow")
+ipc: Any = lazy("pyarrow.ipc", "Reading Arrow")
 _FILE_MAGIC: Final = b"ARROW1"
 _FEATHER_1: Final = b"FEA1"
 
@@ -28,20 +37,19 @@ _FEATHER_1: Final = b"FEA1"
 class ArrowFormat:
     """Files of Arrow's IPC format, of either kind."""
 
-    def survey(self, file: InputFile, watch: Watch) -> Survey:
+    def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         """Look at the schema, and count the rows of all batches."""
         with opened_source(file) as source:
             if _is_file(source, file):
-                schema, pieces = _survey_file(source, file, watch)
+                schema, pieces = _survey_file(source, file, reporter)
             else:
-                schema, pieces = _survey_stream(source, file, watch)
-            return survey_schema(schema, file, pieces, lambda _: True)  # who would know
+                schema, pieces = _survey_stream(source, file, reporter)
+            return survey_schema(schema, file, pieces, lambda _: True)  # the schema does not say
 
     def read(
-        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+        self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
         """Read rows of a record batch."""
-        ipc = require("pyarrow.ipc", "Reading Arrow")
         with opened_source(piece.file) as source:
             if _is_file(source, piece.file):
                 schema = ipc.open_file(source).schema
@@ -52,7 +60,7 @@ class ArrowFormat:
                 batches: Iterator[Any] = iter([reader.get_batch(piece.begin)])
             else:
                 batches = _stream_batches(source, piece)
-            yield from fitted_batches(map(_checked, batches), piece, rows, columns, watch)
+            yield from fitted_batches(map(_checked, batches), piece, rows, columns, reporter)
 
 
 def _checked(batch: Any) -> Any:
@@ -62,9 +70,13 @@ def _checked(batch: Any) -> Any:
 
 
 def fitted_batches(
-    batches: Iterator[Any], piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+    batches: Iterator[Any],
+    piece: TablePiece,
+    rows: range,
+    columns: tuple[TableColumn, ...],
+    reporter: TaskReporter,
 ) -> Iterator[Mapping[str, Any]]:
-    """Give some rows of a piece, which `batches` has, as columns for the encoder; some MB at once."""
+    """Yield some rows of a piece, which `batches` has, as columns for the encoder; some MB at once."""
     size = batch_rows(piece)
     at = 0
     wanted: list[tuple[str, ...]] = []
@@ -75,9 +87,9 @@ def fitted_batches(
         begin, end = max(rows.start, at), min(rows.stop, at + len(batch))
         for first in range(begin, end, size):
             arrays = leaf_arrays(batch.slice(first - at, min(size, end - first)), wanted)
-            yield fit_arrays(arrays, columns, watch, RowReport(piece.file, piece.first_row + first))
+            yield fit_arrays(arrays, columns, reporter, RowReport(piece.file, piece.first_row + first))
         at += len(batch)
-        watch.advance()
+        reporter.advance()
         if at >= rows.stop and rows.stop < piece.rows:
             return
     check_rows(piece, at)
@@ -111,8 +123,7 @@ def _is_file(source: Any, file: InputFile) -> bool:
     return head == _FILE_MAGIC
 
 
-def _survey_file(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple[Piece, ...]]:
-    ipc = require("pyarrow.ipc", "Reading Arrow")
+def _survey_file(source: Any, file: InputFile, reporter: TaskReporter) -> tuple[Any, tuple[TablePiece, ...]]:
     schema = ipc.open_file(source).schema
     # Rows are counted by the column that is read fastest; there is no other way to ask.
     narrow = [number for number, field in enumerate(schema) if _is_narrow(field.type)]
@@ -120,12 +131,13 @@ def _survey_file(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple
     rows = []
     for number in range(reader.num_record_batches):
         rows.append(_checked(reader.get_batch(number)).num_rows)
-        watch.advance()
+        reporter.advance()
     return schema, pieces_of(file, [(number, number + 1) for number in range(len(rows))], rows)
 
 
-def _survey_stream(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tuple[Piece, ...]]:
-    ipc = require("pyarrow.ipc", "Reading Arrow")
+def _survey_stream(
+    source: Any, file: InputFile, reporter: TaskReporter
+) -> tuple[Any, tuple[TablePiece, ...]]:
     reader = ipc.open_stream(source)
     places, rows = [], []
     begin = source.tell()
@@ -133,7 +145,7 @@ def _survey_stream(source: Any, file: InputFile, watch: Watch) -> tuple[Any, tup
         places.append((begin, source.tell()))
         rows.append(_checked(batch).num_rows)
         begin = source.tell()
-        watch.advance()
+        reporter.advance()
     if _has_dictionaries(reader.schema) and places:
         # Dictionaries come in the stream, and later ones change earlier ones: it is read from the start every time.
         places, rows = [(0, begin)], [sum(rows)]
@@ -147,8 +159,7 @@ def _next(reader: Any) -> Any:
         return None
 
 
-def _stream_batches(source: Any, piece: Piece) -> Iterator[Any]:
-    ipc = require("pyarrow.ipc", "Reading Arrow")
+def _stream_batches(source: Any, piece: TablePiece) -> Iterator[Any]:
     reader = ipc.open_stream(source)
     if piece.begin:
         source.seek(piece.begin)
@@ -161,7 +172,7 @@ def _stream_batches(source: Any, piece: Piece) -> Iterator[Any]:
 
 def _has_dictionaries(schema: Any) -> bool:
     def any_in(kind: Any) -> bool:
-        types = require("pyarrow", "Reading Arrow").types
+        types = pyarrow.types
         kind = getattr(kind, "storage_type", kind)
         return bool(types.is_dictionary(kind)) or any(
             any_in(kind.field(n).type) for n in range(kind.num_fields)
@@ -171,5 +182,5 @@ def _has_dictionaries(schema: Any) -> bool:
 
 
 def _is_narrow(kind: Any) -> bool:
-    types = require("pyarrow", "Reading Arrow").types
+    types = pyarrow.types
     return bool(types.is_primitive(kind))

@@ -14,15 +14,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.arrow.arrow_file import fitted_batches
 from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, pieces_of, survey_schema
-from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey
-from tfrkit.optional import require
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece
+from tfrkit.optional import lazy
 from tfrkit.stores.at_exit import unless_exiting
 
 __all__ = ["StreamFormat", "is_stream", "open_stream"]
 
+pyarrow: Any = lazy("pyarrow", "Reading Arrow tables")
+ipc: Any = lazy("pyarrow.ipc", "Reading Arrow tables")
 _NAME: Final = "table"
 _PIECE_BYTES: Final = 16 << 20
 _SPOOL_BYTES: Final = 8 << 20  # of a batch in the file without a name
@@ -51,18 +53,18 @@ class StreamFormat:
         """What stands for it among the inputs."""
         return InputFile(_NAME, _NAME, {}, sum(self.rows) * self.width)
 
-    def survey(self, file: InputFile, watch: Watch) -> Survey:
+    def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         """Look at the schema."""
-        watch.advance()
+        reporter.advance()
         places = [(number, number + 1) for number in range(len(self.rows))]
         pieces = pieces_of(file, places, self.rows, [count * self.width for count in self.rows])
         return survey_schema(self.schema, file, pieces, self.nulls.__contains__)
 
     def read(
-        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+        self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
         """Read rows of a batch."""
-        yield from fitted_batches(iter([self.batch(piece.begin)]), piece, rows, columns, watch)
+        yield from fitted_batches(iter([self.batch(piece.begin)]), piece, rows, columns, reporter)
 
 
 def open_stream(source: Any, folder: str) -> StreamFormat:
@@ -75,7 +77,6 @@ def open_stream(source: Any, folder: str) -> StreamFormat:
     Raises:
         TypeError: it is no table.
     """
-    pyarrow = require("pyarrow", "Reading Arrow tables")
     if not hasattr(source, "__arrow_c_stream__"):
         source = pyarrow.record_batch(source)
     if isinstance(source, pyarrow.RecordBatch):
@@ -89,7 +90,6 @@ def open_stream(source: Any, folder: str) -> StreamFormat:
 
 def _as_table(source: Any) -> Any:
     """A table of the columns of a frame; pandas' index without a name is no column."""
-    pyarrow = require("pyarrow", "Reading Arrow tables")
     table = pyarrow.table(source)
     unnamed = [
         name for name in table.column_names if name.startswith("__index_level_") and name.endswith("__")
@@ -119,8 +119,6 @@ def _in_memory(table: Any) -> StreamFormat:
 
 def _spooled(reader: Any, folder: str) -> StreamFormat:
     """Write the stream to a file without a name, in batches of some MB."""
-    ipc = require("pyarrow.ipc", "Reading Arrow tables")
-    pyarrow = require("pyarrow", "Reading Arrow tables")
     spool = _Spool(folder)
     paths = [(leaf.name, leaf.path) for leaf in leaves(reader.schema)]
     nulls: set[str] = set()

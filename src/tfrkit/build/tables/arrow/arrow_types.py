@@ -1,6 +1,6 @@
 """Arrow's schemas and types: which columns there are, and what kinds of features they can be.
 
-Nested structs are columns of their own, whose names are joined with `/`. Values are `arrow_columns.py`'s.
+Nested structs are columns of their own, whose names are joined with `/`. Values are converted in `arrow_columns.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.column_report import ColumnCause
-from tfrkit.build.tables.table_format import InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TablePiece
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
@@ -18,7 +18,7 @@ from tfrkit.records.access.fingerprint import file_fingerprint
 
 __all__ = [
     "FEATURE_LIST",
-    "Leaf",
+    "ArrowLeaf",
     "arrow_types",
     "is_list",
     "is_temporal",
@@ -36,7 +36,7 @@ _SEPARATOR: Final = "/"
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ArrowLeaf:
     """A column: a field of a table, or a field inside structs of it."""
 
     name: str
@@ -45,19 +45,19 @@ class Leaf:
     feature_list: str | None = None
 
 
-def leaves(schema: Any) -> list[Leaf]:
-    """Give the columns of a schema or struct type, in order; structs are taken apart."""
+def leaves(schema: Any) -> list[ArrowLeaf]:
+    """Return the columns of a schema or struct type, in order; structs are taken apart."""
     return list(_leaves(schema, ()))
 
 
-def _leaves(fields: Any, above: tuple[str, ...]) -> Iterator[Leaf]:
+def _leaves(fields: Any, above: tuple[str, ...]) -> Iterator[ArrowLeaf]:
     for field in fields:
         path = (*above, field.name)
         inner = storage_type(field.type)
         if arrow_types().is_struct(inner):
             yield from _leaves([inner.field(n) for n in range(inner.num_fields)], path)
         else:
-            yield Leaf(_SEPARATOR.join(path), path, inner, _feature_list(field))
+            yield ArrowLeaf(_SEPARATOR.join(path), path, inner, _feature_list(field))
 
 
 def _feature_list(field: Any) -> str | None:
@@ -66,7 +66,7 @@ def _feature_list(field: Any) -> str | None:
 
 
 def leaf_arrays(batch: Any, paths: Sequence[tuple[str, ...]]) -> list[Any]:
-    """Give the arrays of some leaves of a batch; a value inside a null struct is null."""
+    """Return the arrays of some leaves of a batch; a value inside a null struct is null."""
     names = batch.schema.names
     flat: dict[tuple[str, ...], Any] = {}
 
@@ -85,7 +85,7 @@ def leaf_arrays(batch: Any, paths: Sequence[tuple[str, ...]]) -> list[Any]:
 
 
 def seen_in_type(kind: Any) -> Seen | str:
-    """Tell what values of an Arrow type are; or why they cannot be features, and what to do."""
+    """Return what values of an Arrow type are, or why they cannot be features and what to do."""
     types = arrow_types()
     kind = storage_type(kind)
     if types.is_null(kind):
@@ -107,7 +107,7 @@ def seen_in_type(kind: Any) -> Seen | str:
 
 
 def survey_schema(
-    schema: Any, file: InputFile, pieces: tuple[Piece, ...], with_nulls: Callable[[str], bool]
+    schema: Any, file: InputFile, pieces: tuple[TablePiece, ...], with_nulls: Callable[[str], bool]
 ) -> Survey:
     """Make the survey of a file of which the schema says everything but which columns have nulls.
 
@@ -145,13 +145,13 @@ def pieces_of(
     places: Sequence[tuple[int, int]],
     rows: Sequence[int],
     sizes: Sequence[int] | None = None,
-) -> tuple[Piece, ...]:
+) -> tuple[TablePiece, ...]:
     """Make the pieces of a file: where each is, how many rows it has, and its bytes, by default as its rows."""
     total, first, pieces = max(1, sum(rows)), 0, []
     for number, ((begin, end), count) in enumerate(zip(places, rows, strict=True)):
         if count:
             size = file.size * count // total if sizes is None else sizes[number]
-            pieces.append(Piece(file, begin, end, first, count, 0, max(1, size)))
+            pieces.append(TablePiece(file, begin, end, first, count, 0, max(1, size)))
         first += count
     return tuple(pieces)
 
@@ -165,12 +165,12 @@ def _values_of(kind: Any) -> Any:
 
 
 def arrow_types() -> Any:
-    """Give pyarrow's tests of types."""
+    """Return pyarrow's tests of types."""
     return require("pyarrow", "tfr build table").types
 
 
 def storage_type(kind: Any) -> Any:
-    """Give what lies under an extension type or a dictionary."""
+    """Return what lies under an extension type or a dictionary."""
     kind = getattr(kind, "storage_type", kind)
     return storage_type(kind.value_type) if arrow_types().is_dictionary(kind) else kind
 

@@ -10,10 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.build.job.job import Watch
+from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.arrow.arrow_file import fitted_batches, opened_source
-from tfrkit.build.tables.arrow.arrow_types import Leaf, leaves, pieces_of, survey_schema
-from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, batch_rows, check_rows
+from tfrkit.build.tables.arrow.arrow_types import ArrowLeaf, leaves, pieces_of, survey_schema
+from tfrkit.build.tables.table_format import (
+    InputFile,
+    Survey,
+    TableColumn,
+    TablePiece,
+    batch_rows,
+    check_rows,
+)
 from tfrkit.optional import require
 
 __all__ = ["ParquetFormat"]
@@ -25,16 +32,16 @@ _READ_BYTES: Final = 1 << 20  # of a column that are read at once
 class ParquetFormat:
     """Files that begin and end with PAR1."""
 
-    def survey(self, file: InputFile, watch: Watch) -> Survey:
+    def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         """Look at the footer."""
-        watch.advance()
+        reporter.advance()
         with _opened(file) as opened:
             meta = opened.metadata
             nulls = set(_with_nulls(meta, leaves(opened.schema_arrow)))
             return survey_schema(opened.schema_arrow, file, _pieces(file, meta), nulls.__contains__)
 
     def read(
-        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+        self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
         """Read rows of a row group."""
         with _opened(piece.file) as opened:
@@ -47,7 +54,7 @@ class ParquetFormat:
                 columns=sorted({paths[column.name][0] for column in columns}),
                 use_threads=False,
             )
-            yield from fitted_batches(batches, piece, rows, columns, watch)
+            yield from fitted_batches(batches, piece, rows, columns, reporter)
 
 
 @contextmanager
@@ -58,14 +65,14 @@ def _opened(file: InputFile) -> Iterator[Any]:
         yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
 
 
-def _pieces(file: InputFile, meta: Any) -> tuple[Piece, ...]:
+def _pieces(file: InputFile, meta: Any) -> tuple[TablePiece, ...]:
     groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
     places = [(number, number + 1) for number in range(len(groups))]
     sizes = [group.total_byte_size for group in groups]
     return pieces_of(file, places, [group.num_rows for group in groups], sizes)
 
 
-def _with_nulls(meta: Any, found: list[Leaf]) -> Iterator[str]:
+def _with_nulls(meta: Any, found: list[ArrowLeaf]) -> Iterator[str]:
     """Names of columns that have nulls, or of which the footer does not say."""
     flat: dict[str, list[int]] = {}
     for number in range(meta.num_columns):

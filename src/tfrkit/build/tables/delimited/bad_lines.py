@@ -7,7 +7,7 @@ from typing import Final
 
 from tfrkit.build.job.progress import BadInput
 from tfrkit.build.tables.delimited.row_layout import Dialect, split_row
-from tfrkit.build.tables.table_format import Column
+from tfrkit.build.tables.table_format import TableColumn
 
 __all__ = ["REFUSED", "bad_line"]
 
@@ -21,7 +21,7 @@ def bad_line(
     where: tuple[str, int],
     text: bytes | bytearray | None,
     names: Sequence[str],
-    kinds: dict[int, Column],
+    kinds: dict[int, TableColumn],
     dialect: Dialect,
 ) -> BadInput:
     """Describe a bad row.

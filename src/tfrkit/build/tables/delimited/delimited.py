@@ -1,8 +1,8 @@
 """Delimited text as a table: CSV, TSV, any separator, and Hive's text files.
 
-A native scanner looks at every byte first: rows, bad ones, and what kinds of values each column has. Reading is
-pyarrow's, of the rows that the scanner finds good for the settled types. Encodings and compression are
-`text_source.py`'s, Arrow columns `delimited_columns.py`'s.
+A native scanner looks at every byte first: rows, bad ones, and what kinds of values each column has. pyarrow then reads
+the rows that the scanner finds good for the settled types. Encodings and compression are in `text_source.py`, Arrow
+columns in `delimited_columns.py`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.job.progress import MAX_LISTED_BAD, Watch
+from tfrkit.build.job.progress import MAX_LISTED_BAD, TaskReporter
 from tfrkit.build.tables.delimited.bad_lines import REFUSED, bad_line
-from tfrkit.build.tables.delimited.delimited_columns import ColumnPlan, Rows, check_separator, read_columns
+from tfrkit.build.tables.delimited.delimited_columns import (
+    ColumnPlan,
+    DelimitedRows,
+    check_separator,
+    read_columns,
+)
 from tfrkit.build.tables.delimited.row_layout import CheckedRows, Dialect, RowLayout, row_layout
 from tfrkit.build.tables.delimited.row_survey import survey_file
 from tfrkit.build.tables.delimited.row_windows import WINDOW_BYTES, Window, windows
 from tfrkit.build.tables.float_range import beyond_in_array, note_beyond
-from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, check_rows
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece, check_rows
 from tfrkit.build.tables.text_source import TextSource, canonical_encoding
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
@@ -93,17 +98,17 @@ class DelimitedFormat:
             raise InvalidArgumentError(f"Expected max_field of at least 1 but got {self.max_field}.")
         object.__setattr__(self, "dialect", dialect)
 
-    def survey(self, file: InputFile, watch: Watch) -> Survey:
+    def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         """Look at all bytes of a file; see `TableFormat`.
 
         Raises:
             InvalidArgumentError: the file's first row cannot be a header, or names are there twice.
         """
         source, layout = self._open(file)
-        return survey_file(file, source, layout, self.dialect, watch)
+        return survey_file(file, source, layout, self.dialect, reporter)
 
     def read(
-        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+        self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
         """Read some rows of a piece; see `TableFormat`."""
         source, layout = self._open(piece.file)
@@ -125,7 +130,9 @@ class DelimitedFormat:
                 len(window.text) > _LARGE_BYTES,
             )
             chosen = range(max(rows.start - row, 0), min(rows.stop - row, count))
-            batches = _batches(plan, window, chosen, _BadLines(self, piece.file, layout, plan, watch, line))
+            batches = _batches(
+                plan, window, chosen, _BadLines(self, piece.file, layout, plan, reporter, line)
+            )
             del window
             if large:
                 batches = _one_at_a_time(batches)
@@ -168,15 +175,15 @@ class _BadLines:
         file: InputFile,
         layout: RowLayout,
         plan: ColumnPlan,
-        watch: Watch,
+        reporter: TaskReporter,
         line: int,
     ) -> None:
-        self._file, self._layout, self._watch, self._line = file, layout, watch, line
+        self._file, self._layout, self._watch, self._line = file, layout, reporter, line
         self._dialect = form.dialect
         self._kinds = {target.position: target.column for target in plan.targets}
 
     def report(self, fault: int, detail: int, lines: int, text: bytes | bytearray) -> None:
-        """Say that the row that begins behind so many lines of the window is bad."""
+        """Report a bad row, which begins after `lines` lines of the window."""
         shown = text if len(self._watch.listed) < MAX_LISTED_BAD else None
         where = (self._file.name, self._line + lines)
         self._watch.bad(
@@ -241,7 +248,7 @@ def _line_ends(text: bytes | bytearray) -> int:
 
 def _parts(
     window: Window[CheckedRows], kept: npt.NDArray[np.int64], width: int
-) -> Iterator[tuple[npt.NDArray[np.int64], Rows]]:
+) -> Iterator[tuple[npt.NDArray[np.int64], DelimitedRows]]:
     """Put rows together, some MB at a time: their numbers in the window, and the rows."""
     found = window.found
     nulls = np.frombuffer(found.nulls, np.bool_).reshape(-1, width) if found.nulls else None
@@ -257,13 +264,13 @@ def _parts(
 
 def _joined(
     window: Window[CheckedRows], numbers: npt.NDArray[np.int64], nulls: npt.NDArray[np.bool_] | None
-) -> Rows:
+) -> DelimitedRows:
     found = window.found
     text = memoryview(window.text)
     begins, ends = found.begins[numbers], found.ends[numbers]
     if int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers):
         first = int(begins[0])
-        return Rows(text[first : int(ends[-1])], begins - first, ends - first, nulls)
+        return DelimitedRows(text[first : int(ends[-1])], begins - first, ends - first, nulls)
     breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
     starts = np.concatenate([[0], breaks])
     stops = np.concatenate([breaks, [len(numbers)]]) - 1
@@ -271,4 +278,4 @@ def _joined(
     joined = b"".join([text[begin:end] for begin, end in runs])
     sizes = ends - begins
     after = np.cumsum(sizes)
-    return Rows(joined, after - sizes, after, nulls)
+    return DelimitedRows(joined, after - sizes, after, nulls)

@@ -15,19 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.tables.delimited.row_layout import Dialect, parse_options
-from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Column, Seen
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, TableColumn
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.optional import require
+from tfrkit.optional import lazy
 
-__all__ = ["ColumnPlan", "Rows", "read_columns"]
+__all__ = ["ColumnPlan", "DelimitedRows", "read_columns"]
 
 _FITS: Final = {"bytes": 0, "int64": 64, "float": 128}  # the scanner's numbers
 _FEATURE: Final = "Delimited text"
+pyarrow: Any = lazy("pyarrow", _FEATURE)
+compute: Any = lazy("pyarrow.compute", _FEATURE)
+csv: Any = lazy("pyarrow.csv", _FEATURE)
 _HIVE_LINE_END: Final = re.compile(rb"\\([\s\S])")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ColumnTarget:
     """One column: where it comes from and what becomes of it.
 
     Attributes:
@@ -37,7 +40,7 @@ class Target:
         part: "" the whole, or MAP_KEY or MAP_VALUE of the pairs of a map.
     """
 
-    column: Column
+    column: TableColumn
     position: int
     items: str
     part: str
@@ -46,7 +49,7 @@ class Target:
 class ColumnPlan:
     """What to read of each row of a file."""
 
-    def __init__(self, dialect: Dialect, names: Sequence[str], columns: Sequence[Column]) -> None:
+    def __init__(self, dialect: Dialect, names: Sequence[str], columns: Sequence[TableColumn]) -> None:
         """Find the columns in a file that has columns of these names."""
         places = {name: position for position, name in enumerate(names)}
         self.dialect = dialect
@@ -68,7 +71,7 @@ class ColumnPlan:
         return checks
 
 
-def _target(dialect: Dialect, places: dict[str, int], column: Column) -> Target:
+def _target(dialect: Dialect, places: dict[str, int], column: TableColumn) -> ColumnTarget:
     part = ""
     name = column.name
     if name not in places and dialect.pairs:
@@ -77,11 +80,11 @@ def _target(dialect: Dialect, places: dict[str, int], column: Column) -> Target:
     items = column.separator or ""
     if not items and dialect.items and (part or Seen.LIST in column.seen):
         items = dialect.items
-    return Target(column, places[name], items, part)
+    return ColumnTarget(column, places[name], items, part)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class DelimitedRows:
     """Some good rows.
 
     Attributes:
@@ -96,19 +99,19 @@ class Rows:
     ends: npt.NDArray[np.int64]
     nulls: npt.NDArray[np.bool_] | None
 
-    def part(self, rows: slice) -> Rows:
-        """Give some of them."""
+    def part(self, rows: slice) -> DelimitedRows:
+        """Return some of them."""
         begins, ends = self.begins[rows], self.ends[rows]
         text = memoryview(self.text)[int(begins[0]) : int(ends[-1])]
         nulls = None if self.nulls is None else self.nulls[rows]
-        return Rows(text, begins - begins[0], ends - begins[0], nulls)
+        return DelimitedRows(text, begins - begins[0], ends - begins[0], nulls)
 
     def __len__(self) -> int:
         return len(self.begins)
 
 
-def read_columns(plan: ColumnPlan, rows: Rows, first: int = 0) -> Iterator[dict[str, Any] | int]:
-    """Give columns of some rows, by feature; and the numbers of rows that pyarrow refuses, in order.
+def read_columns(plan: ColumnPlan, rows: DelimitedRows, first: int = 0) -> Iterator[dict[str, Any] | int]:
+    """Yield columns of some rows, by feature; and the numbers of rows that pyarrow refuses, in order.
 
     Args:
         plan: what to read.
@@ -126,16 +129,15 @@ def read_columns(plan: ColumnPlan, rows: Rows, first: int = 0) -> Iterator[dict[
         yield from read_columns(plan, rows.part(slice(half, None)), first + half)
 
 
-def _read(plan: ColumnPlan, rows: Rows) -> dict[str, Any] | None:
+def _read(plan: ColumnPlan, rows: DelimitedRows) -> dict[str, Any] | None:
     """Read all columns; None if pyarrow finds an error, or other rows than the scanner."""
-    arrow, csv = require("pyarrow", _FEATURE), require("pyarrow.csv", _FEATURE)
     dialect = plan.dialect
     text = _with_line_ends(rows.text) if dialect.items and dialect.escape else rows.text
-    types = {str(target.position): _arrow_type(arrow, target) for target in plan.targets}
+    types = {str(target.position): _arrow_type(target) for target in plan.targets}
     nulls = {"", *dialect.nulls, *(_unescaped(null, dialect.escape) for null in dialect.nulls)}
     try:
         table = csv.read_csv(
-            arrow.BufferReader(text),
+            pyarrow.BufferReader(text),
             read_options=csv.ReadOptions(
                 use_threads=False,
                 block_size=max(len(text) + 1, 1 << 16),
@@ -153,13 +155,13 @@ def _read(plan: ColumnPlan, rows: Rows) -> dict[str, Any] | None:
         if table.num_rows != len(rows):
             return None
         return {target.column.feature: _column(target, table, rows, dialect) for target in plan.targets}
-    except arrow.ArrowInvalid:
+    except pyarrow.ArrowInvalid:
         return None
 
 
-def _arrow_type(arrow: Any, target: Target) -> Any:
+def _arrow_type(target: ColumnTarget) -> Any:
     kind = "bytes" if target.items else target.column.kind
-    return {"int64": arrow.int64(), "float": arrow.float64(), "bytes": arrow.binary()}[kind]
+    return {"int64": pyarrow.int64(), "float": pyarrow.float64(), "bytes": pyarrow.binary()}[kind]
 
 
 def _unescaped(text: str, escape: str) -> str:
@@ -175,54 +177,51 @@ def _with_line_ends(text: bytes | memoryview) -> bytes | memoryview:
     return _HIVE_LINE_END.sub(lambda found: meanings.get(found[1], found[0]), data)
 
 
-def _column(target: Target, table: Any, rows: Rows, dialect: Dialect) -> Any:
+def _column(target: ColumnTarget, table: Any, rows: DelimitedRows, dialect: Dialect) -> Any:
     """Make the column of a feature. Floats are rounded by the encoder, from double as Python's are."""
-    arrow = require("pyarrow", _FEATURE)
     values = table.column(str(target.position)).combine_chunks()
     null = None if rows.nulls is None else rows.nulls[:, target.position]
     settled = target.column
     if target.items:
         return _list_column(target, values, null, dialect)
     if settled.kind == "bytes" and null is not None and null.any():
-        compute = require("pyarrow.compute", _FEATURE)
-        values = compute.if_else(arrow.array(null), arrow.scalar(None, values.type), values)
+        values = compute.if_else(pyarrow.array(null), pyarrow.scalar(None, values.type), values)
     if settled.null_value is not None and values.null_count:
-        values = values.fill_null(arrow.scalar(settled.null_value, values.type))
+        values = values.fill_null(pyarrow.scalar(settled.null_value, values.type))
     return values
 
 
-def _list_column(target: Target, values: Any, null: npt.NDArray[np.bool_] | None, dialect: Dialect) -> Any:
+def _list_column(
+    target: ColumnTarget, values: Any, null: npt.NDArray[np.bool_] | None, dialect: Dialect
+) -> Any:
     """Cut texts into items. An empty text is an empty list."""
-    arrow, compute = require("pyarrow", _FEATURE), require("pyarrow.compute", _FEATURE)
     nothing = compute.equal(compute.binary_length(values), 0)
     if null is not None and null.any():
-        nothing = compute.or_(nothing, arrow.array(null))
-    texts = compute.if_else(nothing, arrow.scalar(None, values.type), values)
+        nothing = compute.or_(nothing, pyarrow.array(null))
+    texts = compute.if_else(nothing, pyarrow.scalar(None, values.type), values)
     lists = compute.split_pattern(texts, pattern=target.items)
     items = lists.values
     if target.part:
         items = _half_of_pairs(items, dialect.pairs, target.part)
     if target.column.kind != "bytes":
         items = _numbers(items, target.column.kind)
-    lists = arrow.ListArray.from_arrays(lists.offsets, items)  # what was null is an empty list now
+    lists = pyarrow.ListArray.from_arrays(lists.offsets, items)  # what was null is an empty list now
     if null is not None and null.any():
         stand_in = None if target.column.null_value is None else [target.column.null_value]
-        lists = compute.if_else(arrow.array(null), arrow.scalar(stand_in, lists.type), lists)
+        lists = compute.if_else(pyarrow.array(null), pyarrow.scalar(stand_in, lists.type), lists)
     return lists
 
 
 def _half_of_pairs(items: Any, separator: str, part: str) -> Any:
-    arrow, compute = require("pyarrow", _FEATURE), require("pyarrow.compute", _FEATURE)
     halves = compute.split_pattern(items, pattern=separator, max_splits=1).values
     if len(halves) != 2 * len(items):
-        raise arrow.ArrowInvalid("a map entry without a key")
+        raise pyarrow.ArrowInvalid("a map entry without a key")
     return halves.take(np.arange(0 if part == MAP_KEY else 1, len(halves), 2))
 
 
 def _numbers(items: Any, kind: str) -> Any:
-    arrow, compute = require("pyarrow", _FEATURE), require("pyarrow.compute", _FEATURE)
-    texts = compute.ascii_trim(items.cast(arrow.string()), characters=" \t")
-    return texts.cast(arrow.int64() if kind == "int64" else arrow.float64())
+    texts = compute.ascii_trim(items.cast(pyarrow.string()), characters=" \t")
+    return texts.cast(pyarrow.int64() if kind == "int64" else pyarrow.float64())
 
 
 def check_separator(separator: str) -> str:

@@ -16,10 +16,12 @@ from tfrkit import _core
 from tfrkit.build.tables.delimited.row_windows import windows
 from tfrkit.build.tables.text_source import BINARY, TextSource
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.optional import require
+from tfrkit.optional import lazy
 
 __all__ = ["CheckedRows", "Dialect", "RowLayout", "SurveyedRows", "row_layout", "split_row"]
 
+pyarrow: Any = lazy("pyarrow", "Delimited text")
+csv: Any = lazy("pyarrow.csv", "Delimited text")
 MAX_COLUMNS: Final = 100_000
 _ROW_BYTES: Final = 16 << 20  # what a row may have beside its longest field
 _BAD_AT_ONCE: Final = 1000  # numbers of rows that are Python objects at a time
@@ -60,7 +62,7 @@ class Dialect:
         return columns == 1 and not self.quote
 
     def scanner(self, columns: int) -> _core.RowScanner:
-        """Make the native scanner for rows of so many fields."""
+        """Make the native scanner for rows of `columns` fields."""
         return _core.RowScanner(
             columns,
             _code(self.separator),
@@ -101,7 +103,7 @@ class CheckedRows(NamedTuple):
     nulls: bytes
 
     def bad_rows(self) -> Iterator[list[int]]:
-        """Give the bad rows: row, line ends before it, the scanner's number for the fault, and a detail."""
+        """Yield the bad rows: row, line ends before it, the scanner's number for the fault, and a detail."""
         for begin in range(0, len(self.bad), 4 * _BAD_AT_ONCE):
             yield from self.bad[begin : begin + 4 * _BAD_AT_ONCE].reshape(-1, 4).tolist()
 
@@ -190,25 +192,23 @@ def _header_names(fields: list[bytes], path: str, line: int) -> tuple[str, ...]:
 
 
 def split_row(text: bytes | bytearray, columns: int, dialect: Dialect) -> list[bytes]:
-    """Give the fields of one row, without quotes and escapes."""
-    arrow, csv = require("pyarrow", "Delimited text"), require("pyarrow.csv", "Delimited text")
+    """Return the fields of one row, without quotes and escapes."""
     names = [str(i) for i in range(columns)]
     table = csv.read_csv(
-        arrow.BufferReader(text),
+        pyarrow.BufferReader(text),
         read_options=csv.ReadOptions(
             use_threads=False, block_size=max(len(text) + 1, 1 << 16), column_names=names
         ),
         parse_options=parse_options(dialect, columns),
         convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, arrow.binary()), check_utf8=False
+            column_types=dict.fromkeys(names, pyarrow.binary()), check_utf8=False
         ),
     )
     return [table.column(i)[0].as_py() for i in range(columns)]
 
 
 def parse_options(dialect: Dialect, columns: int) -> Any:
-    """Give pyarrow's options for rows of so many fields."""
-    csv = require("pyarrow.csv", "Delimited text")
+    """Return pyarrow's options for rows of `columns` fields."""
     return csv.ParseOptions(
         delimiter=dialect.separator,
         quote_char=dialect.quote or False,

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause
-from tfrkit.build.job.progress import Watch
+from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.tables.delimited.row_layout import Dialect, RowLayout, SurveyedRows
 from tfrkit.build.tables.delimited.row_windows import windows
-from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, InputFile, Piece, Seen, Survey
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, InputFile, Seen, Survey, TablePiece
 from tfrkit.build.tables.text_source import RangeChecksum, TextSource
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.codecs.checksum import crc32_combine
@@ -38,15 +38,15 @@ _MAP: Final = 32  # the scanner's flag for fields with keys and values
 
 
 def survey_file(
-    file: InputFile, source: TextSource, layout: RowLayout, dialect: Dialect, watch: Watch
+    file: InputFile, source: TextSource, layout: RowLayout, dialect: Dialect, reporter: TaskReporter
 ) -> Survey:
     """Look at all rows of a file."""
     places = 2 * len(layout.names)
     seen, counts = np.zeros(places, np.uint8), np.zeros((places, 4), np.int64)
     firsts: dict[tuple[int, int], ColumnCause] = {}
-    pieces: list[Piece] = []
+    pieces: list[TablePiece] = []
     place = _Place(layout.begin, layout.first_line)
-    sections = _Sections(file.path, source, dialect, dialect.scanner(len(layout.names)), watch)
+    sections = _Sections(file.path, source, dialect, dialect.scanner(len(layout.names)), reporter)
     for end, found in sections.rows(layout.begin):
         seen |= np.frombuffer(found.seen, np.uint8)
         counts += found.kinds.reshape(-1, 4)
@@ -71,11 +71,11 @@ class _Sections:
     source: TextSource
     dialect: Dialect
     scanner: _core.RowScanner
-    watch: Watch
+    reporter: TaskReporter
     checksums: list[RangeChecksum] = field(default_factory=list)
 
     def rows(self, begin: int) -> Iterator[tuple[int, SurveyedRows]]:
-        """Give what windows hold, in order, each with its end in the file."""
+        """Yield what windows hold, in order, each with its end in the file."""
         size = self.source.size
         if self.source.streams:
             yield from self._look(self._checked(0, size), begin, size)
@@ -112,7 +112,7 @@ class _Sections:
             return SurveyedRows(*self.scanner.survey(text, last, long_row, max_rows))
 
         for window in windows(source, begin, end, scan, self.dialect.max_row, source.size):
-            self.watch.advance()
+            self.reporter.advance()
             yield window.end, window.found
 
     def _starts(self, begin: int) -> list[int]:
@@ -158,10 +158,10 @@ class _Place:
         self._rows += rows
         self._lines += lines
 
-    def cut(self, file: InputFile, end: int, pieces: list[Piece], *, size: int | None = None) -> None:
+    def cut(self, file: InputFile, end: int, pieces: list[TablePiece], *, size: int | None = None) -> None:
         if self._rows:
             size = end - self._begin if size is None else size
-            pieces.append(Piece(file, self._begin, end, self._row, self._rows, self._line, size))
+            pieces.append(TablePiece(file, self._begin, end, self._row, self._rows, self._line, size))
         self._begin = end
         self._row += self._rows
         self._line += self._lines

@@ -41,7 +41,7 @@ class Window(Generic[_Found]):
 
     Attributes:
         begin: where they begin: a byte of the file; in streams, of the text.
-        end: behind their end.
+        end: just after their end.
         text: the rows, and perhaps the beginning of the next.
         found: what the scan found.
     """
@@ -55,7 +55,7 @@ class Window(Generic[_Found]):
 def windows(
     source: TextSource, begin: int, end: int, scan: Scan[_Found], max_row: int, limit: int | None = None
 ) -> Iterator[Window[_Found]]:
-    """Give the rows of a range of a file.
+    """Return the rows of a range of a file.
 
     Args:
         source: the file.
@@ -95,12 +95,12 @@ def _file_windows(
         behind = begin + source.size_of(data, text, found.consumed)
         made = [Window(begin, behind, text, found)]
         begin = behind
-        del data, text, found  # so that whoever has the window can let go of the text
+        del data, text, found  # so that the consumer of the window can free the text
         yield made.pop()
 
 
 def _whole_lines(source: TextSource, data: bytes, *, keep: bool) -> bytes:
-    """Give what can be decoded alone. A line end at the very end may be half of one."""
+    """Return what can be decoded alone. A line end at the very end may be half of one."""
     behind = data.rfind(b"\n") + 1 or data.rfind(b"\r", 0, -1) + 1
     return source.whole_characters(data) if keep and not behind else data[:behind]
 
@@ -116,7 +116,7 @@ def _stream_windows(source: TextSource, begin: int, scan: Scan[_Found]) -> Itera
 def _stream_from(
     source: TextSource, begin: int, scan: Scan[_Found], long_row: int
 ) -> Generator[Window[_Found], None, tuple[int, int]]:
-    """Give windows to the end; return what the scan said of a long row without an end, and where that begins."""
+    """Yield windows to the end; return what the scan said of a long row without an end, and where that begins."""
     text = bytearray()
     wanted = WINDOW_BYTES
     skip = long_begin = begin

@@ -14,14 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.build.job.input_stamp import InputChangedError
-from tfrkit.build.job.job import BadInput, Watch
+from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_columns import MISFIT, array_of, fit_arrays, steps_of
 from tfrkit.build.tables.float_range import beyond_in_cell, note_beyond
 from tfrkit.build.tables.json_notation import FEATURE_LISTS
-from tfrkit.build.tables.jsonl.jsonl_block import Hint, parse_block, wanted_arrays
+from tfrkit.build.tables.jsonl.jsonl_block import SchemaHint, parse_block, wanted_arrays
 from tfrkit.build.tables.jsonl.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line
 from tfrkit.build.tables.jsonl.jsonl_survey import LinesSeen
-from tfrkit.build.tables.table_format import Column, InputFile, Piece, Survey, check_rows
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece, check_rows
 from tfrkit.build.tables.table_inputs import refuse_packed
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.codecs.checksum import crc32
@@ -46,9 +46,9 @@ class JsonlFormat:
     """
 
     max_field: int = MAX_FIELD
-    hints: dict[str, Hint] = field(default_factory=dict, compare=False, repr=False)
+    hints: dict[str, SchemaHint] = field(default_factory=dict, compare=False, repr=False)
 
-    def survey(self, file: InputFile, watch: Watch) -> Survey:
+    def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         """Look at every line."""
         found = LinesSeen(file.name, self.max_field)
         pieces = []
@@ -59,7 +59,7 @@ class JsonlFormat:
             for block in _blocks(data):
                 found.add_block(block, line)
                 line += block.count(b"\n")
-                watch.advance()
+                reporter.advance()
         columns, refused = found.columns()
         begin = f"{FEATURE_LISTS}/"
         lists = {name: name.removeprefix(begin) for name in columns if name.startswith(begin)}
@@ -68,18 +68,18 @@ class JsonlFormat:
         )
 
     def read(
-        self, piece: Piece, rows: range, columns: tuple[Column, ...], watch: Watch
+        self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
         """Read lines of a piece; an empty line counts, but is no row."""
         if piece.end - piece.begin > self.max_field + 1 and piece.rows == 1:  # with its end
             detail = f"{piece.end - piece.begin} bytes"
-            watch.bad(BadInput(piece.file.name, piece.first_line, "line longer than max_field", detail))
+            reporter.bad(BadInput(piece.file.name, piece.first_line, "line longer than max_field", detail))
             return
         lines = _cut(_read_range(piece), rows, piece)
         first = piece.first_line + rows.start
-        hint = self.hints.setdefault(piece.file.path, Hint())
+        hint = self.hints.setdefault(piece.file.path, SchemaHint())
         for block in _blocks(lines):
-            read = _Block(block, piece.file, first, self.max_field, watch)
+            read = _Block(block, piece.file, first, self.max_field, reporter)
             yield read.fast(columns, hint) or read.slow(columns)
             first += block.count(b"\n")
 
@@ -92,9 +92,9 @@ class _Block:
     file: InputFile
     first_line: int
     max_field: int
-    watch: Watch
+    reporter: TaskReporter
 
-    def fast(self, columns: tuple[Column, ...], hint: Hint) -> Mapping[str, Any] | None:
+    def fast(self, columns: tuple[TableColumn, ...], hint: SchemaHint) -> Mapping[str, Any] | None:
         """All at once; None if that cannot be exact."""
         before = hint.schema
         parsed = parse_block(self.data, hint)
@@ -109,9 +109,9 @@ class _Block:
         def bad(row: int, text: str) -> BadInput:
             return BadInput(self.file.name, self.first_line + int(numbers[row]), MISFIT, text)
 
-        return fit_arrays(arrays, columns, self.watch, bad)
+        return fit_arrays(arrays, columns, self.reporter, bad)
 
-    def slow(self, columns: tuple[Column, ...]) -> Mapping[str, Any]:
+    def slow(self, columns: tuple[TableColumn, ...]) -> Mapping[str, Any]:
         """Line by line."""
         made: dict[str, list[Any]] = {column.key: [] for column in columns}
         for number, line in enumerate(lines_of(self.data), self.first_line):
@@ -119,24 +119,24 @@ class _Block:
             if cells is None:
                 continue
             if isinstance(cells, BadLine):
-                self.watch.bad(BadInput(self.file.name, number, cells.reason, cells.detail))
+                self.reporter.bad(BadInput(self.file.name, number, cells.reason, cells.detail))
                 continue
             try:
                 row = [_cell(cells.get(column.name), column) for column in columns]
             except MisfitError as error:
-                self.watch.bad(BadInput(self.file.name, number, MISFIT, str(error)))
+                self.reporter.bad(BadInput(self.file.name, number, MISFIT, str(error)))
                 continue
             for column, value in zip(columns, row, strict=True):
                 made[column.key].append(value)
                 if column.kind == "float" and (found := beyond_in_cell(value)) is not None:
-                    note_beyond(self.watch, column.name, found, self.file.name, number)
+                    note_beyond(self.reporter, column.name, found, self.file.name, number)
         return {
             column.key: (steps_of if column.steps else array_of)(made[column.key], column.kind)
             for column in columns
         }
 
 
-def _cell(value: Any, column: Column) -> Any:
+def _cell(value: Any, column: TableColumn) -> Any:
     try:
         if isinstance(value, Steps):
             return [_whole(step, column) for step in value]
@@ -145,7 +145,7 @@ def _cell(value: Any, column: Column) -> Any:
         raise MisfitError(f"column {column.name!r}: {error}") from None
 
 
-def _whole(value: Any, column: Column) -> Any:
+def _whole(value: Any, column: TableColumn) -> Any:
     if isinstance(value, Broken):
         raise MisfitError(value.text)
     return fit_cell(value, column)
@@ -167,13 +167,13 @@ class _Checksum:
         return data
 
 
-def _pieces(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[Piece, bytes]]:
+def _pieces(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[TablePiece, bytes]]:
     """Cut a file at ends of lines, some MB each, with the bytes; a line that is too long is alone, and without them."""
     line, row = 1, 0
     for begin, data, skipped in _runs(file, max_field, checksum):
         rows = 1 if skipped else data.count(b"\n") + (not data.endswith(b"\n"))
         size = skipped or len(data)
-        yield Piece(file, begin, begin + size, row, rows, line, size), data
+        yield TablePiece(file, begin, begin + size, row, rows, line, size), data
         line, row = line + rows, row + rows
 
 
@@ -208,7 +208,7 @@ def _runs(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tupl
         raise from_os_error(error, file.path) from error
 
 
-def _read_range(piece: Piece) -> bytes:
+def _read_range(piece: TablePiece) -> bytes:
     try:
         with open(piece.file.path, "rb", buffering=0) as opened:
             parts = []
@@ -227,7 +227,7 @@ def _read_range(piece: Piece) -> bytes:
         raise from_os_error(error, piece.file.path) from error
 
 
-def _cut(data: bytes, rows: range, piece: Piece) -> bytes:
+def _cut(data: bytes, rows: range, piece: TablePiece) -> bytes:
     """Some of the lines of a piece."""
     if not data.endswith(b"\n"):
         data += b"\n"

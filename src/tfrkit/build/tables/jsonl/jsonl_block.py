@@ -17,19 +17,21 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.tables.arrow.arrow_types import Leaf, leaf_arrays, leaves
+from tfrkit.build.tables.arrow.arrow_types import ArrowLeaf, leaf_arrays, leaves
 from tfrkit.build.tables.json_notation import BASE64, FEATURE_LISTS
 from tfrkit.build.tables.jsonl.jsonl_lines import MAX_DEPTH, SPECIAL, is_deep
-from tfrkit.build.tables.table_format import Column, Seen
-from tfrkit.optional import require
+from tfrkit.build.tables.table_format import Seen, TableColumn
+from tfrkit.optional import lazy
 
-__all__ = ["ColumnSeen", "Hint", "Parsed", "parse_block", "seen_in_block", "wanted_arrays"]
+__all__ = ["ColumnSeen", "Parsed", "SchemaHint", "parse_block", "seen_in_block", "wanted_arrays"]
 
+pyarrow: Any = lazy("pyarrow", "Reading JSON lines")
+json: Any = lazy("pyarrow.json", "Reading JSON lines")
 _SAMPLE_BYTES: Final = 16 << 10
 _MAX_CELLS: Final = 20_000_000  # nulls included; a block of ordinary lines has half of this at most
 _SPARSE: Final = 2  # cells for each byte of lines; ordinary lines have a sixth of a cell
 _MAX_INT: Final = 2.0**63
-# What pyarrow takes for numbers and nobody else does.
+# What only pyarrow takes for numbers.
 _ODD_NUMBER: Final = re.compile(rb"[:,\[]\s*(?:-?Inf(?!inity)|-NaN)")
 _NEWLINE, _OPEN, _CLOSE, _RETURN = b"\n{}\r"
 
@@ -42,18 +44,18 @@ class Parsed(NamedTuple):
 
 
 @dataclass(slots=True)
-class Hint:
+class SchemaHint:
     """The schema that blocks before had, if there were texts that look like times; for the blocks that follow."""
 
     schema: Any = None
 
 
 class _Column(NamedTuple):
-    leaf: Leaf
+    leaf: ArrowLeaf
     base64: bool
 
 
-def parse_block(data: bytes, hint: Hint | None = None) -> Parsed | None:
+def parse_block(data: bytes, hint: SchemaHint | None = None) -> Parsed | None:
     """Parse whole lines; None if one is bad or unusual."""
     lines = _row_lines(data)
     if lines is None or not len(lines) or not _is_utf8(data) or _is_odd(data):
@@ -79,7 +81,7 @@ class ColumnSeen(NamedTuple):
 
 
 def seen_in_block(parsed: Parsed) -> dict[str, ColumnSeen] | None:
-    """Tell what the columns have; None: only the slow way knows."""
+    """Return what the columns have; None if only the slow path can say."""
     columns = _columns(parsed.table.schema)
     if columns is None:
         return None
@@ -96,8 +98,8 @@ def seen_in_block(parsed: Parsed) -> dict[str, ColumnSeen] | None:
     return found
 
 
-def wanted_arrays(parsed: Parsed, columns: Sequence[Column], hint: Hint) -> list[Any] | None:
-    """Give the arrays of some columns, exactly as the lines say; None if only the slow way can."""
+def wanted_arrays(parsed: Parsed, columns: Sequence[TableColumn], hint: SchemaHint) -> list[Any] | None:
+    """Return the arrays of some columns, exactly as the lines say; None if only the slow way can."""
     found = _columns(parsed.table.schema)
     if found is None:
         return None
@@ -105,7 +107,6 @@ def wanted_arrays(parsed: Parsed, columns: Sequence[Column], hint: Hint) -> list
     if any(item is not None and _has_times(item.leaf.type) for item in leaves_wanted):
         hint.schema = _without_times(parsed.table.schema)
         return None
-    pyarrow = require("pyarrow", "Reading JSON lines")
     batch = _one_batch(parsed.table)
     arrays = []
     for column, item in zip(columns, leaves_wanted, strict=True):
@@ -172,7 +173,7 @@ def _is_odd(data: bytes) -> bool:
 
 
 def _may_explode(data: bytes, rows: int) -> bool:
-    """Whether the lines have so many different keys that a table would be nulls almost everywhere, in much memory."""
+    """Whether the lines have so many different keys that a table would be mostly nulls and take much memory."""
     if len(data) <= _SAMPLE_BYTES:
         return False
     end = data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1
@@ -186,8 +187,6 @@ def _may_explode(data: bytes, rows: int) -> bool:
 
 
 def _read_json(data: bytes, schema: Any) -> Any:
-    pyarrow = require("pyarrow", "Reading JSON lines")
-    json = require("pyarrow.json", "Reading JSON lines")
     try:
         table = json.read_json(
             io.BytesIO(data),
@@ -243,7 +242,7 @@ def _array_of(batch: Any, column: _Column) -> Any:
 
 
 def _seen(array: Any) -> Seen | None:
-    types = require("pyarrow", "Reading JSON lines").types
+    types = pyarrow.types
     kind, listed = array.type, Seen.NOTHING
     if types.is_list(kind) or types.is_large_list(kind):
         kind, listed = kind.value_type, Seen.LIST
@@ -265,7 +264,7 @@ def _has_large(array: Any) -> bool:
 
 def _is_exact(kind: Any, wanted: str) -> bool:
     """Whether values of an inferred type are what the text said."""
-    types = require("pyarrow", "Reading JSON lines").types
+    types = pyarrow.types
     if types.is_list(kind) or types.is_large_list(kind):
         kind = kind.value_type
     if types.is_list(kind) or types.is_struct(kind):
@@ -274,13 +273,12 @@ def _is_exact(kind: Any, wanted: str) -> bool:
 
 
 def _has_times(kind: Any) -> bool:
-    types = require("pyarrow", "Reading JSON lines").types
+    types = pyarrow.types
     return bool(types.is_timestamp(kind) or (types.is_list(kind) and _has_times(kind.value_type)))
 
 
 def _without_times(schema: Any) -> Any:
     """The schema with texts where there are times; other fields are still inferred."""
-    pyarrow = require("pyarrow", "Reading JSON lines")
     types = pyarrow.types
 
     def textual(kind: Any) -> Any:
@@ -303,7 +301,6 @@ def _without_times(schema: Any) -> Any:
 
 def _from_base64(array: Any) -> Any:
     """The bytes of texts or of lists of texts; None if one is no base64."""
-    pyarrow = require("pyarrow", "Reading JSON lines")
     types = pyarrow.types
     listed = types.is_list(array.type)
     if not (types.is_string(array.type) or (listed and types.is_string(array.type.value_type))):

@@ -90,7 +90,7 @@ def parse_line(line: bytes, max_bytes: int) -> Cells | BadLine | None:
 
 
 def seen_in_cell(value: Any) -> Seen | None:
-    """Tell what a cell has; None: lists of lists or of objects, which no feature can hold."""
+    """Return what a cell has; None: lists of lists or of objects, which no feature can hold."""
     if isinstance(value, Broken):
         return Seen.NOTHING
     if isinstance(value, Steps):
