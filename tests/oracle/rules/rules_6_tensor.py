@@ -25,7 +25,7 @@ SECTION_6_TENSOR = {
     "6 counts": "bincount.",
     "6 nest and its errors": "tf.nest: flatten, map_structure, pack_sequence_as, assert_same_structure and is_nested take lists as structures; dicts are flattened by sorted keys and keep their order; the texts of the errors.",
     "6 names": "docs/tensorflow_names.txt holds TensorFlow's public names, from which docs/names.md is made.",
-    "6 segments": "segment_sum, segment_max, dynamic_partition, dynamic_stitch, tensor_scatter_nd_*: what empty segments give, and places out of range.",
+    "6 segments": "segment_sum, segment_max, dynamic_partition, tensor_scatter_nd_*: what empty segments give, and places out of range.",
     "6 activations": "gelu, bias_add and l2_loss agree to 1e-6.",
     "6 compat": "tf.compat's as_bytes and as_text; names of TensorFlow 1 such as div (integers round down), to_int64 and diag.",
     "6 functions": "Functions of numbers by type: sums, products, quotients, roots, roundings and comparisons to the bit, exponentials and angles within 1e-6 (float32); types that a function does not take are refused with the list of those it takes.",

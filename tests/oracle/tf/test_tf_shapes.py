@@ -213,8 +213,6 @@ def test_transpose():
         tf.transpose(m, [[1, 0]])
         tf.transpose(m, [1.0, 0.0])
         tf.transpose(a=m)
-        tf.linalg.matrix_transpose(m)
-        tf.linalg.matrix_transpose(a)
         """,
         **NAMES,
     )
@@ -353,7 +351,6 @@ def test_broadcast_and_repeat():
         tf.broadcast_to([1, 2], [2.0, 2.0])
         tf.broadcast_static_shape(tf.TensorShape([1, 2]), tf.TensorShape([3, 1]))
         tf.broadcast_static_shape(tf.TensorShape([2]), tf.TensorShape([3]))
-        tf.broadcast_dynamic_shape([1, 2], [3, 1])
         tf.repeat([1, 2], 2)
         tf.repeat([1, 2], [1, 2])
         tf.repeat(m, 2, axis=1)

@@ -10,7 +10,7 @@ _FUNCTIONS: Final = {  # modules with functions that have TensorFlow's names
     "ops.arrays.make": "fill zeros ones zeros_like ones_like",
     "ops.arrays.shapes": (
         "identity identity_n shape size rank reshape expand_dims squeeze transpose reverse roll broadcast_to "
-        "ensure_shape broadcast_dynamic_shape"
+        "ensure_shape"
     ),
     "ops.arrays.join": "stack unstack concat split tile repeat",
     "ops.arrays.gather": (
@@ -20,7 +20,7 @@ _FUNCTIONS: Final = {  # modules with functions that have TensorFlow's names
     "ops.arrays.pad": "pad",
     "ops.arrays.sequences": "linspace one_hot sequence_mask meshgrid",
     "ops.math.order": "sort argsort unique unique_with_counts searchsorted",
-    "ops.math.segments": "dynamic_partition dynamic_stitch",
+    "ops.math.segments": "dynamic_partition",
 }
 _OLD: Final = "squeeze expand_dims shape size zeros_like ones_like transpose pad gather boolean_mask where"
 _CASTS: Final = "float int32 int64 double bfloat16 complex64 complex128"
@@ -53,9 +53,8 @@ NAMES: Final[dict[str, Entry]] = {
     "complex dtypes.complex": "values.cast:make_complex",
     "stop_gradient guarantee_const": "tf.ops.arrays.shapes:identity",
     "tuple": "tf.ops.arrays.shapes:identity_n",
-    "linalg.matrix_transpose compat.v1.matrix_transpose": "tf.ops.arrays.shapes:matrix_transpose",
     "slice": "tf.ops.arrays.gather:slice_value",
-    "strided_slice": "tf.ops.arrays.masked_slice:masked_slice",
+    "strided_slice": "tf.ops.arrays.strided_slice:masked_slice",
     "nn.embedding_lookup": "tf.ops.arrays.gather:embedding_lookup",
     "compat.v1.batch_gather": "tf.ops.arrays.gather:batch_gather",
     "range": "tf.ops.arrays.sequences:value_range",
@@ -67,6 +66,9 @@ NAMES: Final[dict[str, Entry]] = {
     "nn.depth_to_space compat.v1.depth_to_space": "tf.ops.arrays.blocks:depth_to_space",
     "parallel_stack": Absent("Use tf.stack."),
     "shape_n": Absent("Use tf.shape of each."),
+    "dynamic_stitch": Absent("Use tf.scatter_nd, or tf.tensor_scatter_nd_update."),
+    "broadcast_dynamic_shape": Absent("Use tf.broadcast_static_shape, or tf.shape of a sum."),
+    "linalg.matrix_transpose compat.v1.matrix_transpose": Absent("Use tf.transpose with `perm`."),
     "math.invert_permutation compat.v1.invert_permutation": Absent("Use tf.argsort."),
     "reverse_sequence": Absent("Use tf.reverse of a part of each row, or numpy on `tensor.numpy()`."),
     "compat.v1.setdiff1d": Absent("Use numpy.setdiff1d on `tensor.numpy()`."),

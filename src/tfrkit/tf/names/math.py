@@ -47,7 +47,6 @@ math.rint v1.rint                            | Rint       | real                
 math.is_nan v1.is_nan v1.debugging.is_nan    | IsNan      | real                    | isnan
 math.is_inf v1.is_inf v1.debugging.is_inf    | IsInf      | real                    | isinf
 math.is_finite v1.is_finite v1.debugging.is_finite | IsFinite | real                | isfinite
-math.log_sigmoid v1.log_sigmoid              | Neg        | real ints complex       | _log_sigmoid
 math.softplus nn.softplus                    | Softplus   | half bfloat16 float double | _softplus | features
 nn.elu                                       | Elu        | half bfloat16 float double | _elu     | features
 nn.relu                                      | Relu       | ordered qint8           | _relu       | features
@@ -61,13 +60,10 @@ multiply math.multiply           | Mul         | complete                    | m
 v1.div                           | Div         | complete                    | _div
 math.floordiv floordiv v1.floor_div | FloorDiv | complete                    | _floor_div
 math.floormod floormod math.mod v1.mod | FloorMod | ints uints real           | _floor_mod
-truncatediv                      | TruncateDiv | complete                    | _truncate_div
-truncatemod                      | TruncateMod | int32 int64 real            | _truncate_mod
 pow math.pow                     | Pow         | bfloat16 float half double ints complex | _power
 maximum math.maximum             | Maximum     | real int8 uint8 int16 uint16 int32 uint32 int64 uint64 | maximum
 minimum math.minimum             | Minimum     | real int8 uint8 int16 uint16 int32 uint32 int64 uint64 | minimum
 math.squared_difference v1.squared_difference | SquaredDifference | real int32 int64 complex | _squared_difference
-math.multiply_no_nan             | MulNoNan    | real complex                | _multiply_no_nan
 math.atan2 atan2                 | Atan2       | real                        | arctan2     | y x
 bitwise.bitwise_and              | BitwiseAnd  | ints uints                  | bitwise_and
 bitwise.bitwise_or               | BitwiseOr   | ints uints                  | bitwise_or
@@ -85,16 +81,7 @@ logical_or math.logical_or       | LogicalOr   | bool                        | l
 math.logical_xor v1.logical_xor  | LogicalOr   | bool                        | logical_xor
 """
 
-_REDUCED: Final = (
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "prod",
-    "any",
-    "all",
-    "logsumexp",
-)  # at the top, and in TensorFlow 1
+_REDUCED: Final = "sum mean max min prod any all logsumexp"  # at the top, and in TensorFlow 1
 
 
 def rows(table: str) -> list[list[str]]:
@@ -111,10 +98,34 @@ def last_part(names: str) -> str:
 _ELEMENTWISE: Final = {
     names: f"tf.ops.math.elementwise:{last_part(names)}" for names, *_ in rows(SINGLES) + rows(PAIRS)
 }
+_FUNCTIONS: Final = {
+    names: f"tf.{module}:{last_part(names)}"
+    for module, table in {
+        "ops.math.activations": (
+            "nn.gelu, nn.l2_loss, nn.bias_add, nn.softmax math.softmax, nn.log_softmax math.log_softmax"
+        ),
+        "ops.math.linear": "matmul linalg.matmul, tensordot linalg.tensordot, einsum linalg.einsum",
+        "ops.math.reduce": (
+            "math.reduce_std, math.reduce_variance, math.reduce_euclidean_norm, argmax math.argmax, "
+            "argmin math.argmin, nn.moments, math.count_nonzero v1.count_nonzero, math.zero_fraction nn.zero_fraction, "
+            "cumsum math.cumsum, math.cumprod v1.cumprod"
+        ),
+        "ops.math.clip": (
+            "norm linalg.norm, clip_by_value, clip_by_norm, clip_by_global_norm, linalg.global_norm v1.global_norm, "
+            "math.l2_normalize nn.l2_normalize linalg.l2_normalize"
+        ),
+        "ops.math.segments": (
+            "math.bincount v1.bincount, math.segment_sum v1.segment_sum, math.segment_max v1.segment_max"
+        ),
+        "v1.old_arguments": "v1.argmax v1.math.argmax v1.arg_max, v1.argmin v1.math.argmin v1.arg_min",
+    }.items()
+    for names in table.replace("v1.", "compat.v1.").split(", ")
+}
 _NUMPY: Final = Absent("Few input programs need it: use numpy or SciPy on `tensor.numpy()`.")
 _GONE: Final = (
-    "math.angle math.cumulative_logsumexp math.erfc math.is_non_decreasing math.is_strictly_increasing math.lgamma "
-    "math.nextafter math.polyval math.reciprocal_no_nan math.xdivy math.xlog1py math.xlogy "
+    "math.angle math.conj math.cumulative_logsumexp math.erfc math.imag math.is_non_decreasing "
+    "math.is_strictly_increasing math.lgamma math.log_sigmoid math.multiply_no_nan math.nextafter math.polyval "
+    "math.real math.reciprocal_no_nan math.xdivy math.xlog1py math.xlogy "
     "math.segment_mean math.segment_min math.segment_prod math.unsorted_segment_max math.unsorted_segment_mean "
     "math.unsorted_segment_min math.unsorted_segment_prod math.unsorted_segment_sqrt_n math.unsorted_segment_sum "
     "linalg.adjoint linalg.cross linalg.det linalg.diag linalg.diag_part linalg.inv linalg.matvec linalg.normalize "
@@ -129,44 +140,12 @@ NAMES: Final[dict[str, Entry]] = {
     "divide math.divide truediv math.truediv": "tf.ops.math.elementwise:truediv",
     "math.divide_no_nan compat.v1.div_no_nan": "tf.ops.math.elementwise:divide_no_nan",
     "add_n math.add_n": "tf.ops.math.elementwise:add_n",
-    "math.real compat.v1.real": "tf.ops.math.elementwise:real",
-    "math.imag compat.v1.imag": "tf.ops.math.elementwise:imag",
-    "math.conj compat.v1.conj": "tf.ops.math.elementwise:conj",
-    "nn.gelu": "tf.ops.math.activations:gelu",
-    "nn.l2_loss": "tf.ops.math.activations:l2_loss",
-    "nn.bias_add": "tf.ops.math.activations:bias_add",
-    "nn.softmax math.softmax": "tf.ops.math.activations:softmax",
-    "nn.log_softmax math.log_softmax": "tf.ops.math.activations:log_softmax",
-    "matmul linalg.matmul": "tf.ops.math.linear:matmul",
-    "tensordot linalg.tensordot": "tf.ops.math.linear:tensordot",
-    "einsum linalg.einsum": "tf.ops.math.linear:einsum",
-    **{f"reduce_{word} math.reduce_{word}": f"tf.ops.math.reduce:reduce_{word}" for word in _REDUCED},
-    **{
-        f"math.reduce_{word}": f"tf.ops.math.reduce:reduce_{word}"
-        for word in ("std", "variance", "euclidean_norm")
-    },
-    "argmax math.argmax": "tf.ops.math.reduce:argmax",
-    "argmin math.argmin": "tf.ops.math.reduce:argmin",
-    "math.count_nonzero compat.v1.count_nonzero": "tf.ops.math.reduce:count_nonzero",
-    "math.zero_fraction nn.zero_fraction": "tf.ops.math.reduce:zero_fraction",
-    "nn.moments": "tf.ops.math.reduce:moments",
+    **_FUNCTIONS,
+    **{f"reduce_{word} math.reduce_{word}": f"tf.ops.math.reduce:reduce_{word}" for word in _REDUCED.split()},
     **{
         f"compat.v1.reduce_{word} compat.v1.math.reduce_{word}": f"tf.v1.old_arguments:reduce_{word}"
-        for word in _REDUCED
+        for word in _REDUCED.split()
     },
-    "compat.v1.argmax compat.v1.math.argmax compat.v1.arg_max": "tf.v1.old_arguments:argmax",
-    "compat.v1.argmin compat.v1.math.argmin compat.v1.arg_min": "tf.v1.old_arguments:argmin",
-    "norm linalg.norm": "tf.ops.math.norms:norm",
-    "clip_by_norm": "tf.ops.math.norms:clip_by_norm",
-    "clip_by_global_norm": "tf.ops.math.norms:clip_by_global_norm",
-    "linalg.global_norm compat.v1.global_norm": "tf.ops.math.norms:global_norm",
-    "math.l2_normalize nn.l2_normalize linalg.l2_normalize": "tf.ops.math.norms:l2_normalize",
-    "cumsum math.cumsum": "tf.ops.math.scan:cumsum",
-    "math.cumprod compat.v1.cumprod": "tf.ops.math.scan:cumprod",
-    "clip_by_value": "tf.ops.math.scan:clip_by_value",
-    "math.bincount compat.v1.bincount": "tf.ops.math.segments:bincount",
-    "math.segment_sum compat.v1.segment_sum": "tf.ops.math.segments:segment_sum",
-    "math.segment_max compat.v1.segment_max": "tf.ops.math.segments:segment_max",
     "histogram_fixed_width histogram_fixed_width_bins": Absent(
         "Use numpy.histogram on `tensor.numpy()`, or tf.math.bincount for integers."
     ),
@@ -177,6 +156,8 @@ NAMES: Final[dict[str, Entry]] = {
         "Activations belong to the model: use those of PyTorch, JAX or Keras 3."
     ),
     "realdiv": Absent("Use tf.divide."),
+    "truncatediv": Absent("Use tf.math.floordiv, or numpy.trunc of the quotient."),
+    "truncatemod": Absent("Use tf.math.floormod, or numpy.fmod on `tensor.numpy()`."),
     "math.accumulate_n compat.v1.accumulate_n": Absent("Use tf.add_n."),
     "math.scalar_mul scalar_mul": Absent("Use tf.multiply."),
     **{f"{name} compat.v1.{last_part(name)}": _NUMPY for name in _GONE.split()},

@@ -22,7 +22,7 @@ from tfrkit.values.operands import (
     of_array,
     shape_of,
     takes_alike,
-)  # fmt: skip
+)
 from tfrkit.values.types import check_type
 
 __all__ = [
@@ -145,15 +145,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
         raise InvalidArgumentError(
             f"index innermost dimension length must be <= params rank; saw: {deep} vs. {len(sizes) - batch}"
         )
-    limits = np.array(sizes[batch : batch + deep], np.int64)
-    wrong = ((places < 0) | (places >= limits)).any(-1)
-    if wrong.any():
-        at = np.argwhere(wrong)[0].tolist()
-        number = int(np.ravel_multi_index(at, wrong.shape)) if at else 0
-        raise InvalidArgumentError(
-            f"indices[{number}] = {places[tuple(at)].tolist()} does not index into param shape {show_dims(sizes)}, "
-            "node name: GatherNd"
-        )
+    _check_places(places, sizes[batch : batch + deep], f"param shape {show_dims(sizes)}, node name: GatherNd")
     before = _batch_places(places.shape[:batch], places.ndim - 1)
     key = (*before, *np.moveaxis(places, -1, 0))
     if not key:
@@ -240,6 +232,14 @@ def _indices(given: Any) -> npt.NDArray[Any]:
     return places
 
 
+def _check_places(places: npt.NDArray[Any], limits: tuple[int, ...], where: str) -> None:
+    wrong = ((places < 0) | (places >= np.array(limits, np.int64))).any(-1)
+    if wrong.any():
+        number = int(np.argmax(wrong))
+        found = places.reshape(-1, len(limits))[number].tolist()
+        raise InvalidArgumentError(f"indices[{number}] = {found} does not index into {where}")
+
+
 def _batched(array: Any, places: Any, axis: int, batch: int) -> Any:
     parts = [np.take(array[at], places[at], axis - batch) for at in np.ndindex(*places.shape[:batch])]
     inner = np.take(np.zeros(array.shape[batch:]), np.zeros(places.shape[batch:], int), axis - batch).shape
@@ -256,14 +256,7 @@ def _batch_places(sizes: tuple[int, ...], rank: int) -> list[Any]:
 
 def _scattered(array: npt.NDArray[Any], indices: Any, values: Any, function: Any) -> Any:
     places = _indices(indices)
-    limits = np.array(array.shape[: places.shape[-1]], np.int64)
-    wrong = ((places < 0) | (places >= limits)).any(-1)
-    if wrong.any():
-        at = np.argwhere(wrong)[0].tolist()
-        number = int(np.ravel_multi_index(at, wrong.shape)) if at else 0
-        raise InvalidArgumentError(
-            f"indices[{number}] = {places[tuple(at)].tolist()} does not index into shape {show_dims(array.shape)}"
-        )
+    _check_places(places, array.shape[: places.shape[-1]], f"shape {show_dims(array.shape)}")
     key = tuple(np.moveaxis(places, -1, 0))
     if function is None:
         array[key] = as_array(values)

@@ -27,7 +27,7 @@ from tfrkit.values.operands import (
     is_tensor,
     shape_of,
     takes_alike,
-)  # fmt: skip
+)
 from tfrkit.values.types import check_type
 
 __all__ = ["concat", "joined", "repeat", "split", "stack", "tile", "unstack"]

@@ -23,7 +23,7 @@ from tfrkit.values.operands import (
     is_tensor,
     of_array,
     shape_of,
-)  # fmt: skip
+)
 from tfrkit.values.types import check_type
 
 __all__ = ["constant", "fill", "ones", "ones_like", "zeros", "zeros_like"]

@@ -22,7 +22,7 @@ from tfrkit.values.operands import (
     integers,
     is_tensor,
     of_array,
-)  # fmt: skip
+)
 from tfrkit.values.types import check_type
 
 __all__ = ["band_part", "eye", "linspace", "meshgrid", "one_hot", "sequence_mask", "value_range"]

@@ -18,8 +18,8 @@ from tfrkit.values.operands import as_type, as_value, convert, dtype_of, integer
 from tfrkit.values.types import check_type
 
 __all__ = [
-    "broadcast_dynamic_shape", "broadcast_to", "ensure_shape", "expand_dims", "identity", "identity_n",
-    "matrix_transpose", "rank", "reshape", "reverse", "roll", "shape", "size", "squeeze", "transpose",
+    "broadcast_to", "ensure_shape", "expand_dims", "identity", "identity_n", "rank",
+    "reshape", "reverse", "roll", "shape", "size", "squeeze", "transpose",
 ]  # fmt: skip
 
 _SEQUENCES = (list, tuple)
@@ -150,18 +150,6 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
     return rearranged(value, lambda array: np.transpose(array, places))
 
 
-def matrix_transpose(a: Any, conjugate: bool = False) -> Any:
-    """The last two dimensions exchanged."""
-    value = as_value(a)
-    count = len(shape_of(value))
-    if count < 2:
-        raise ValueError(
-            "Argument `a` should be a (batch) matrix with rank >= 2.  "
-            f"Received `a` = {value} with shape: {shape_of(value)}"
-        )
-    return transpose(value, [*range(count - 2), count - 1, count - 2], conjugate)
-
-
 def reverse(tensor: Any, axis: Any) -> Any:
     """Some dimensions turned round."""
     value = as_value(tensor)
@@ -224,17 +212,6 @@ def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
     except ValueError:
         raise InvalidArgumentError(
             f"Incompatible shapes: {show_dims(given)} vs. {show_dims(wanted)}"
-        ) from None
-
-
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
-    """The shape that two shapes, given as numbers, have when they are broadcast."""
-    one, two = integers(shape_x, "T"), integers(shape_y, "T")
-    try:
-        return np.array(np.broadcast_shapes(tuple(one.tolist()), tuple(two.tolist())), np.int32)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"Incompatible shapes: {show_dims(one.tolist())} vs. {show_dims(two.tolist())}"
         ) from None
 
 

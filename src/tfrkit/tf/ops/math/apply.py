@@ -20,7 +20,7 @@ from tfrkit.values.operands import (
     kernel_name,
     of_array,
     shape_of,
-)  # fmt: skip
+)
 from tfrkit.values.types import check_type
 
 __all__ = ["apply_pair", "apply_single", "as_floats", "check_broadcast", "entrywise", "quietly", "truths"]

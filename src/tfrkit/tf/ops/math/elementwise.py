@@ -35,7 +35,7 @@ from tfrkit.values.operands import (
     kernel_name,
     shape_of,
     takes_alike,
-)  # fmt: skip
+)
 from tfrkit.values.types import WORDS, check_type
 
 if TYPE_CHECKING:
@@ -83,11 +83,6 @@ def _softplus(x: Any) -> Any:
     return np.logaddexp(x, x.dtype.type(0))
 
 
-def _log_sigmoid(x: Any) -> Any:
-    check_type("Softplus", x.dtype)
-    return -_softplus(-x)
-
-
 def _elu(x: Any) -> Any:
     return _where(x < 0, np.expm1(x), x)
 
@@ -128,20 +123,6 @@ def _floor_mod(x: Any, y: Any) -> Any:
     return _where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)
 
 
-def _truncate_div(x: Any, y: Any) -> Any:
-    if x.dtype.kind not in "iu":
-        return np.trunc(x / y)
-    _check_divisor(y)
-    down = np.floor_divide(x, y)
-    return down + ((np.fmod(x, y) != 0) & ((x < 0) != (y < 0))).astype(down.dtype)
-
-
-def _truncate_mod(x: Any, y: Any) -> Any:
-    if x.dtype.kind in "iu":
-        _check_divisor(y)
-    return np.fmod(x, y)
-
-
 def _power(x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu" and bool(np.any(np.less(y, 0))):
         raise InvalidArgumentError("Integers to negative integer powers are not allowed")
@@ -150,10 +131,6 @@ def _power(x: Any, y: Any) -> Any:
 
 def _squared_difference(x: Any, y: Any) -> Any:
     return (x - y) * np.conj(x - y) if x.dtype.kind == "c" else (x - y) ** 2
-
-
-def _multiply_no_nan(x: Any, y: Any) -> Any:
-    return _where(y == 0, x.dtype.type(0), x * y)
 
 
 def _left_shift(x: Any, y: Any) -> Any:
@@ -236,30 +213,6 @@ def round_half_even(x: Any) -> Any:
     return x if dtype_of(x).kind in "iu" else apply_single("Round", np.rint, x)
 
 
-def real(input: Any) -> Any:  # noqa: A002
-    """The real part; real numbers stay."""
-    x = _numeric(input)
-    return x.real if dtype_of(x).kind == "c" else x
-
-
-def imag(input: Any) -> Any:  # noqa: A002
-    """The imaginary part; 0 for real numbers."""
-    x = _numeric(input)
-    return x.imag if dtype_of(x).kind == "c" else np.zeros_like(x)[()]
-
-
-def conj(x: Any) -> Any:
-    """The complex conjugate; real numbers stay.
-
-    Raises:
-        TypeError: it is not a number.
-    """
-    x = as_value(x)
-    if dtype_of(x).kind not in "iufcV":
-        raise TypeError(f"Expected numeric or variant tensor, got dtype tf.{dtype_name(dtype_of(x))}.")
-    return np.conj(x) if dtype_of(x).kind == "c" else x
-
-
 @takes_alike("x", "y", by_first=True)
 def add(x: Any, y: Any) -> Any:
     """Add; strings are joined.
@@ -339,14 +292,6 @@ def add_n(inputs: Any) -> Any:
     return functools.reduce(functools.partial(apply_pair, np.add), values)
 
 
-def _numeric(given: Any) -> Any:
-    x = as_value(given)
-    if dtype_of(x).kind not in "iufcV":
-        name = dtype_name(dtype_of(x))
-        raise TypeError(f"input must be a numeric tensor, but got tensor with dtype <dtype: {name!r}>")
-    return x
-
-
 def _check_divisible(x: Any, y: Any, where: str) -> None:
     names = [dtype_name(dtype_of(value)) for value in (x, y)]
     if names[0] != names[1]:
@@ -356,5 +301,5 @@ def _check_divisible(x: Any, y: Any, where: str) -> None:
         raise TypeError(f"Invalid dtype tf.{names[0]} in {where}. Expected one of {{{allowed}}}.")
 
 
-for _function in (absolute, round_half_even, real, imag, conj, add, truediv, divide_no_nan):
+for _function in (absolute, round_half_even, add, truediv, divide_no_nan):
     entrywise(_function, sparse=_function is absolute)

@@ -1,4 +1,4 @@
-"""Reducing dimensions to one number each: sums, means, extremes, norms.
+"""Reducing dimensions to one number each: sums, means, extremes, their places; and running sums and products.
 
 Integers wrap round. The order in which floats are summed is numpy's, not TensorFlow's: sums and means of float32 agree
 to about 1e-6 of the sum of the absolute values, which the tests check.
@@ -28,13 +28,14 @@ from tfrkit.values.operands import (
     integers,
     is_tensor,
     shape_of,
-)  # fmt: skip
+)
 from tfrkit.values.types import check_type
 
 __all__ = [
-    "argmax", "argmin", "count_nonzero", "moments", "reduce_all", "reduce_any", "reduce_euclidean_norm",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum",
-    "reduce_variance", "zero_fraction",
+    "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "moments", "reduce_all", "reduce_any",
+    "reduce_euclidean_norm", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance",
+    "zero_fraction",
 ]  # fmt: skip
 
 _HALVES: Final = frozenset({"float16", "bfloat16"})
@@ -233,3 +234,40 @@ def _place(
     if value.dtype.kind == "f":
         value = np.where(np.isnan(value), value.dtype.type(worst), value)
     return function(value, place).astype(wanted)
+
+
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Sums of all elements up to each, along a dimension.
+
+    >>> cumsum([1, 2, 3]).tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).tolist()
+    ([1, 3, 6], [5, 3, 0])
+    """
+    return _scanned("Cumsum", np.cumsum, 0, x, axis, exclusive, reverse)
+
+
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Products of all elements up to each, along a dimension."""
+    return _scanned("Cumprod", np.cumprod, 1, x, axis, exclusive, reverse)
+
+
+def _scanned(op: str, function: Any, start: int, x: Any, axis: Any, exclusive: bool, reverse: bool) -> Any:
+    value = as_value(x)
+    check_type(op, dtype_of(value))
+    given = convert(axis, None if is_tensor(axis) else np.dtype("int32"))
+    if np.ndim(given):
+        raise InvalidArgumentError(f"ScanOp: axis must be a scalar, not {show_dims(np.shape(given))}")
+    place, count = int(given), value.ndim
+    if not -count <= place < count:
+        low = f"-{count}" if count else "0"
+        raise InvalidArgumentError(
+            f"ScanOp: Expected scan axis in the range [{low}, {count}), but got {place}"
+        )
+    turned = np.flip(value, place) if reverse else value
+    with np.errstate(all="ignore"):
+        made = function(turned, place, dtype=value.dtype)
+    if exclusive:
+        made = np.roll(made, 1, place)
+        key = [slice(None)] * count
+        key[place] = slice(0, 1)
+        made[tuple(key)] = start
+    return np.flip(made, place) if reverse else made

@@ -11,10 +11,10 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.shapes import show_dims
 from tfrkit.tf.ops.arrays.strided_slice import rearranged
 from tfrkit.values.cast import cast_value
-from tfrkit.values.operands import alike, as_array, as_type, as_value, dtype_of, integers, of_array, shape_of
+from tfrkit.values.operands import as_type, as_value, dtype_of, integers, shape_of
 from tfrkit.values.types import check_type
 
-__all__ = ["bincount", "dynamic_partition", "dynamic_stitch", "segment_max", "segment_sum"]
+__all__ = ["bincount", "dynamic_partition", "segment_max", "segment_sum"]
 
 
 def segment_sum(data: Any, segment_ids: Any) -> Any:
@@ -104,33 +104,6 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> list[A
             raise InvalidArgumentError(f"partitions[{number}] = {place} is not in [0, {num_partitions})")
     chosen = [places == number for number in range(num_partitions)]
     return [rearranged(value, lambda array, mask=mask: array[mask]) for mask in chosen]  # type: ignore[misc]
-
-
-def dynamic_stitch(indices: Any, data: Any) -> Any:
-    """Put the rows of several values at their places; of two for one place the later stays.
-
-    >>> dynamic_stitch([[0, 2], [1]], [[1, 3], [2]]).tolist()
-    [1, 2, 3]
-    """
-    places = [np.asarray(as_value(one)) for one in indices]
-    parts = [as_array(part) for part in alike("DynamicStitch", *data)]
-    for number, (place, part) in enumerate(zip(places, parts, strict=True)):
-        if part.shape[: place.ndim] != place.shape:
-            raise InvalidArgumentError(
-                f"data[{number}].shape = {show_dims(part.shape)} does not start with indices[{number}].shape = "
-                f"{show_dims(place.shape)}"
-            )
-        if place.size and int(place.min()) < 0:
-            raise InvalidArgumentError(f"indices[{number}] is out of range")
-    size = max((int(place.max()) for place in places if place.size), default=-1) + 1
-    inner = parts[0].shape[places[0].ndim :]
-    made = np.zeros((size, *inner), parts[0].dtype)
-    if made.dtype == object:
-        made[...] = b""
-    for place, part in zip(places, parts, strict=True):
-        for at in np.ndindex(*place.shape):
-            made[place[at]] = part[at]
-    return of_array(made)
 
 
 def _of_segments(op: str, function: np.ufunc, data: Any, segment_ids: Any) -> Any:

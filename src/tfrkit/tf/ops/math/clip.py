@@ -1,4 +1,4 @@
-"""Norms of values, and values made smaller or scaled by them."""
+"""Clipping values by bounds and norms, and the norms themselves."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.tf.ops.math import reduce
-from tfrkit.tf.ops.math.apply import quietly
-from tfrkit.values.operands import as_value, convert, dtype_of
+from tfrkit.tf.ops.math import elementwise, reduce
+from tfrkit.tf.ops.math.apply import entrywise, quietly
+from tfrkit.values.operands import as_value, convert, dtype_of, shape_of, takes_alike
 from tfrkit.values.types import check_type
 
-__all__ = ["clip_by_global_norm", "clip_by_norm", "global_norm", "l2_normalize", "norm"]
+__all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm", "l2_normalize", "norm"]
 
 
 @quietly
@@ -35,6 +35,25 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
         return reduce.reduce_max(sizes, axis, keep)
     power = dtype_of(sizes).type(ord)
     return np.power(reduce.reduce_sum(np.power(sizes, power), axis, keep), dtype_of(sizes).type(1.0 / ord))
+
+
+@entrywise
+@takes_alike("t", "clip_value_min", "clip_value_max")
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    """Numbers, but not less than one and not more than another.
+
+    Raises:
+        ValueError: the bounds have more elements than the value.
+
+    >>> clip_by_value([1, 5, 9], 2, 6).tolist()
+    [2, 5, 6]
+    """
+    value = as_value(t)
+    least = elementwise.minimum(value, clip_value_max)
+    for made in (least, found := elementwise.maximum(least, clip_value_min)):
+        if shape_of(made) != shape_of(value):
+            raise ValueError(f"Shapes {shape_of(value)} and {shape_of(made)} are incompatible")
+    return found
 
 
 @quietly
