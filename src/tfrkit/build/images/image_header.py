@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_format import image_format
+from tfrkit.images.codecs.jpeg.jpeg_header import read_frame
 from tfrkit.images.codecs.webp_decode import read_webp_features
 
 __all__ = ["BROKEN", "EMPTY", "NO_IMAGE", "TOO_LARGE", "BadImageError", "ImageHeader", "read_image_header"]
@@ -22,12 +23,7 @@ EMPTY: Final = "empty file"
 NO_IMAGE: Final = "not an image"
 TOO_LARGE: Final = "larger than the limit"
 
-_SOF: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-_BARE: Final = frozenset({0x00, 0x01, *range(0xD0, 0xD8), 0xFF})  # no length follows
-_SOS: Final = 0xDA
-_LAST: Final = frozenset({0xD8, 0xD9, _SOS})
-_MAX_SEGMENTS: Final = 10_000  # and chunks: a file with more is an attempt to waste time
-_SIZE: Final = struct.Struct(">HHB").unpack_from
+_MAX_CHUNKS: Final = 10_000  # a file with more is an attempt to waste time
 _PNG_BEGIN: Final = struct.Struct(">8xI4sIIBB").unpack_from
 _PNG_CHUNK: Final = struct.Struct(">I4s").unpack_from
 _PNG_CHANNELS: Final = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}  # by the number of the kind of colour; 3 is a palette
@@ -93,27 +89,13 @@ def read_image_header(data: bytearray, begin: int, end: int) -> ImageHeader:
     return header
 
 
-def _jpeg(data: bytearray, begin: int, end: int, view: memoryview) -> ImageHeader:
-    found = None
-    at = begin + 2
-    for _ in range(_MAX_SEGMENTS):
-        at = data.find(b"\xff", at, end)  # between markers anything is skipped
-        if at < 0 or at + 4 > end:
-            break
-        marker = data[at + 1]
-        if marker in _BARE:
-            at += 1 if marker == 0xFF else 2
-            continue
-        if marker in _SOF and found is None:
-            found = _SIZE(view, at + 5 - begin)
-        at += 2 + max(2, data[at + 2] << 8 | data[at + 3])
-        if marker in _LAST:
-            if marker == _SOS and found is not None:
-                if data.rfind(b"\xff\xd9", at, end) < 0:
-                    break
-                return ImageHeader("JPEG", *found)
-            raise BadImageError(BROKEN, "the JPEG file has no frame")
-    raise BadImageError(BROKEN, "the JPEG file has no end: it is cut")
+def _jpeg(data: bytearray, begin: int, end: int, _view: memoryview) -> ImageHeader:
+    frame = read_frame(data, begin, end)
+    if frame is None:
+        raise BadImageError(BROKEN, "the JPEG file has no frame")
+    if not frame.has_end:
+        raise BadImageError(BROKEN, "the JPEG file has no end: it is cut")
+    return ImageHeader("JPEG", frame.height, frame.width, frame.channels)
 
 
 def _png(data: bytearray, begin: int, end: int, view: memoryview) -> ImageHeader:
@@ -133,7 +115,7 @@ def _png(data: bytearray, begin: int, end: int, view: memoryview) -> ImageHeader
 def _has_transparency(view: memoryview) -> bool:
     """Whether there is a tRNS chunk before the pixels."""
     at = 8
-    for _ in range(_MAX_SEGMENTS):
+    for _ in range(_MAX_CHUNKS):
         if at + 8 > len(view):
             break
         length, name = _PNG_CHUNK(view, at)

@@ -60,8 +60,9 @@ def decode_gif_file(data: Buffer, all_frames: bool) -> Pixels:
 
 def _decode_frame(image: Any, number: int) -> Pixels:
     image.seek(number)
-    pixels: Pixels = np.asarray(image.convert("RGBA"))
-    return pixels[..., :3] * (pixels[..., 3:] != 0)
+    pixels: Pixels = np.array(image.convert("RGBA"))
+    pixels[..., :3][pixels[..., 3] == 0] = 0
+    return pixels[..., :3]
 
 
 def _invalid(data: Buffer, error: Exception) -> InvalidArgumentError:

@@ -1,23 +1,32 @@
-"""Which image format some bytes are in, by their first bytes, and the checks that all decoders begin with.
+"""The format of an image by its first bytes, with the table of these, and the checks that all decoders begin with.
 
 TensorFlow's decoders look at the bytes, not at their own name: decode_jpeg decodes PNG and so on. Decodes nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.values.strings import as_strings
 
-__all__ = ["ImageFormat", "check_channels", "image_bytes", "image_format"]
+__all__ = ["JPEG_MAGIC", "PNG_MAGIC", "ImageFormat", "check_channels", "image_bytes", "image_format"]
 
 ImageFormat = Literal["JPEG", "PNG", "GIF", "BMP", "WebP", "JPEG XL"]
 Buffer = bytes | memoryview
 
 _MAX_BYTES = 2**31 - 1  # TensorFlow's decoders count in int
-_JXL_CODESTREAM = b"\xff\x0a"
-_JXL_CONTAINER = b"\x00\x00\x00\x0cJXL \x0d\x0a\x87\x0a"
+JPEG_MAGIC: Final = b"\xff\xd8\xff"  # start of image, and the first byte of the next marker
+PNG_MAGIC: Final = b"\x89PNG\r\n\x1a\n"
+_MAGIC: Final[tuple[tuple[bytes, ImageFormat], ...]] = (
+    (JPEG_MAGIC, "JPEG"),
+    (PNG_MAGIC, "PNG"),
+    (b"GIF8", "GIF"),
+    (b"BM", "BMP"),
+    (b"WEBP", "WebP"),  # after RIFF and a size
+    (b"\xff\x0a", "JPEG XL"),  # a bare code stream
+    (b"\0\0\0\x0cJXL \r\n\x87\n", "JPEG XL"),
+)
 
 
 def image_bytes(contents: Any) -> Buffer:
@@ -44,20 +53,13 @@ def image_format(data: Buffer) -> ImageFormat:
     ('JPEG', 'BMP')
     """
     head = bytes(data[:20])
-    if head.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG"
-    if head.startswith(b"GIF8"):
-        return "GIF"
-    if head.startswith(b"BM"):
-        return "BMP"
-    if head.startswith(b"RIFF") and len(data) > 12:
-        head = head[8:]  # TensorFlow looks for JPEG XL here too if it is not WebP
-        if head.startswith(b"WEBP"):
-            return "WebP"
-    if head.startswith((_JXL_CODESTREAM, _JXL_CONTAINER)):
-        return "JPEG XL"
+    is_riff = head.startswith(b"RIFF") and len(data) > 12
+    if is_riff:
+        head = head[8:]
+    for magic, name in _MAGIC:
+        # In RIFF, TensorFlow looks for WebP and JPEG XL only, and elsewhere not for WebP.
+        if head.startswith(magic) and (name == "JPEG XL" or is_riff == (name == "WebP")):
+            return name
     raise InvalidArgumentError(
         "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
         f" The bytes begin with {bytes(data[:8]).hex()}."

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.foreign_image import decode_foreign
-from tfrkit.images.codecs.image_format import image_bytes
+from tfrkit.images.codecs.image_format import JPEG_MAGIC, image_bytes
 from tfrkit.images.codecs.jpeg.jpeg_crop import decode_jpeg_part
 from tfrkit.images.codecs.jpeg.jpeg_decode import Pixels, decode_jpeg_data
-from tfrkit.images.codecs.jpeg.jpeg_header import MAGIC, read_frame
+from tfrkit.images.codecs.jpeg.jpeg_header import read_frame
 from tfrkit.images.codecs.jpeg.jpeg_options import JpegOptions, jpeg_options
 from tfrkit.model.tensor_types import tensor_type
 from tfrkit.values.strings import as_strings
@@ -56,7 +56,7 @@ def decode_jpeg(
         channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method
     )
     data = image_bytes(contents)
-    if data[:3] != MAGIC:
+    if data[:3] != JPEG_MAGIC:
         return decode_foreign("DecodeJpeg", data, options.channels)
     return decode_jpeg_data(bytes(data), _without_alpha(options))
 
@@ -94,7 +94,7 @@ def decode_and_crop_jpeg(
     )
     window = _int32(crop_window)
     data = image_bytes(contents)
-    if data[:3] != MAGIC:
+    if data[:3] != JPEG_MAGIC:
         return decode_foreign("DecodeAndCropJpeg", data, options.channels)
     options = _without_alpha(options)
     shape = ",".join(map(str, window.shape))
@@ -128,7 +128,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = "int32") -> npt.NDArray
     if column.shape != ():
         raise InvalidArgumentError(f"contents must be scalar, got shape [{','.join(map(str, column.shape))}]")
     data = bytes(column.reshape((1,))[0])
-    frame = read_frame(data) if data[:2] == MAGIC[:2] else None
+    frame = read_frame(data) if data[:2] == JPEG_MAGIC[:2] else None
     if frame is None or not frame.decodable or frame.scan[0] < 0 or not frame.height * frame.width:
         raise InvalidArgumentError(f"Invalid JPEG data, size {len(data)}")
     return np.array([frame.height, frame.width, frame.channels], wanted.numpy())
@@ -147,7 +147,7 @@ def is_jpeg(contents: Any) -> Any:
     [True, False]
     """
     column = as_strings(contents)
-    begin = np.array([entry[:3] == MAGIC for entry in column.reshape((-1,))], bool)
+    begin = np.array([entry[:3] == JPEG_MAGIC for entry in column.reshape((-1,))], bool)
     return begin.reshape(column.shape)[()]
 
 

@@ -7,19 +7,21 @@ sound is for the decoder (`jpeg_decode`) to find out.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["MAGIC", "Component", "Frame", "header_segments", "read_frame", "tidy_header"]
+__all__ = ["Component", "Frame", "header_segments", "read_frame", "tidy_header"]
 
-MAGIC: Final = b"\xff\xd8\xff"  # start of image, and the first byte of the next marker
+Buffer = bytes | bytearray | memoryview
 
 # Starts of frames, of every kind of coding.
 _SOF: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-_BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length behind them
+_BARE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # markers that have no length after them
 _SOI, _EOI, _SOS, _APP0, _APP14 = 0xD8, 0xD9, 0xDA, 0xE0, 0xEE
 _END: Final = b"\xff\xd9"
+_MAX_SEGMENTS: Final = 10_000  # and runs of other bytes: a file with more is an attempt to waste time
 _SKIPPED: Final = frozenset({0xDC, 0xFE, *range(0xE0, 0xF0)})  # segments that say nothing about pixels
 _FRAME: Final = struct.Struct(">BxxBHHB").unpack_from
 _USUAL: Final = ((1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (1, 4))
@@ -46,8 +48,8 @@ class Frame:
     """What the start of frame says. Read once for every image, so it is kept small; the rest is read on demand.
 
     Attributes:
-        data: the file.
-        offset: of the marker in the file.
+        data: what the file lies in.
+        offset: of the marker.
         marker: its second byte, the kind of coding.
         precision: bits of a sample.
         height: rows of pixels.
@@ -61,10 +63,14 @@ class Frame:
     width: int
     channels: int
 
-    def __init__(self, data: bytes, offset: int) -> None:
+    def __init__(self, data: Any, offset: int, begin: int, end: int) -> None:
         self.data = data
         self.offset = offset
+        self._begin, self._end = begin, end
         self.marker, self.precision, self.height, self.width, self.channels = _FRAME(data, offset + 1)
+
+    def _segments(self) -> Iterator[tuple[int, int, int]]:
+        return header_segments(self.data, self._begin, self._end)
 
     @property
     def decodable(self) -> bool:
@@ -96,7 +102,7 @@ class Frame:
     def adobe_transform(self) -> int | None:
         """The colour transform that an Adobe marker before the first scan names; None without such a marker."""
         transform = None
-        for marker, at, size in header_segments(self.data):
+        for marker, at, size in self._segments():
             if marker == _APP14 and size >= 14 and self.data[at + 4 : at + 9] == b"Adobe":
                 transform = self.data[at + 15]
         return transform
@@ -106,7 +112,7 @@ class Frame:
         """Say whether the components are red, green and blue; usually they are brightness and two colours."""
         if self.channels != 3 or any(
             marker == _APP0 and size >= 16 and self.data[at + 4 : at + 9] == b"JFIF\0"
-            for marker, at, size in header_segments(self.data)
+            for marker, at, size in self._segments()
         ):
             return False
         if self.adobe_transform is not None:
@@ -119,9 +125,9 @@ class Frame:
 
     @cached_property
     def scan(self) -> tuple[int, bytes]:
-        """The first scan: the offset behind its header, and the header's body; (-1, b"") if it is not there."""
-        for marker, at, size in header_segments(self.data):
-            if marker == _SOS and at + 2 + size <= len(self.data):
+        """The first scan: the offset after its header, and the header's body; (-1, b"") if it is not there."""
+        for marker, at, size in self._segments():
+            if marker == _SOS and at + 2 + size <= self._end:
                 return at + 2 + size, self.data[at + 4 : at + 2 + size]
         return -1, b""
 
@@ -129,7 +135,7 @@ class Frame:
     def has_end(self) -> bool:
         """Say whether an end-of-image marker follows the first scan's header; a file without one is cut."""
         start = self.scan[0]
-        return start >= 0 and self.data.find(_END, start) >= 0
+        return start >= 0 and self.data.rfind(_END, start, self._end) >= 0
 
     @cached_property
     def largest(self) -> tuple[int, int]:
@@ -140,47 +146,52 @@ class Frame:
         )
 
 
-def read_frame(data: bytes) -> Frame | None:
+def read_frame(data: Buffer, begin: int = 0, end: int | None = None) -> Frame | None:
     """Find the start of frame.
 
     Args:
-        data: a JPEG file; only its markers up to the start of frame are looked at.
+        data: what a JPEG file lies in; only its markers up to the start of frame are looked at.
+        begin: where the file begins.
+        end: where it ends; None for the end of the data.
 
     Returns:
-        The frame, or None if there is none before the first scan or the end of the data. Pure: no I/O.
+        The frame, or None if there is none before the first scan or the end of the file. Pure: no I/O.
 
     >>> frame = read_frame(bytes.fromhex("ffd8 ffc0 000b 08 0010 0020 01 01 11 00"))
     >>> frame.height, frame.width, frame.channels, frame.components
     (16, 32, 1, (Component(id=1, across=1, down=1),))
     """
-    at, size = 2, len(data)
-    while at + 10 <= size:
-        if data[at] != 0xFF or data[at + 1] in (0x00, 0xFF):  # between markers anything is skipped
-            at += 1
-            continue
-        marker = data[at + 1]
+    stop = len(data) if end is None else end
+    for marker, at, _ in header_segments(data, begin, stop):
         if marker in _SOF:
-            return Frame(data, at)
-        if marker in (_SOI, _EOI, _SOS):
-            return None
-        at += 2 if marker in _BARE else 2 + max(2, data[at + 2] << 8 | data[at + 3])
+            return Frame(data, at, begin, stop) if at + 10 <= stop else None
     return None
 
 
-def header_segments(data: bytes) -> list[tuple[int, int, int]]:
-    """Markers up to the first scan: second byte, offset, and length of what follows them."""
-    found, at, size = [], 2, len(data)
-    while at + 4 <= size:
-        if data[at] != 0xFF or data[at + 1] in (0x00, 0xFF):
-            at += 1
-            continue
+def header_segments(data: Buffer, begin: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
+    """Yield the markers up to the first scan: second byte, offset, and length of what follows.
+
+    Args:
+        data: what a JPEG file lies in.
+        begin: where the file begins.
+        end: where it ends; None for the end of the data.
+    """
+    at, stop = begin + 2, len(data) if end is None else end
+    for _ in range(_MAX_SEGMENTS):
+        if at < 0 or at + 4 > stop:
+            return
         marker = data[at + 1]
-        length = 0 if marker in _BARE else max(2, data[at + 2] << 8 | data[at + 3])
-        found.append((marker, at, length))
-        if marker in (_SOI, _EOI, _SOS):
-            break
-        at += 2 + length
-    return found
+        if data[at] != 0xFF:  # between markers anything is skipped
+            data = bytes(data) if isinstance(data, memoryview) else data
+            at = data.find(b"\xff", at, stop)
+        elif marker in (0x00, 0xFF):
+            at += 1
+        else:
+            length = 0 if marker in _BARE else max(2, data[at + 2] << 8 | data[at + 3])
+            yield marker, at, length
+            if marker in (_SOI, _EOI, _SOS):
+                return
+            at += 2 + length
 
 
 def tidy_header(frame: Frame) -> bytes:
@@ -189,7 +200,7 @@ def tidy_header(frame: Frame) -> bytes:
     That is bytes between segments, versions of JFIF from 2 on, and unknown colour transforms in Adobe's segment, for
     which YCCK is assumed with four components and YCbCr with others.
     """
-    data = frame.data
+    data: bytes = frame.data
     parts, end = [data[:2]], 2
     for marker, at, size in header_segments(data):
         end = min(len(data), at + 2 + size)

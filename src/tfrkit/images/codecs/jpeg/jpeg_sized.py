@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.images.codecs.jpeg.jpeg_header import MAGIC, Frame, read_frame
+from tfrkit.images.codecs.image_format import JPEG_MAGIC
+from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame
 from tfrkit.optional import require
 
 __all__ = ["decode_jpeg_sized"]
@@ -48,7 +49,7 @@ def decode_jpeg_sized(
     Raises:
         MissingExtraError: simplejpeg is not installed.
     """
-    if bytes(data[:3]) != MAGIC:
+    if bytes(data[:3]) != JPEG_MAGIC:
         return None
     frame = read_frame(data)
     if frame is None or not _is_usual(frame):

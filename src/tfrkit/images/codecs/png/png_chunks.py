@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.codecs.image_format import PNG_MAGIC
 from tfrkit.images.codecs.png.png_gamma import ColorSpace
 
 _fast: Any
@@ -37,7 +38,6 @@ _DEPTHS: Final = {
 }
 _SAMPLES: Final = {GRAY: 1, RGB: 3, PALETTE: 3, GRAY_ALPHA: 2, RGBA: 4}
 
-_SIGNATURE_BYTES: Final = 8
 _BEGINNING: Final = struct.Struct(">I4s")
 _CHECKSUM: Final = struct.Struct(">I")
 _MAX_SIDE: Final = 1_000_000  # libpng's limit
@@ -108,7 +108,7 @@ class _Reader:
     def __init__(self, data: Buffer) -> None:
         self.file = PngFile()
         self._data = memoryview(data)
-        self._at = _SIGNATURE_BYTES
+        self._at = len(PNG_MAGIC)
         self._has_header = self._has_palette = self._has_transparency = False
         self._is_run = True  # only IDAT chunks since the first
         self._space = ColorSpace()

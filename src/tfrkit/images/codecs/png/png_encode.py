@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit._core import encode_png_rows
+from tfrkit.images.codecs.image_format import PNG_MAGIC
 
 _fast: Any
 try:
@@ -19,7 +20,6 @@ except ImportError:  # no wheel for this platform: the standard library is slowe
 
 __all__ = ["encode_png_file"]
 
-_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _COLORS: Final = {1: 0, 2: 4, 3: 2, 4: 6}
 _DEFAULT_LEVEL: Final = 7  # of zlib-ng: files are as large as libpng's by default, in a third of the time
 _MOST_MEMORY: Final = 9
@@ -42,7 +42,7 @@ def encode_png_file(image: npt.NDArray[Any], compression: int) -> bytes:
     packed: bytes = engine.compress(rows) + engine.flush()
     header = struct.pack(">IIBBBBB", width, height, 8 * samples.itemsize, _COLORS[channels], 0, 0, 0)
     pixels = [_chunk(b"IDAT", packed[at : at + _MAX_CHUNK]) for at in range(0, len(packed), _MAX_CHUNK)]
-    return b"".join((_SIGNATURE, _chunk(b"IHDR", header), *pixels, _chunk(b"IEND", b"")))
+    return b"".join((PNG_MAGIC, _chunk(b"IHDR", header), *pixels, _chunk(b"IEND", b"")))
 
 
 def _chunk(name: bytes, body: bytes) -> bytes:
