@@ -6,7 +6,6 @@ Arrays are cast like arrays; numbers and lists must be of the type already: 1.5 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,11 +14,11 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.dtypes import op_name, type_name
 from tfrkit.model.shapes import show_dims
+from tfrkit.values.literal import of_literal
 
 __all__ = ["convert_default"]
 
-_NUMPY: Final = {"int64": np.int64, "float32": np.float32}
-_ACCEPTED: Final = {"int64": {"int"}, "float32": {"int", "float"}, "string": {"str"}}
+_DTYPES: Final = {"int64": np.dtype(np.int64), "float32": np.dtype(np.float32), "string": np.dtype(object)}
 
 
 def convert_default(
@@ -64,7 +63,7 @@ def _of_tensor(value: Any, name: str, shape: tuple[int, ...] | None, index: int)
     if given != name:
         raise InvalidArgumentError(
             f"Value for attr 'Tdense' of {op_name(given)} is not in the list of allowed values: float, int64, string"
-            if given not in _ACCEPTED
+            if given not in _DTYPES
             else f"expected a default of type {op_name(name)} but got a tensor of {op_name(given)}"
         )
     array = np.asarray(value.numpy())
@@ -88,53 +87,9 @@ def _of_array(value: Any, name: str) -> Any:
     if name == "string":
         return [item.encode() if isinstance(item, str) else item for item in array.ravel().tolist()]
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.ascontiguousarray(array.ravel().astype(_NUMPY[name]))
+        return np.ascontiguousarray(array.ravel().astype(_DTYPES[name]))
 
 
 def _of_python(value: Any, name: str) -> Any:
-    flat: list[Any] = []
-    kinds: set[str] = set()
-    _flatten(value, flat, kinds)
-    if len(kinds) > 1 and kinds != {"int", "float"}:
-        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    if not kinds <= _ACCEPTED[name]:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {op_name(name)}")
-    if name == "string":
-        return [item.encode() if isinstance(item, str) else item for item in flat]
-    if name == "int64" and any(not -(2**63) <= item < 2**63 for item in flat):
-        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-    with np.errstate(over="ignore"):
-        return np.array(flat, np.float64 if name == "float32" else np.int64).astype(_NUMPY[name])
-
-
-def _flatten(value: Any, flat: list[Any], kinds: set[str]) -> tuple[int, ...]:
-    """Append the leaves of nested sequences to `flat` and their kinds to `kinds`; give the shape."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        value = value.tolist()
-    kind = _kind(value)
-    if kind is not None:
-        flat.append(value)
-        kinds.add(kind)
-        return ()
-    if not isinstance(value, Sequence) or isinstance(value, (bytearray, memoryview)):
-        if isinstance(value, (bytearray, memoryview)):
-            kinds.add("buffer")
-            flat.append(value)
-            return ()
-        raise ValueError(
-            f"Attempt to convert a value ({value}) with an unsupported type ({type(value)}) to a Tensor."
-        )
-    shapes = [_flatten(item, flat, kinds) for item in value]
-    if len({len(shape) for shape in shapes}) > 1:
-        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    if len(set(shapes)) > 1:
-        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-    return (len(value), *(shapes[0] if shapes else ()))
-
-
-def _kind(value: Any) -> str | None:
-    if isinstance(value, int):
-        return "int"
-    if isinstance(value, float):
-        return "float"
-    return "str" if isinstance(value, (str, bytes)) else None
+    flat = of_literal(value, _DTYPES[name]).ravel()
+    return flat.tolist() if name == "string" else flat

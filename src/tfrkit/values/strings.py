@@ -5,7 +5,6 @@ What TensorFlow makes a tensor of strings of, and our own columns and blocks; th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.values.to_array import all_are, leaves_of
 
 __all__ = ["as_bytes", "as_strings"]
 
@@ -43,11 +43,14 @@ def as_strings(value: Any) -> BytesColumn:
     if isinstance(value, Block):
         return BytesColumn.from_list(value.to_list())
     if isinstance(value, (list, tuple)):
-        try:
-            items, shape = _flatten(value)
-        except TypeError:
-            raise TypeError(f"Cannot convert {value!r:.100} to EagerTensor of dtype string") from None
-        return BytesColumn.from_list(items).reshape(shape)
+        if all_are(list(value), *_STRINGS):  # buffers are not taken apart
+            return BytesColumn.from_list(list(value))
+        shape, leaves = leaves_of(value)
+        if all_are(leaves, *_STRINGS):
+            return BytesColumn.from_list(leaves).reshape(shape)
+        if isinstance(leaves[0], _STRINGS):
+            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+        raise TypeError(f"Cannot convert {value!r:.100} to EagerTensor of dtype string")
     if value is None:
         raise ValueError(
             f"Attempt to convert a value (None) with an unsupported type ({type(None)}) to a Tensor."
@@ -75,38 +78,3 @@ def as_bytes(value: Any, argument: str) -> bytes | memoryview:
         shape = ",".join(map(str, column.shape))
         raise InvalidArgumentError(f"Expected `{argument}` to be a scalar, got shape: [{shape}]")
     return bytes(column.reshape((1,))[0])
-
-
-def _flatten(rows: Sequence[Any]) -> tuple[list[Any], tuple[int, ...]]:
-    """Take nested lists apart into their strings and the shape; the first item of each level says what is expected."""
-    shape: list[int] = []
-    items: list[Any] = list(rows)
-    while True:
-        shape.append(len(items) if not shape else len(items) // max(1, _product(shape)))
-        if not items or isinstance(items[0], _STRINGS):
-            break
-        items = _open_up(items)
-    if not all(isinstance(item, _STRINGS) for item in items):
-        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    return items, tuple(shape)
-
-
-def _open_up(items: list[Any]) -> list[Any]:
-    opened: list[Any] = []
-    size = None
-    for part in items:
-        item = part.to_numpy() if isinstance(part, BytesColumn) else part
-        item = item.tolist() if isinstance(item, np.ndarray) and item.dtype.kind in "SUO" else item
-        if not isinstance(item, (list, tuple)):
-            if size is None:
-                raise TypeError(f"Cannot convert {item!r:.100} to EagerTensor of dtype string")
-            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-        if size is not None and len(item) != size:
-            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-        size = len(item)
-        opened += item
-    return opened
-
-
-def _product(sizes: Sequence[int]) -> int:
-    return int(np.prod(sizes, dtype=np.int64))
