@@ -7,6 +7,7 @@ Ragged. All arithmetic on borders is done in the type of the row splits, which m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
@@ -45,7 +46,7 @@ def partition_one(values: Any, feature: RaggedFeature, features: dict[str, Any])
             result = _uniform(result, partition.length, feature.validate)
         else:
             borders = features[partition.key].astype(feature.row_splits_dtype, copy=False)
-            result = _cut_one(result, partition, borders, feature.validate)
+            result = _CUTS[type(partition)](result, borders, feature.validate)
     return result
 
 
@@ -83,18 +84,6 @@ def partition_batch(
     return result
 
 
-def _cut_one(values: Any, partition: Any, borders: Splits, validate: bool) -> Ragged:
-    if isinstance(partition, RaggedFeature.RowSplits):
-        return _from_splits(values, borders, validate)
-    if isinstance(partition, RaggedFeature.RowLengths):
-        return _from_lengths(values, borders, validate)
-    if isinstance(partition, RaggedFeature.RowStarts):
-        return _from_starts(values, borders, validate)
-    if isinstance(partition, RaggedFeature.RowLimits):
-        return _from_limits(values, borders, validate)
-    return _from_row_ids(values, borders, validate)
-
-
 def _cut_batch(batch: Ragged, partition: Any, borders: Ragged, validate: bool) -> Ragged:
     dtype = batch.row_splits.dtype
     counts = np.diff(borders.row_splits).astype(dtype, copy=False)
@@ -109,16 +98,15 @@ def _cut_batch(batch: Ragged, partition: Any, borders: Ragged, validate: bool) -
     if len(shift) != len(flat) and not isinstance(partition, RaggedFeature.RowLengths):
         # One example has borders, and several have values; lengths alone say where rows end.
         raise InvalidArgumentError(f"Incompatible shapes: [{len(flat)}] vs. [{len(shift)}]")
-    if isinstance(partition, (RaggedFeature.RowSplits, RaggedFeature.RowLimits)):
-        return _sound(_from_limits(batch.values, flat + shift, validate), splits)
-    if isinstance(partition, RaggedFeature.RowStarts):
-        return _sound(_from_starts(batch.values, flat + shift, validate), splits)
     if isinstance(partition, RaggedFeature.RowLengths):
         return _sound(_from_lengths(batch.values, flat, validate), splits)
+    if not isinstance(partition, RaggedFeature.ValueRowIds):
+        cut = _from_starts if isinstance(partition, RaggedFeature.RowStarts) else _from_limits
+        return _sound(cut(batch.values, flat + shift, validate), splits)
     rows = _rows_by_ids(flat, borders.row_splits)
     first = _splits_of(rows)
-    cut = _from_row_ids(batch.values, flat + np.repeat(first[:-1], counts), validate)
-    return _from_lengths(cut, rows, validate)
+    inner = _from_row_ids(batch.values, flat + np.repeat(first[:-1], counts), validate)
+    return _from_lengths(inner, rows, validate)
 
 
 def _rows_by_ids(ids: Splits, splits: Splits) -> Splits:
@@ -239,6 +227,15 @@ def _from_row_ids(values: Any, ids: Splits, validate: bool) -> Ragged:
         )
     lengths = np.bincount(counted[counted < rows], minlength=rows).astype(ids.dtype)
     return cut_rows(values, _splits_of(lengths), validate)
+
+
+_CUTS: Final[dict[type[Any], Callable[[Any, Splits, bool], Ragged]]] = {
+    RaggedFeature.RowSplits: _from_splits,
+    RaggedFeature.RowLengths: _from_lengths,
+    RaggedFeature.RowStarts: _from_starts,
+    RaggedFeature.RowLimits: _from_limits,
+    RaggedFeature.ValueRowIds: _from_row_ids,
+}
 
 
 def _splits_of(lengths: Splits) -> Splits:

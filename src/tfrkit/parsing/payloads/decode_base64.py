@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.values.attributes import bool_attribute
 from tfrkit.values.strings import as_strings
 
 __all__ = ["decode_base64", "encode_base64"]
@@ -63,11 +64,10 @@ def encode_base64(
     >>> encode_base64(b"a"), encode_base64([b"a", b"ab"], pad=True).to_list()
     (b'YQ', [b'YQ==', b'YWI='])
     """
-    if pad is not None and not isinstance(pad, bool):
-        raise TypeError(f"Expected bool for argument 'pad' not {pad!r}.")
+    padded = bool_attribute(pad, "pad", False)
     column = as_strings(input)
     encoded = [base64.urlsafe_b64encode(data) for data in column.reshape((-1,)).to_list()]
-    if not pad:
+    if not padded:
         encoded = [text.rstrip(b"=") for text in encoded]
     return encoded[0] if column.shape == () else BytesColumn.from_list(encoded).reshape(column.shape)
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.optional import require
+from tfrkit.values.attributes import str_attribute
 from tfrkit.values.strings import as_strings
 
 _fast: Any
@@ -56,7 +57,7 @@ def decode_compressed(
     >>> decode_compressed(zlib.compress(b"abc"), "ZLIB")
     b'abc'
     """
-    kind = _kind(compression_type)
+    kind = str_attribute(compression_type, "compression_type", "")
     column = as_strings(bytes)
     if kind not in ("", "ZSTD", *_WINDOW_BITS):
         raise InvalidArgumentError(
@@ -68,14 +69,6 @@ def decode_compressed(
     elif kind:
         strings = [_inflate(data, kind) for data in strings]
     return strings[0] if column.shape == () else BytesColumn.from_list(strings).reshape(column.shape)
-
-
-def _kind(compression_type: Any) -> str:
-    if isinstance(compression_type, bytes):
-        return compression_type.decode("utf-8", "replace")
-    if compression_type is not None and not isinstance(compression_type, str):
-        raise TypeError(f"Expected string for argument 'compression_type' not {compression_type!r}.")
-    return compression_type or ""
 
 
 def _inflate(data: bytes, kind: str) -> bytes:

@@ -22,6 +22,7 @@ from tfrkit.model import messages
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import TensorType, tensor_type
 from tfrkit.model.wire import wire_varint
+from tfrkit.values.attributes import bool_attribute, str_attribute
 from tfrkit.values.strings import as_strings
 
 __all__ = ["DecodedProto", "decode_proto"]
@@ -102,12 +103,12 @@ def decode_proto(
     >>> found.sizes.tolist(), found.values[0].tolist()
     ([[2], [1]], [[1, 2], [3, 0]])
     """
-    _check_flag(sanitize)
-    text_type = _text(message_type, "message_type")
-    names = [_text(item, "field_names") for item in _listed(field_names, "field_names")]
+    rewrite = bool_attribute(sanitize, "sanitize", False)
+    text_type = str_attribute(message_type, "message_type", "")
+    names = [str_attribute(item, "field_names", "") for item in _listed(field_names, "field_names")]
     types = [tensor_type(item, "output_types") for item in _listed(output_types, "output_types")]
     source = _source(descriptor_source)
-    layout = "binary" if message_format is None else _text(message_format, "message_format")
+    layout = str_attribute(message_format, "message_format", "binary")
     column = as_strings(bytes)
     pool, message = _find_message(source, text_type)
     if len(names) != len(types):
@@ -118,7 +119,7 @@ def decode_proto(
     data = column.reshape((-1,)).to_list()
     if not data:
         raise InvalidArgumentError("Bufs argument must contain at least one value")
-    if sanitize or layout == "text":
+    if rewrite or layout == "text":
         data = [_rewritten(one, message, layout, index) for index, one in enumerate(data)]
     rows = _read(data, [_Field(one.number, one.type, _is_repeated(one)) for one in found])
     arrays = [
@@ -131,25 +132,9 @@ def decode_proto(
     return DecodedProto(np.ascontiguousarray(sizes.T).reshape(*column.shape, len(rows)), arrays)
 
 
-def _check_flag(sanitize: Any) -> None:
-    if sanitize is not None and not isinstance(sanitize, bool):
-        raise TypeError(f"Expected bool for argument 'sanitize' not {sanitize!r}.")
-
-
-def _text(value: Any, argument: str) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if not isinstance(value, str):
-        raise TypeError(f"Expected string for argument '{argument}' not {value!r}.")
-    return value
-
-
 def _source(value: Any) -> bytes:
-    if value is None:
-        return b"local://"
-    if isinstance(value, bytes):
-        return value
-    return _text(value, "descriptor_source").encode("utf-8", "surrogateescape")
+    text = str_attribute(value, "descriptor_source", "local://")
+    return text.encode("utf-8", "surrogateescape")  # bytes as they were
 
 
 def _listed(value: Any, argument: str) -> Sequence[Any]:

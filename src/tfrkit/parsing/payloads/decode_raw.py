@@ -14,6 +14,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import TensorType, tensor_type
+from tfrkit.values.attributes import bool_attribute
 from tfrkit.values.strings import as_strings
 
 __all__ = ["decode_raw"]
@@ -59,9 +60,7 @@ def decode_raw(
     [258, 768]
     """
     wanted = tensor_type(out_type)
-    if little_endian is not None and not isinstance(little_endian, bool):
-        raise TypeError(f"Expected bool for argument 'little_endian' not {little_endian!r}.")
-    swap = little_endian is False
+    swap = not bool_attribute(little_endian, "little_endian", True)
     if fixed_length is None:
         shape, rows = _equal_rows(input_bytes, wanted)
     else:

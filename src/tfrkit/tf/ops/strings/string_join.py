@@ -17,6 +17,7 @@ from tfrkit.tf.ops.strings.string_values import (
     tensor_strings,
     with_flat,
 )
+from tfrkit.values.attributes import str_attribute
 from tfrkit.values.to_array import to_array
 
 __all__ = ["join", "reduce_join", "reduce_join_v1"]
@@ -121,11 +122,7 @@ def reduce_join_v1(
 
 
 def _separator(value: Any) -> bytes:
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, bytes):
-        return value
-    raise TypeError(f"Expected string for argument 'separator' not {value!r}.")
+    return str_attribute(value, "separator", "").encode("utf-8", "surrogateescape")
 
 
 def _join_ragged(parts: list[Any], separator: str) -> Ragged:

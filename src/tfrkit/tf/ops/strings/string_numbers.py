@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import as_dtype, dtype_name
+from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.tf.ops.strings.string_values import map_strings, with_flat
+from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
 __all__ = ["as_string", "parse_number", "parse_numbers", "to_number", "to_number_v1"]
@@ -25,7 +26,6 @@ _HEX: Final = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+
 _SPECIAL: Final = re.compile(rb"([+-]?)(inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE)
 _INTEGER: Final = re.compile(rb"[+-]?\d+")
 _ALLOWED: Final = ("float", "double", "int32", "int64", "uint32", "uint64")
-_OP_NAMES: Final = {"float32": "float", "float64": "double", "float16": "half"}
 _TIE: Final = np.uint64(1) << np.uint64(28)  # half of a float32's last place in a float64's bits
 _BELOW: Final = np.uint64((1 << 29) - 1)
 
@@ -44,7 +44,7 @@ def to_number(input: Any, out_type: Any = "float32") -> Any:  # noqa: A002
     ([1.5, -2.0], np.int64(7))
     """
     dtype = as_dtype(out_type)
-    name = _OP_NAMES.get(dtype.name, dtype_name(dtype))
+    name = kernel_name(dtype)
     if name not in _ALLOWED:
         raise InvalidArgumentError(
             f"Value for attr 'out_type' of {name} is not in the list of allowed values: {', '.join(_ALLOWED)}"
@@ -189,7 +189,7 @@ def as_string(
 
 
 def _check_format(dtype: np.dtype[Any], precision: int, scientific: bool, shortest: bool, fill: str) -> None:
-    name = _OP_NAMES.get(dtype.name, dtype_name(dtype))
+    name = kernel_name(dtype)
     if dtype.kind not in "fcO" and dtype.name != "bfloat16":
         if scientific or shortest:
             raise InvalidArgumentError(f"scientific and shortest format not supported for datatype {name}")

@@ -14,6 +14,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.model.ragged import Ragged
+from tfrkit.values.attributes import str_attribute
 from tfrkit.values.operands import kernel_name
 from tfrkit.values.strings import as_strings
 from tfrkit.values.to_array import to_array
@@ -123,13 +124,10 @@ def check_choice(argument: str, value: Any, allowed: tuple[str, ...]) -> str:
         TypeError: it is no string.
         InvalidArgumentError: it is another one.
     """
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    if not isinstance(value, str):
-        raise TypeError(f"Expected string for argument '{argument}' not {value!r}.")
-    if value not in allowed:
+    text = str_attribute(value, argument, "")
+    if text not in allowed:
         choices = ", ".join(f'"{choice}"' for choice in allowed)
         raise InvalidArgumentError(
-            f"Value for attr '{argument}' of \"{value}\" is not in the list of allowed values: {choices}"
+            f"Value for attr '{argument}' of \"{text}\" is not in the list of allowed values: {choices}"
         )
-    return value
+    return text

@@ -5,6 +5,7 @@ Strings are bytes. What counts characters takes them as UTF-8; white space is AS
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from tfrkit.tf.ops.strings.string_values import (
     strings_of,
     with_flat,
 )
+from tfrkit.values.attributes import str_attribute
 from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
@@ -41,11 +43,7 @@ def lower(input: Any, encoding: str = "") -> Any:  # noqa: A002
     >>> lower("ÄB"), lower("ÄB", encoding="utf-8").decode()
     (b'\xc3\x84b', 'äb')
     """
-    if _is_unicode(encoding):
-        return map_strings(
-            input, lambda texts: [_text(text).lower().encode() for text in texts], op="StringLower"
-        )
-    return map_strings(input, lambda texts: [text.lower() for text in texts], op="StringLower")
+    return _cased(input, encoding, "StringLower", bytes.lower, str.lower)
 
 
 def upper(input: Any, encoding: str = "") -> Any:  # noqa: A002
@@ -54,11 +52,7 @@ def upper(input: Any, encoding: str = "") -> Any:  # noqa: A002
     >>> upper("straße", encoding="utf-8")
     b'STRASSE'
     """
-    if _is_unicode(encoding):
-        return map_strings(
-            input, lambda texts: [_text(text).upper().encode() for text in texts], op="StringUpper"
-        )
-    return map_strings(input, lambda texts: [text.upper() for text in texts], op="StringUpper")
+    return _cased(input, encoding, "StringUpper", bytes.upper, str.upper)
 
 
 def strip(input: Any) -> Any:  # noqa: A002
@@ -170,17 +164,21 @@ def nest(values: Any, row_splits: npt.NDArray[Any], shape: tuple[int, ...]) -> R
     return made
 
 
-def _is_unicode(encoding: Any) -> bool:
-    name = encoding.decode() if isinstance(encoding, bytes) else encoding
-    if not isinstance(name, str):
-        raise TypeError(f"Expected string for argument 'encoding' not {encoding!r}.")
+def _cased(
+    value: Any, encoding: Any, op: str, ascii_case: Callable[[bytes], bytes], case: Callable[[str], str]
+) -> Any:
+    name = str_attribute(encoding, "encoding", "")
     if name not in ("", "utf-8"):
         raise InvalidArgumentError(f"only utf-8 or '' (no encoding) is supported, received {name}")
-    return bool(name)
+    if not name:
+        return map_strings(value, lambda texts: map(ascii_case, texts), op=op)
 
+    def change(text: bytes) -> bytes:
+        return case(
+            text.partition(b"\0")[0].decode("utf-8", "replace")
+        ).encode()  # TensorFlow stops at a zero byte
 
-def _text(data: bytes) -> str:
-    return data.partition(b"\0")[0].decode("utf-8", "replace")  # TensorFlow stops at a zero byte
+    return map_strings(value, lambda texts: map(change, texts), op=op)
 
 
 def _flat(value: Any) -> Any:
