@@ -36,7 +36,7 @@ NAMES: Final[dict[str, Entry]] = {
         for word in ("shapes", "type", "integer", "proper_iterable")
     },
     **{
-        f"debugging.{name} compat.v1.{name}": Raw(f"tf.tensors.same_float:{name}")
+        f"debugging.{name} compat.v1.{name}": Raw(f"tf.tensors.conversion:{name}")
         for name in ("assert_same_float_dtype", "is_numeric_tensor")
     },
     "debugging.assert_all_finite": f"{_VALUES}:assert_all_finite",

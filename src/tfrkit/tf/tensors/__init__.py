@@ -1,1 +1,1 @@
-"""Tensors, ragged and sparse tensors, their types, shapes and specs, and structures of them."""
+"""Tensors, ragged and sparse tensors, their types, shapes and specs, and tf.nest. Operations are in `tf/ops`."""

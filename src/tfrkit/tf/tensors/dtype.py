@@ -1,4 +1,4 @@
-"""DType: TensorFlow's types of elements, as objects."""
+"""DType: TensorFlow's element types, as objects."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class DType:
     _type: TensorType
 
     def __new__(cls, type_enum: Any) -> DType:  # noqa: PYI034
-        """Give the type of a number, as in the field `dtype` of a TensorProto."""
+        """Return the type with a number, as in the field `dtype` of a TensorProto."""
         return as_dtype(type_enum)
 
     @classmethod
     def of(cls, found: TensorType) -> DType:
-        """Make the one object of a type."""
+        """Make the only object of a type."""
         made = object.__new__(cls)
         made._type = found
         return made
@@ -53,7 +53,7 @@ class DType:
         """Numpy's scalar class; object for strings.
 
         Raises:
-            KeyError: numpy has none.
+            KeyError: numpy has no such class.
         """
         if not self.is_numpy_compatible:
             raise KeyError(self._type.number)
@@ -195,13 +195,13 @@ _OF_NUMPY: Final[dict[np.dtype[Any], DType]] = {}
 
 
 def as_dtype(type_value: Any) -> DType:
-    """Find a type.
+    """Return a type.
 
     Args:
         type_value: a DType, a name, a number, numpy's dtype or scalar class, or one of float, bool and object.
 
     Raises:
-        TypeError: it is none of them; the text is TensorFlow's.
+        TypeError: it is not one of them; the text is TensorFlow's.
     """
     if isinstance(type_value, DType):
         return type_value
@@ -223,7 +223,7 @@ def as_dtype(type_value: Any) -> DType:
 
 
 def dtype_of_numpy(dtype: np.dtype[Any]) -> DType | None:
-    """Find the type of an array's elements; None if no tensor holds them."""
+    """Return the type of an array's elements; None if no tensor holds them."""
     found = _OF_NUMPY.get(dtype)
     if found is None:
         known = tensor_type_of(dtype)

@@ -1,4 +1,4 @@
-"""A user's function on the values of ragged and sparse tensors: ragged.map_flat_values, sparse.map_values."""
+"""A user's function applied to the values of ragged and sparse tensors: ragged.map_flat_values, sparse.map_values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["map_flat_values", "map_values"]
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function with the flat values of ragged arguments, and give the result their rows.
+    """Call a function with the flat values of ragged arguments, and put the result into their rows.
 
     Raises:
         InvalidArgumentError: the rows of arguments differ.
-        ValueError: the function gives another number of values.
+        ValueError: the function returns another number of values.
     """
     found = [value for value in (*args, *kwargs.values()) if isinstance(value, RaggedTensor)]
     if not found:

@@ -21,14 +21,14 @@ _DOT = _Dot()
 
 
 def is_nested(structure: Any) -> bool:
-    """Whether a value has parts."""
+    """Return whether a value has parts."""
     if isinstance(structure, Sequence):
         return not isinstance(structure, (str, bytes, bytearray))
     return inner.is_nested(structure)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # noqa: ARG001
-    """The leaves of a structure; dicts by their sorted keys.
+    """Return the leaves of a structure; those of dicts by sorted key.
 
     >>> flatten([1, (2, {"b": 3, "a": 4})])
     [1, 2, 4, 3]
@@ -39,15 +39,15 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # no
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """A structure with every leaf replaced by what a function makes of it, and of the leaves in its place in others.
+    """Apply a function to the leaves of one or more structures, and return a structure of the results.
 
     Args:
-        func: of as many leaves as there are structures.
-        structure: one or more, alike.
+        func: takes a leaf of each structure.
+        structure: one or more structures with the same parts.
         kwargs: `check_types`: whether lists and tuples differ (True); `expand_composites`, which changes nothing.
 
     Raises:
-        TypeError, ValueError: the structures are not alike; the text is TensorFlow's.
+        TypeError, ValueError: the structures differ in their parts; the text is TensorFlow's.
 
     >>> map_structure(lambda x, y: x + y, [1, (2,)], [10, (20,)])
     [11, (22,)]
@@ -68,10 +68,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
-    """Put leaves into the places of a structure's.
+    """Return a structure with its leaves replaced by those of a sequence.
 
     Raises:
-        TypeError, ValueError: they are no sequence, or not as many; the text is TensorFlow's.
+        TypeError, ValueError: it is not a sequence, or has another length; the text is TensorFlow's.
 
     >>> pack_sequence_as({"b": 1, "a": [2]}, [7, 8])
     {'b': 8, 'a': [7]}
@@ -108,7 +108,7 @@ def assert_same_structure(
 
     Raises:
         ValueError: they do not have the same parts.
-        TypeError: the parts are in other types; the text is TensorFlow's.
+        TypeError: parts have other types; the text is TensorFlow's.
     """
     found = _difference(nest1, nest2, bool(check_types))
     if found is None:

@@ -1,4 +1,4 @@
-"""The operators that all kinds of tensors have: each names its operation, and how it is applied is the kind's."""
+"""The operators that all kinds of tensors have: each names its operation, and the kind of tensor applies it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Binary = Callable[[Any, Any], Any]
 
 
 class Operators:
-    """What `+` and most others do, by three steps that a kind of tensor has of its own."""
+    """`+` and most other operators, by four methods that each kind of tensor implements."""
 
     __slots__ = ()
 
     @abstractmethod
     def _with(self, function: Binary, other: Any, quick: Any = None) -> Any:
-        """Apply to it and another, which takes its type.
+        """Apply a function to this tensor and another operand, which takes its type.
 
         Args:
             function: of two values.
@@ -32,15 +32,15 @@ class Operators:
 
     @abstractmethod
     def _after(self, function: Binary, other: Any) -> Any:
-        """Apply to another, which takes its type, and it."""
+        """Apply a function to another operand, which takes the type of this tensor, and this tensor."""
 
     @abstractmethod
     def _alone(self, function: Callable[[Any], Any]) -> Any:
-        """Apply to it."""
+        """Apply a function to this tensor."""
 
     @abstractmethod
     def _bits(self, of_truths: Any, of_integers: Any) -> Any:
-        """Choose by its type."""
+        """Return the first for bools, the second for integers."""
 
     def __add__(self, other: Any) -> Any:
         return self._with(elementwise.add, other, np.add)

@@ -1,4 +1,4 @@
-"""The operators of a RaggedTensor: entry by entry, with ragged tensors of the same rows and what fits them."""
+"""The operators of a RaggedTensor: entry by entry, with ragged tensors of the same rows and what broadcasts to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["RaggedOperators"]
 
 
 class RaggedOperators(Operators):
-    """What `+` and all others do; a RaggedTensor is one.
+    """Base class of RaggedTensor: `+` and all other operators.
 
     Attributes:
         ragged: the values.
@@ -43,7 +43,7 @@ class RaggedOperators(Operators):
         raise TypeError("RaggedTensor may not be used as a boolean.")
 
     def _made(self, value: Any) -> Any:
-        """Wrap what an operation gave."""
+        """Wrap the result of an operation."""
         return type(self)(value)  # type: ignore[call-arg]
 
     def _bits(self, of_truths: Any, of_integers: Any) -> Any:

@@ -77,7 +77,7 @@ class RaggedTensor(RaggedOperators):
     __slots__ = ("__weakref__", "ragged", "uniform")
 
     def __init__(self, ragged: Ragged, uniform: tuple[int | None, ...] = ()) -> None:
-        """Use the class methods; this wraps values as they are."""
+        """Wrap values; programs use `from_row_splits` and the like."""
         self.ragged = ragged
         self.uniform = uniform
 
@@ -111,12 +111,12 @@ class RaggedTensor(RaggedOperators):
         return TensorShape(sizes)
 
     def get_shape(self) -> TensorShape:
-        """The shape."""
+        """Return the shape."""
         return self.shape
 
     @property
     def ragged_rank(self) -> int:
-        """How many dimensions are ragged."""
+        """Number of ragged dimensions."""
         return self.ragged.ragged_rank
 
     @property
@@ -146,85 +146,85 @@ class RaggedTensor(RaggedOperators):
         return None if length is None else Tensor(self.ragged.row_splits.dtype.type(length))
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """The lengths of rows of every ragged dimension, outermost first."""
+        """Return the row lengths of every ragged dimension, outermost first."""
         return tuple(Tensor(np.diff(splits)) for splits in self.ragged.nested_row_splits)
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """The numbers of rows of the values of every ragged dimension, outermost first."""
+        """Return the row numbers of the values of every ragged dimension, outermost first."""
         return tuple(Tensor(_row_numbers(splits)) for splits in self.ragged.nested_row_splits)
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """Number of entries of the rows of a dimension."""
+        """Return the number of entries of the rows of a dimension."""
         return self._part(ragged_shape.row_lengths(self.ragged, axis))
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Where rows begin in `values`."""
+        """Return where rows begin in `values`."""
         return Tensor(self.ragged.row_splits[:-1])
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Where rows end in `values`."""
+        """Return where rows end in `values`."""
         return Tensor(self.ragged.row_splits[1:])
 
     def value_rowids(self, name: str | None = None) -> Tensor:
-        """The number of its row for each of `values`."""
+        """Return the row number of each of `values`."""
         return Tensor(_row_numbers(self.ragged.row_splits))
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
-        """How many rows there are."""
+        """Return the number of rows."""
         dtype = self.ragged.row_splits.dtype if out_type is None else as_dtype(out_type)
         return Tensor(dtype.type(len(self.ragged)))
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
-        """The sizes of the array that holds all rows."""
+        """Return the sizes of the array that holds all rows."""
         return Tensor(ragged_shape.bounding_shape(self.ragged, _plain(axis), out_type))
 
     # --- in other forms
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
-        """Fill rows up to an array."""
+        """Pad rows to an array."""
         return Tensor(ragged_shape.to_tensor(self.ragged, _plain(default_value), _plain(shape)))
 
     def to_sparse(self, name: str | None = None) -> SparseTensor:
-        """The entries with their coordinates."""
+        """Return the entries with their coordinates."""
         return SparseTensor.of(self.ragged.to_sparse())
 
     def to_list(self) -> list[Any]:
-        """All rows as nested lists."""
+        """Return all rows as nested lists."""
         return self.ragged.to_list()
 
     def numpy(self) -> Any:
-        """An array of arrays, or a plain one if all rows have one length."""
+        """Return an array of arrays, or a plain array if all rows have one length."""
         return _rows_of(self.ragged)
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows with other values."""
+        """Return the same rows with other values."""
         made = ragged_make.as_values(_plain(new_values))
         if len(made) != len(self.ragged.values):
             raise ValueError(f"Shapes ({len(self.ragged.values)},) and ({len(made)},) are incompatible")
         return RaggedTensor(Ragged.unchecked(made, self.ragged.row_splits), self.uniform[:1])
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows with other innermost values."""
+        """Return the same rows with other innermost values."""
         made = ragged_make.as_values(_plain(new_values))
         if len(made) != len(self.ragged.flat_values):
             raise ValueError(f"Shapes ({len(self.ragged.flat_values)},) and ({len(made)},) are incompatible")
         return RaggedTensor(with_flat(self.ragged, made), self.uniform)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
-        """The same with splits of another type, int32 or int64."""
+        """Return the same with splits of another type, int32 or int64."""
         wanted = as_dtype(dtype)
         if wanted not in (np.dtype(np.int32), np.dtype(np.int64)):
             raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")
         return RaggedTensor(_with_splits(self.ragged, wanted), self.uniform)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """Make one dimension of several."""
+        """Merge dimensions that follow each other."""
         return self._part(
             ragged_shape.merge_dims(self.ragged, outer_axis, inner_axis), whole=outer_axis == inner_axis
         )
 
     def consumers(self) -> list[Any]:
-        """Nobody: there is no graph."""
+        """Return an empty list: there is no graph."""
         return []
 
     @property

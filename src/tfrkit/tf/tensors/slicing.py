@@ -1,4 +1,4 @@
-"""What may stand in the brackets of `tensor[...]`, and what it means."""
+"""Indexing a Tensor: `tensor[...]` with TensorFlow's keys and errors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _INDEX_TYPES: Final = ("int16", "int32", "int64")
 
 
 def index_value(value: Any, key: Any) -> Any:
-    """Index a value.
+    """Return `value[key]` by TensorFlow's rules.
 
     Args:
-        value: of a tensor.
+        value: the value of a tensor.
         key: an integer, a slice, an ellipsis, None, a scalar tensor of integers, or a tuple or list of them; or a
-            tensor or array of truth values, which chooses.
+            tensor or array of bools, which is a mask.
 
     Raises:
         TypeError: it is something else; the text is TensorFlow's.

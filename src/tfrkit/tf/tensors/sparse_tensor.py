@@ -42,7 +42,7 @@ class SparseTensor:
         """Put values at indices of an array of a shape.
 
         Raises:
-            ValueError: the three do not fit together; the texts are TensorFlow's.
+            ValueError: the arguments do not fit together; the texts are TensorFlow's.
         """
         places = convert(_plain(indices), _INT64)
         sizes = convert(_plain(dense_shape), _INT64)
@@ -72,7 +72,7 @@ class SparseTensor:
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """Make one of a SparseTensorValue, or give a SparseTensor as it is."""
+        """Make a SparseTensor from a SparseTensorValue; return a SparseTensor as it is."""
         if isinstance(sparse_tensor_value, SparseTensor):
             return sparse_tensor_value
         if not (isinstance(sparse_tensor_value, tuple) and hasattr(sparse_tensor_value, "dense_shape")):
@@ -102,14 +102,14 @@ class SparseTensor:
         return TensorShape(self.sparse.shape)
 
     def get_shape(self) -> TensorShape:
-        """The shape."""
+        """Return the shape."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
         """Check the shape.
 
         Raises:
-            ValueError: it is another one.
+            ValueError: it differs.
         """
         self.shape.merge_with(shape)
 
@@ -119,25 +119,25 @@ class SparseTensor:
         return dtype_of_numpy(self.sparse.dtype)
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """The same places with other values."""
+        """Return a SparseTensor with other values at the same places."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
     def consumers(self) -> list[Any]:
-        """Nobody: there is no graph."""
+        """Return an empty list: there is no graph."""
         return []
 
     @property
     def op(self) -> NoReturn:
-        """There is none."""
+        """Undefined: there is no graph."""
         raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
 
     @property
     def graph(self) -> NoReturn:
-        """There is none."""
+        """Undefined: there is no graph."""
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
-        """There is no graph: use the values."""
+        """Undefined: there is no graph; use the values."""
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
 
     @property

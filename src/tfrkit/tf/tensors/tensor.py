@@ -1,7 +1,7 @@
 """Tensor: a value of a pipeline under TensorFlow's interface.
 
-Operators are the operations of `ops`, with TensorFlow's rules: no types are mixed, a Python number or a numpy array
-takes the type of the tensor beside it. Nothing here computes by itself, and wrapping costs no copy.
+Operators are the operations of `tf/ops`, with TensorFlow's rules: types are not mixed, and a Python number or numpy
+array takes the type of the tensor. Nothing here computes by itself, and wrapping costs no copy.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ class Tensor(Operators):
     __array_priority__ = 100  # so that numpy leaves `array + tensor` to the tensor
 
     def __init__(self, value: Any) -> None:
-        """Use `tf.constant`; this wraps a value as it is."""
+        """Wrap a value; programs use `tf.constant`."""
         self.value = value
 
     def numpy(self) -> Any:
-        """The value as numpy knows it: an array, which is a copy, a numpy scalar, or bytes."""
+        """Return the value as numpy has it: a copy of the array, a numpy scalar, or bytes."""
         value = self.value
         if type(value) is np.ndarray:
             return value.copy()
@@ -89,7 +89,7 @@ class Tensor(Operators):
 
     @property
     def dtype(self) -> DType:
-        """The type of its elements."""
+        """The type of the elements."""
         if type(self.value) is bytes:
             return _STRING
         found = dtype_of_numpy(self.value.dtype)
@@ -98,28 +98,28 @@ class Tensor(Operators):
 
     @property
     def shape(self) -> TensorShape:
-        """Its sizes."""
+        """The sizes."""
         return TensorShape.of(() if type(self.value) is bytes else self.value.shape)
 
     @property
     def ndim(self) -> int:
-        """Number of its dimensions."""
+        """Number of dimensions."""
         return 0 if type(self.value) is bytes else len(self.value.shape)
 
     @property
     def device(self) -> str:
-        """Where it lies: always in the memory of this process."""
+        """Where the value is: always in the memory of this process."""
         return _DEVICE
 
     def get_shape(self) -> TensorShape:
-        """Its sizes."""
+        """Return the shape."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Check its sizes.
+        """Check the shape.
 
         Raises:
-            ValueError: it has others.
+            ValueError: it differs.
         """
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
@@ -129,15 +129,15 @@ class Tensor(Operators):
             note_shape(self.value, as_shape(shape).as_list())
 
     def ref(self) -> Reference:
-        """What can be the key of a dict in its place."""
+        """Return a hashable reference, to be the key of a dict."""
         return Reference(self)
 
     def cpu(self) -> Tensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
-        """Not there, as in TensorFlow's eager mode."""
+        """Refuse, as TensorFlow does in eager mode."""
         raise NotImplementedError(
             "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
         )
@@ -269,7 +269,7 @@ class Tensor(Operators):
             return self._with_other(function, other)
         dtype = getattr(value, "dtype", None)
         if quick is not None and dtype is getattr(operand, "dtype", None) and _is_integer(dtype):
-            with contextlib.suppress(ValueError):  # shapes that do not fit, which is told below
+            with contextlib.suppress(ValueError):  # shapes that do not fit, which is reported below
                 return Tensor(quick(value, operand))
         return Tensor(function(value, operand))
 

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Dimension:
-    """One size, which may be unknown; what TensorFlow 1 gave for the sizes of a shape.
+    """One size, which may be unknown: TensorFlow 1's type of the sizes of a shape.
 
     Attributes:
         value: an int or None.
@@ -76,12 +76,12 @@ class Dimension:
 
 
 class TensorShape:
-    """Sizes, None for one that is not known; or, made of None, a shape of which not even the rank is known.
+    """Sizes, None for an unknown one; `TensorShape(None)` has an unknown rank.
 
     Attributes:
         known: the sizes as a tuple.
 
-    It equals tuples and lists, and can be indexed, iterated over and joined as they can.
+    It equals tuples and lists of the same sizes, and can be indexed, iterated over and joined like them.
 
     >>> TensorShape([2, None]), str(TensorShape([2, None])), TensorShape([2, 3]) == (2, 3)
     (TensorShape([2, None]), '(2, None)', True)
@@ -96,25 +96,25 @@ class TensorShape:
 
     @classmethod
     def of(cls, dims: Dims | None) -> TensorShape:
-        """Wrap sizes that are right."""
+        """Wrap sizes that are known to be valid."""
         made = cls.__new__(cls)
         made.known = dims
         return made
 
     @property
     def rank(self) -> int | None:
-        """Number of sizes, None if that is not known."""
+        """Number of sizes, None if unknown."""
         return None if self.known is None else len(self.known)
 
     ndims = rank
 
     @property
     def dims(self) -> list[Dimension] | None:
-        """The sizes as TensorFlow 1 knows them."""
+        """The sizes as TensorFlow 1's Dimensions."""
         return None if self.known is None else [Dimension(size) for size in self.known]
 
     def as_list(self) -> list[int | None]:
-        """The sizes.
+        """Return the sizes as a list.
 
         Raises:
             ValueError: the rank is not known.
@@ -124,27 +124,27 @@ class TensorShape:
         return list(self.known)
 
     def num_elements(self) -> int | None:
-        """The product of all sizes, None if one is not known."""
+        """Return the product of all sizes, None if one is unknown."""
         if self.known is None or None in self.known:
             return None
         return math.prod(size for size in self.known if size is not None)
 
     def is_fully_defined(self) -> bool:
-        """Whether all sizes are known."""
+        """Return whether all sizes are known."""
         return self.known is not None and None not in self.known
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a tensor can have both shapes."""
+        """Return whether a tensor can have both shapes."""
         return compatible_shapes(self.known, as_shape(other).known)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every tensor of this shape has the other."""
+        """Return whether every tensor of this shape also has the other."""
         if not isinstance(other, TensorShape):
             return False
         return other.known is None or common_shape(self.known, other.known) == other.known
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorShape | None:
-        """The most exact shape that this and all others have."""
+        """Return the most specific shape that includes this and all others."""
         found = self
         for other in others:
             if not isinstance(other, TensorShape):
@@ -153,11 +153,11 @@ class TensorShape:
         return found
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The most exact shape that both have."""
+        """Return the most specific shape that includes both."""
         return TensorShape.of(common_shape(self.known, as_shape(other).known))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What is known of either.
+        """Return a shape with what is known of either.
 
         Raises:
             ValueError: they contradict each other.
@@ -171,17 +171,17 @@ class TensorShape:
         return TensorShape.of(tuple(two if one is None else one for one, two in pairs))
 
     def concatenate(self, other: Any) -> TensorShape:
-        """These sizes, then the others."""
+        """Return these sizes followed by the others."""
         theirs = as_shape(other)
         if self.known is None or theirs.known is None:
             return TensorShape.of(None)
         return TensorShape.of(self.known + theirs.known)
 
     def with_rank(self, rank: int) -> TensorShape:
-        """The same with a rank that may not have been known.
+        """Return a shape of this rank.
 
         Raises:
-            ValueError: it has another.
+            ValueError: the rank is known and differs.
         """
         if self.known is None:
             return TensorShape.of((None,) * rank)
@@ -189,7 +189,7 @@ class TensorShape:
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """Itself.
+        """Return the shape itself.
 
         Raises:
             ValueError: the rank is smaller.
@@ -199,7 +199,7 @@ class TensorShape:
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """Itself.
+        """Return the shape itself.
 
         Raises:
             ValueError: the rank is larger.
@@ -280,23 +280,23 @@ class TensorShape:
 
 
 def as_shape(shape: Any) -> TensorShape:
-    """A TensorShape of whatever says one."""
+    """Return a TensorShape of anything that describes one."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
 
 def dimension_value(dimension: Any) -> int | None:
-    """The value of a size, whether it is an int or a Dimension."""
+    """Return the value of a size, an int or a Dimension."""
     found: int | None = dimension.value if isinstance(dimension, Dimension) else dimension
     return found
 
 
 def dimension_at_index(shape: Any, index: int) -> Dimension:
-    """One size of a shape, as a Dimension."""
+    """Return one size of a shape, as a Dimension."""
     return Dimension(as_shape(shape)[index])
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape that two shapes have when they are broadcast.
+    """Return the shape that two shapes broadcast to.
 
     Raises:
         ValueError: they do not fit.

@@ -1,6 +1,6 @@
-"""TensorSpec and its kin under TensorFlow's interface: types are DTypes, shapes are TensorShapes.
+"""TensorSpec and the other TypeSpecs under TensorFlow's interface: types are DTypes, shapes are TensorShapes.
 
-They hold the specs that pipelines work with, see `model.element_spec`; `plain` and `public` lead from one to the other.
+They wrap the specs that pipelines work with, see `model.element_spec`; `plain` and `public` convert between the two.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TypeSpec:
     """What is known of a value: its kind, shape and type.
 
     Attributes:
-        plain: the same as pipelines know it.
+        plain: the spec that pipelines work with.
     """
 
     __slots__ = ("__weakref__", "plain")
@@ -60,7 +60,7 @@ class TypeSpec:
         return as_dtype(self.plain.dtype)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value has this type and shape, or a value of another spec could."""
+        """Return whether a value has this type and shape, or a value of another spec could."""
         if isinstance(spec_or_value, TypeSpec):
             return self.plain.is_compatible_with(spec_or_value.plain)
         try:
@@ -69,19 +69,19 @@ class TypeSpec:
             return False
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every value of this spec is one of another."""
+        """Return whether every value of this spec is also one of another."""
         return isinstance(other, TypeSpec) and self.plain.is_subtype_of(other.plain)
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Self | None:
-        """The most exact spec of which the values of this and all others are; None if there is none."""
+        """Return the most specific spec that includes this and all others, or None."""
         found = self.plain.most_specific_common_supertype([plain(other) for other in others])
         return None if found is None else type(self).of(found)
 
     def most_specific_compatible_type(self, other: Any) -> Self:
-        """As `most_specific_common_supertype` for one other.
+        """Return the most specific spec that includes this and another.
 
         Raises:
-            ValueError: there is none.
+            ValueError: no spec does.
         """
         return type(self).of(self.plain.most_specific_compatible_type(plain(other)))
 
@@ -115,15 +115,15 @@ class TensorSpec(TypeSpec):
 
     @property
     def name(self) -> str | None:
-        """Whatever the user said."""
+        """The user's name for it."""
         return self.plain.name
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """The spec of a Tensor.
+        """Return the spec of a Tensor.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not a Tensor.
         """
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
@@ -131,7 +131,7 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """A copy, with another name if one is given."""
+        """Return a copy, with another name if there is one."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
 
@@ -160,7 +160,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def ragged_rank(self) -> int:
-        """How many dimensions have rows of different lengths."""
+        """Number of ragged dimensions."""
         return self.plain.ragged_rank
 
     @property
@@ -170,12 +170,12 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def flat_values_spec(self) -> None:
-        """Nothing: the values are a Tensor of this type."""
+        """None: the values are a Tensor of this type."""
         return
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
-        """The spec of a RaggedTensor."""
+        """Return the spec of a RaggedTensor."""
         found = type_spec_from_value(value)
         assert isinstance(found, RaggedTensorSpec)
         return found
@@ -198,7 +198,7 @@ class SparseTensorSpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
-        """The spec of a SparseTensor."""
+        """Return the spec of a SparseTensor."""
         found = type_spec_from_value(value)
         assert isinstance(found, SparseTensorSpec)
         return found
@@ -224,21 +224,21 @@ _PUBLIC: dict[type, type[TypeSpec]] = {
 
 
 def public(spec: Any) -> Any:
-    """A spec of a pipeline under TensorFlow's interface; anything else as it is."""
+    """Wrap a spec of a pipeline; return anything else as it is."""
     kind = _PUBLIC.get(type(spec))
     return spec if kind is None else kind.of(spec)
 
 
 def plain(spec: Any) -> Any:
-    """A spec as pipelines know it; anything else as it is."""
+    """Unwrap a TypeSpec; return anything else as it is."""
     return spec.plain if isinstance(spec, TypeSpec) else spec
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec of a Tensor, RaggedTensor or SparseTensor, or of what can become a Tensor.
+    """Return the spec of a Tensor, RaggedTensor or SparseTensor, or of what can become a Tensor.
 
     Raises:
-        TypeError: it is nothing of that.
+        TypeError: it cannot.
     """
     try:
         found = model.spec_of_value(_value_of(value))

@@ -1,1 +1,1 @@
-"""What only TensorFlow 1 had: readers that take file names from queues, the queues, and its logger."""
+"""What only TensorFlow 1 had: the reader that takes file names from queues, the queues, its logger, old arguments."""

@@ -32,7 +32,7 @@ class RecordCursor:
         offset: of the next frame.
 
     Raises:
-        NotFoundError: there is no such file.
+        NotFoundError: the file does not exist.
     """
 
     __slots__ = ("_path", "_ready", "_stream", "offset")
@@ -94,7 +94,7 @@ class tf_record_iterator:  # noqa: N801 - TensorFlow's name
         options: TFRecordOptions, or a compression by name or number.
 
     Raises:
-        NotFoundError: there is no such file.
+        NotFoundError: the file does not exist.
     """
 
     def __init__(self, path: str | bytes, options: TFRecordOptions | str | int | None = None) -> None:

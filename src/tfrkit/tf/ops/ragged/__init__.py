@@ -1,1 +1,1 @@
-"""Operations on ragged values."""
+"""Operations on Ragged values, and which operations on arrays use them. Works without Tensors."""

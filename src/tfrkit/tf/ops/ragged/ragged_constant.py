@@ -77,7 +77,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _depths(items: Any) -> tuple[int | None, int]:
-    """Depth of the values (None if there is none), and the deepest nesting of lists.
+    """Depth of the values (None without values), and the deepest nesting of lists.
 
     Raises:
         ValueError: values stand at different depths.

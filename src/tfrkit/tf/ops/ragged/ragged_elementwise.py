@@ -1,4 +1,4 @@
-"""Functions entry by entry over Ragged values: all have the same rows, or one is broadcast to the rows of another."""
+"""Elementwise functions of Ragged values: all have the same rows, or one is broadcast to the rows of another."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["map_flat"]
 
 
 def map_flat(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Apply a function to the flat values of Ragged arguments, and give the result their rows.
+    """Apply a function to the flat values of Ragged arguments, and put the result into their rows.
 
     Args:
         function: works entry by entry.

@@ -1,4 +1,4 @@
-"""Parts of Ragged values by number, along any dimension, and entries chosen by a mask.
+"""Gathering parts of Ragged values by number, along any dimension, and choosing entries by a mask.
 
 As in TensorFlow, a number inside a row is counted from where the row begins, and may lead into the next one: only
 numbers beyond all values are refused.

@@ -1,4 +1,4 @@
-"""Ragged values of several, or several times one: joined, stacked, repeated, reversed."""
+"""Joining, stacking, repeating and reversing Ragged values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def concat(values: Sequence[Any], axis: Any) -> Any:
     """Join values along a dimension; see `tf.concat`.
 
     Raises:
-        ValueError: the values differ in their number of dimensions, or there is no such one.
+        ValueError: the values differ in their number of dimensions, or have no such dimension.
         InvalidArgumentError: they differ in rows.
 
     >>> concat([Ragged.from_list([[1], [2]]), Ragged.from_list([[3, 4], []])], axis=1).to_list()

@@ -1,4 +1,4 @@
-"""Ragged values in other forms: with more or fewer dimensions, or padded to an array; and their sizes."""
+"""Reshaping Ragged values: more or fewer dimensions, padding to an array; and their sizes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operations on sparse values."""
+"""Operations on Sparse values. Works without Tensors."""

@@ -1,4 +1,4 @@
-"""Sparse values: to and from arrays, sorted, cut, joined, with other shapes. TensorFlow's `tf.sparse`."""
+"""TensorFlow's `tf.sparse` on values: to and from arrays, sorting, slicing, joining, reshaping."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
 
 
 def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True) -> Any:
-    """Give all places of the array.
+    """Return the whole array.
 
     Args:
         sp_input: a Sparse.
         default_value: the value of places without one; 0, False or "" if None.
-        validate_indices: check that the coordinates are in order, and none comes twice.
+        validate_indices: check that the coordinates are in order, without duplicates.
 
     Raises:
-        TypeError: it is no Sparse, or the default is of another type.
+        TypeError: it is not a Sparse, or the default is of another type.
         InvalidArgumentError: coordinates are wrong.
 
     >>> to_dense(Sparse([[0, 1]], np.array([5]), [2, 2]), -1).tolist()
@@ -50,7 +50,7 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
     array[...] = default
     values = sparse.values
     flat = values.to_numpy() if isinstance(values, BytesColumn) else values
-    array[tuple(places.T)] = flat  # of a place that comes twice, the last value stays
+    array[tuple(places.T)] = flat  # of duplicates, the last value stays
     return BytesColumn.from_list(array) if array.dtype == object else array
 
 
@@ -61,7 +61,7 @@ def sparse_to_dense(
     default_value: Any = 0,
     validate_indices: bool = True,
 ) -> Any:
-    """TensorFlow 1's sparse_to_dense: values at places of an array, one for all places or one for each.
+    """Put values at places of an array, one for all places or one for each: TensorFlow 1's sparse_to_dense.
 
     >>> sparse_to_dense([1], [3], 5).tolist()
     [0, 5, 0]
@@ -77,7 +77,7 @@ def sparse_to_dense(
 
 
 def from_dense(tensor: Any) -> Sparse:
-    """Take what is not 0, False or "" out of an array.
+    """Return the entries of an array that are not 0, False or "".
 
     >>> from_dense([[0, 5], [6, 0]])
     Sparse(dense_shape=(2, 2), dtype=int32, {(0, 1): 5, (1, 0): 6})
@@ -103,10 +103,10 @@ def reorder(sp_input: Any) -> Sparse:
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> Sparse:
-    """Give the array other sizes, by default the smallest that hold all values.
+    """Change the sizes of the array, by default to the smallest that hold all values.
 
     Raises:
-        ValueError: one is smaller than before, or there are more or fewer.
+        ValueError: a size is smaller than before, or the number of sizes differs.
 
     >>> reset_shape(Sparse([[0, 1]], np.array([5]), [9, 9])).shape
     (1, 2)
@@ -127,7 +127,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> Sparse:
 
 
 def slice_sparse(sp_input: Any, start: Any, size: Any) -> Sparse:
-    """Cut a part out, as large as there is of it.
+    """Return the part that starts at `start`, of at most `size`.
 
     >>> slice_sparse(Sparse([[0, 1], [2, 0]], np.array([5, 6]), [3, 2]), [2, 0], [5, 1]).to_dense().tolist()
     [[6]]
@@ -150,12 +150,12 @@ def concat(axis: Any, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = Fa
     Args:
         axis: the dimension.
         sp_inputs: Sparse values.
-        expand_nonconcat_dims: let the other dimensions be as large as the largest, instead of the same for all.
+        expand_nonconcat_dims: use the largest size of the other dimensions; otherwise they must be equal.
 
     Raises:
-        InvalidArgumentError: shapes differ, or there is no such dimension.
+        InvalidArgumentError: shapes differ, or the dimension does not exist.
 
-    >>> concat(1, [Sparse([[0]], np.array([5]), [1]).__class__([[0, 0]], np.array([5]), [1, 1])] * 2).shape
+    >>> concat(1, [Sparse([[0, 0]], np.array([5]), [1, 1])] * 2).shape
     (1, 2)
     """
     parts = [_sparse(part) for part in sp_inputs]
@@ -205,7 +205,7 @@ def retain(sp_input: Any, to_retain: Any) -> Sparse:
 
 
 def to_indicator(sp_input: Any, vocab_size: int) -> npt.NDArray[np.bool_]:
-    """Tell for each row which numbers it holds.
+    """Return for each row which numbers it holds, as bools.
 
     >>> to_indicator(Sparse([[0, 0], [1, 0]], np.array([2, 0]), [2, 1]), 3).tolist()
     [[False, False, True], [True, False, False]]
@@ -220,7 +220,7 @@ def to_indicator(sp_input: Any, vocab_size: int) -> npt.NDArray[np.bool_]:
 
 
 def reshape(sp_input: Any, shape: Any) -> Sparse:
-    """Give the array another shape of as many places; one size may be -1.
+    """Reshape the array; one size may be -1.
 
     >>> reshape(Sparse([[0, 1]], np.array([5]), [3, 2]), [2, -1]).shape
     (2, 3)
@@ -257,7 +257,7 @@ def reshape(sp_input: Any, shape: Any) -> Sparse:
 
 
 def split(sp_input: Any, num_split: Any, axis: Any) -> list[Sparse]:
-    """Cut along a dimension into parts that differ by at most one in size, larger ones first.
+    """Split along a dimension into parts that differ by at most one in size, larger ones first.
 
     >>> [part.shape for part in split(Sparse([[0]], np.array([5]), [3]), 2, 0)]
     [(2,), (1,)]
