@@ -15,8 +15,9 @@ import pytest
 import tfrkit as tfr
 from tests.data.support.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
-from tfrkit.data.engine.background import Ahead
-from tfrkit.data.engine.node import Inbox, NodeIterator
+from tfrkit.data.engine.background import BackgroundInput
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import NodeIterator
 
 RECORDS = [b"%d:" % number + bytes(number % 200) for number in range(2000)]
 NUMBER = tfr.TensorSpec([], "int64")
@@ -80,7 +81,7 @@ def take_some(dataset: tfr.Dataset, count: int) -> tfr.DatasetIterator:
 
 def left_over() -> list[object]:
     """Iterators that are still alive, whoever holds them."""
-    kinds = (NodeIterator, Inbox, Ahead)
+    kinds = (NodeIterator, Cursor, BackgroundInput)
     # By its type: `isinstance` asks some objects of other packages for their class, which warns.
     return [each for each in gc.get_objects() if issubclass(type(each), kinds)]
 

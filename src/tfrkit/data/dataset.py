@@ -36,9 +36,9 @@ from tfrkit.data.stages.concatenate import ConcatenateNode, check_concatenate
 from tfrkit.data.stages.filter import FilterNode
 from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.stages.interleave import InterleaveNode, resolve_cycle
-from tfrkit.data.stages.make_repeat import make_repeat_node
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.prefetch import PrefetchNode
+from tfrkit.data.stages.repeat import make_repeat_node
 from tfrkit.data.stages.shard import ShardNode
 from tfrkit.data.stages.take import SkipNode, TakeNode
 from tfrkit.data.stages.zip import make_zip_node

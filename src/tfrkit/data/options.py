@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Final
 
-from tfrkit.data.engine.node import Context, Node, NodeIterator
+from tfrkit.data.engine.node import Context, Node, NodeIterator, UnaryNode
 
 __all__ = ["Options", "OptionsNode"]
 
@@ -176,21 +176,22 @@ class Options:
         size = self.threads if self.threads is not None else self.threading.private_threadpool_size
         return int(size) if size else None
 
-    def fuses(self, name: str) -> bool:
-        """Whether two stages may be one, such as a map and a batch; what is said of this alone counts first."""
+    def turned_off(self) -> frozenset[str]:
+        """The optimizations of TensorFlow that are off; what is said of one alone counts before what is of all."""
         optimization = self.experimental_optimization
-        for wanted in (getattr(optimization, name), optimization.apply_default_optimizations):
-            if wanted is not None:
-                return bool(wanted)
-        return True
+        chosen = {name: getattr(optimization, name) for name in optimization.names}
+        by_default = chosen["apply_default_optimizations"] in (None, True)
+        return frozenset(name for name, on in chosen.items() if not (by_default if on is None else on))
 
 
 @dataclass(frozen=True, eq=False)
-class OptionsNode(Node):
+class OptionsNode(UnaryNode):
     """The input, with options for the pipeline that it is part of."""
 
-    input: Node
     options: Options
+
+    verb = ""  # how a pipeline runs is no part of what it is
+    selects = True
 
     @staticmethod
     def of(node: Node) -> Options:
@@ -200,23 +201,9 @@ class OptionsNode(Node):
             found = found.merge(OptionsNode.of(part))
         return found.merge(node.options) if isinstance(node, OptionsNode) else found
 
-    def signature(self) -> Node:
-        """What counts for the name of a pipeline: how it runs does not."""
-        return self.input
-
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """That of the input."""
         return self.input.begin(context, state)
-
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
 
     @property
     def label(self) -> str:
-        """As written."""
         return "with_options(...)"

@@ -131,7 +131,7 @@ class Generator(Stage):
     def __next__(self) -> Item:
         try:
             if self.values is None:
-                self.values = iter(self.node.function(*self.node.arguments))
+                self.values = iter(self.node.function(*self.node.args))
             value = next(self.values)
         except StopIteration:
             raise

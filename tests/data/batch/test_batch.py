@@ -8,7 +8,7 @@ from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
 from tfrkit import Block, Dataset, FixedLenFeature, make_example, parse_example
 from tfrkit.data.batch.batch import BatchNode
-from tfrkit.data.elements.chunk import Columns, Objects, Records
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.record_column import RecordColumn
@@ -16,8 +16,8 @@ from tfrkit.model.record_column import RecordColumn
 ERROR = ValueError("told")
 
 
-def numbers(*values: int) -> Columns:
-    return Columns(np.array(values), len(values))
+def numbers(*values: int) -> ColumnChunk:
+    return ColumnChunk(np.array(values), len(values))
 
 
 def batches(*parts: object, size: int = 2, drop: bool = False) -> list[object]:
@@ -49,7 +49,7 @@ def test_shapes_that_differ_are_an_error_of_their_batch_only():
 
 
 def test_a_failing_batch_does_not_swallow_an_error_that_follows_it():
-    uneven = Objects([np.zeros(1), np.zeros(2)])
+    uneven = ObjectChunk([np.zeros(1), np.zeros(2)])
     found = pull_all(BatchNode(RunsNode((uneven, ERROR, numbers(1, 2))), 2, False))
     assert isinstance(found[0], InvalidArgumentError)
     assert found[1] is ERROR
@@ -76,7 +76,7 @@ def test_several_batches_at_once_are_the_same(n):
 def test_a_batch_of_records_refers_to_their_blocks():
     example = [make_example({"x": i}).SerializeToString() for i in range(5)]
     block = Block.from_records(example)
-    batch = pull_all(BatchNode(RunsNode((Records([block]),)), 3, False))
+    batch = pull_all(BatchNode(RunsNode((RecordChunk([block]),)), 3, False))
     assert [len(part) for part in batch] == [3, 2]
     assert isinstance(batch[0], RecordColumn)
     assert np.shares_memory(batch[0].records.blocks[0].data, block.data)
@@ -129,4 +129,4 @@ def test_closing_closes_the_input():
     iterator = BatchNode(RunsNode((numbers(1),)), 2, False).begin(Context())
     iterator.close()
     iterator.close()
-    assert iterator._inbox.input.closed  # type: ignore[attr-defined]
+    assert iterator._cursor.input.closed  # type: ignore[attr-defined]

@@ -10,8 +10,8 @@ from tests.data.support.runs_node import RunsNode, pull_all
 from tfrkit import BytesColumn, Dataset, Ragged
 from tfrkit.data.batch.pad import pad_column, pad_values
 from tfrkit.data.batch.padded_batch import make_padded_batch_node
-from tfrkit.data.elements.chunk import Columns, Objects
-from tfrkit.data.elements.columns import Padded, Rows
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
+from tfrkit.data.elements.columns import Padded, RowList
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.element_spec import TensorSpec
 
@@ -35,15 +35,15 @@ def test_strings_are_padded_with_nothing_or_what_is_given():
 
 def test_rows_to_be_padded_by_another_default_take_the_argument():
     spec = TensorSpec([None], "int64")
-    chunk = Columns(Padded(RAGGED, 9), 4)
+    chunk = ColumnChunk(Padded(RAGGED, 9), 4)
     found = pull_all(make_padded_batch_node(RunsNode((chunk,), spec), 4, None, np.int64(-1), False))
     assert found[0].tolist() == [[1, 2, -1], [-1, -1, -1], [3, -1, -1], [4, 5, 6]]
 
 
 def test_rows_of_any_shape_as_decoding_gives_them():
-    rows = Rows([np.ones((1, 2)), np.ones((2, 1))])
+    rows = RowList([np.ones((1, 2)), np.ones((2, 1))])
     assert pad_column(rows, (None, 3), 0.5, 0).shape == (2, 2, 3)
-    strings = Rows([np.array([b"a"], object), np.array([b"b", b"c"], object)])
+    strings = RowList([np.array([b"a"], object), np.array([b"b", b"c"], object)])
     assert pad_column(strings, (None,), b"-", 0).to_list() == [[b"a", b"-"], [b"b", b"c"]]
 
 
@@ -81,7 +81,7 @@ def test_before_a_function_they_are_checked_at_once():
 
 
 def test_types_that_differ_are_refused():
-    chunk = Objects([np.zeros(1, np.int32), np.zeros(1, np.int64)])
+    chunk = ObjectChunk([np.zeros(1, np.int32), np.zeros(1, np.int64)])
     (error,) = pull_all(
         make_padded_batch_node(RunsNode((chunk,), TensorSpec([None], "int32")), 2, None, None, False)
     )

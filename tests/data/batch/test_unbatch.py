@@ -8,7 +8,7 @@ from tests.data.support.runs_node import RunsNode, pull_all
 from tfrkit import Block, Dataset, Ragged, Sparse
 from tfrkit.data.batch.batch import BatchNode
 from tfrkit.data.batch.unbatch import UnbatchNode
-from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 
 ERROR = ValueError("told")
@@ -29,11 +29,11 @@ def test_rows_of_all_kinds():
 
 
 def test_records_are_references_again():
-    records = Records([Block.from_records([b"a", b"b", b"c"])])
+    records = RecordChunk([Block.from_records([b"a", b"b", b"c"])])
     node = UnbatchNode(BatchNode(RunsNode((records,)), 2, False))
     run = node.begin(Context()).pull(10)
     assert run is not None
-    assert isinstance(run.chunk, Records)
+    assert isinstance(run.chunk, RecordChunk)
     assert pull_all(node) == [b"a", b"b", b"c"]
 
 
@@ -43,7 +43,7 @@ def test_elements_without_rows_are_passed_over():
 
 
 def test_errors_come_between_the_rows_of_elements():
-    node = UnbatchNode(RunsNode((Objects([np.arange(2)]), ERROR, Objects([np.arange(1)]), ERROR)))
+    node = UnbatchNode(RunsNode((ObjectChunk([np.arange(2)]), ERROR, ObjectChunk([np.arange(1)]), ERROR)))
     assert pull_all(node) == [0, 1, ERROR, 0, ERROR]
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.data.support.changes import arrays_of
 from tests.data.support.same import same
 from tfrkit import Block, BytesColumn, Ragged, Sparse
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records, concat, gather
-from tfrkit.data.elements.columns import Padded, Rows
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk, concat, gather
+from tfrkit.data.elements.columns import Padded, RowList
 from tfrkit.data.elements.origin import Origin
 
 RAGGED = Ragged.from_list([[1, 2], [], [3], [4, 5, 6], [7]])
@@ -20,10 +20,10 @@ def block(first: int, count: int, path: str) -> Block:
     return Block(made.data, made.offsets, made.lengths, path=path, first_record=first)
 
 
-def all_kinds(count: int) -> Columns:
+def all_kinds(count: int) -> ColumnChunk:
     ids = np.arange(count)
     ragged = Ragged.from_lengths(np.arange(ids.sum()), ids)
-    return Columns(
+    return ColumnChunk(
         {
             "z": ids,
             "matrix": np.arange(count * 6).reshape(count, 2, 3),
@@ -37,13 +37,13 @@ def all_kinds(count: int) -> Columns:
 
 
 CHUNKS = [
-    pytest.param(lambda: Records([block(0, 4, "a"), block(7, 6, "b")]), id="records"),
+    pytest.param(lambda: RecordChunk([block(0, 4, "a"), block(7, 6, "b")]), id="records"),
     pytest.param(
-        lambda: Records([block(0, 4, "a"), block(7, 6, "b")]).take(np.arange(10)[::-1]), id="chosen"
+        lambda: RecordChunk([block(0, 4, "a"), block(7, 6, "b")]).take(np.arange(10)[::-1]), id="chosen"
     ),
-    pytest.param(lambda: Records([block(0, 20, "a")], None, np.arange(10) * 2), id="one block"),
+    pytest.param(lambda: RecordChunk([block(0, 20, "a")], None, np.arange(10) * 2), id="one block"),
     pytest.param(lambda: all_kinds(10), id="columns"),
-    pytest.param(lambda: Objects([(np.int64(i), b"x") for i in range(10)]), id="objects"),
+    pytest.param(lambda: ObjectChunk([(np.int64(i), b"x") for i in range(10)]), id="objects"),
 ]
 
 
@@ -108,38 +108,40 @@ def test_a_batch_of_columns_is_the_columns_with_padding():
 
 
 def test_a_batch_of_objects_is_stacked():
-    batch = Objects([(np.int64(1), b"a"), (np.int64(2), b"bc")]).batch()
+    batch = ObjectChunk([(np.int64(1), b"a"), (np.int64(2), b"bc")]).batch()
     assert same(batch, (np.array([1, 2]), BytesColumn.from_list([b"a", b"bc"])))
 
 
 def test_columns_of_different_shapes_become_single_rows():
-    joined = concat([Columns(np.zeros((1, 2)), 1), Columns(np.zeros((1, 3)), 1)])
-    assert isinstance(joined.columns, Rows)
+    joined = concat([ColumnChunk(np.zeros((1, 2)), 1), ColumnChunk(np.zeros((1, 3)), 1)])
+    assert isinstance(joined.columns, RowList)
     assert [item.shape for item in joined.objects()] == [(2,), (3,)]
-    assert isinstance(concat([Columns((np.zeros(1),), 1), Columns({"a": np.zeros(1)}, 1)]), Objects)
+    assert isinstance(
+        concat([ColumnChunk((np.zeros(1),), 1), ColumnChunk({"a": np.zeros(1)}, 1)]), ObjectChunk
+    )
 
 
 def test_nothing_is_an_empty_list():
     assert concat([]).objects() == []
-    assert concat([Objects([]), Columns(np.zeros(0), 0)]).objects() == []
+    assert concat([ObjectChunk([]), ColumnChunk(np.zeros(0), 0)]).objects() == []
 
 
 def test_structures_without_columns_have_elements_too():
-    assert Columns({}, 2).objects() == [{}, {}]
-    assert Columns((), 3).slice(1, 3).objects() == [(), ()]
+    assert ColumnChunk({}, 2).objects() == [{}, {}]
+    assert ColumnChunk((), 3).slice(1, 3).objects() == [(), ()]
 
 
 def test_records_know_where_they_came_from():
-    origin = Records([block(0, 4, "a"), block(7, 6, "b")]).take(np.array([5, 0, 9])).slice(0, 2).origin
+    origin = RecordChunk([block(0, 4, "a"), block(7, 6, "b")]).take(np.array([5, 0, 9])).slice(0, 2).origin
     assert origin.paths == ("a", "b")
     assert (origin.files.tolist(), origin.records.tolist()) == ([1, 0], [8, 0])
-    numbered = Records([block(0, 4, "a").take([3, 1])]).origin
+    numbered = RecordChunk([block(0, 4, "a").take([3, 1])]).origin
     assert numbered.records.tolist() == [3, 1]
 
 
 @pytest.mark.parametrize(
     "make",
-    [lambda o: Columns(np.arange(3), 3, o), lambda o: Objects([1, 2, 3], o)],
+    [lambda o: ColumnChunk(np.arange(3), 3, o), lambda o: ObjectChunk([1, 2, 3], o)],
     ids=["columns", "objects"],
 )
 def test_origin_follows_its_elements(make):
@@ -150,14 +152,14 @@ def test_origin_follows_its_elements(make):
     chosen = gather([chunk, chunk], np.array([1, 0]), np.array([0, 2])).origin
     assert (chosen.files.tolist(), chosen.records.tolist()) == ([0, 1], [5, 7])
     assert concat([chunk, make(None)]).origin is None
-    mixed = concat([chunk, Records([block(3, 1, "c")])]).origin
+    mixed = concat([chunk, RecordChunk([block(3, 1, "c")])]).origin
     assert (mixed.paths, mixed.records.tolist()) == (("a", "b", "c"), [5, 6, 7, 3])
 
 
 def test_gather_names_a_block_once():
     one = block(0, 8, "a")
-    parts = [Records([one]).take(np.array([1, 2])), Records([one]).take(np.array([3]))]
-    assert len(Records.concat(parts).blocks) == 1
+    parts = [RecordChunk([one]).take(np.array([1, 2])), RecordChunk([one]).take(np.array([3]))]
+    assert len(RecordChunk.concat(parts).blocks) == 1
 
 
 @given(
@@ -165,7 +167,7 @@ def test_gather_names_a_block_once():
     rounds=st.lists(st.lists(st.integers(0, 100), max_size=6), max_size=3),
 )
 def test_any_choice_of_records_is_that_of_the_list(sizes, rounds):
-    records = Records([block(0, size, chr(97 + i)) for i, size in enumerate(sizes)])
+    records = RecordChunk([block(0, size, chr(97 + i)) for i, size in enumerate(sizes)])
     expected = records.objects()
     for chosen in rounds:
         rows = np.array([row % len(expected) for row in chosen] if expected else [], np.int64)

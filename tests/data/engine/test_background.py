@@ -1,4 +1,4 @@
-"""Ahead: what its threads do when something fails that is nobody's function, and when it is closed."""
+"""BackgroundInput: what its threads do when something fails that is nobody's function, and when it is closed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 from tests.data.support.outcomes import wait_for
 from tests.data.support.runs_node import RunsNode
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.elements.chunk import Objects
-from tfrkit.data.engine.background import Ahead
+from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.background import BackgroundInput
 from tfrkit.data.engine.node import Context
 from tfrkit.data.stages.map import MapNode
 
 
-class _Broken(Objects):
+class _Broken(ObjectChunk):
     """Elements that cannot be looked at."""
 
-    def slice(self, start: int, stop: int) -> Objects:
+    def slice(self, start: int, stop: int) -> ObjectChunk:
         return self
 
     def objects(self) -> list[Any]:
@@ -37,7 +37,7 @@ def test_a_thread_that_fails_does_not_let_the_consumer_wait_for_ever() -> None:
 
 
 def test_the_input_is_closed_after_a_failure() -> None:
-    ahead = Ahead(RunsNode((Objects([1]),)), Context())
+    ahead = BackgroundInput(RunsNode((ObjectChunk([1]),)), Context())
     door = threading.Event()
 
     def work(ticket: object) -> None:
@@ -46,7 +46,7 @@ def test_the_input_is_closed_after_a_failure() -> None:
 
     ahead.begin(work)
     ahead.close()
-    source: Any = ahead._inbox.input
+    source: Any = ahead._cursor.input
     assert not source.closed  # the thread might be using it
     door.set()
     assert wait_for(lambda: source.closed)
@@ -88,7 +88,7 @@ def test_closing_is_no_end(moment: int) -> None:
 
 
 def test_many_rings_wake_once() -> None:
-    ahead = Ahead(RunsNode(()), Context())
+    ahead = BackgroundInput(RunsNode(()), Context())
     looks: list[bool] = []
 
     def ready() -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tfrkit.data.engine.state import fingerprint
+from tfrkit.data.engine.fingerprint import fingerprint
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.node import Context
-from tfrkit.data.engine.read_ahead import ObjectsInbox, next_demand
+from tfrkit.data.engine.read_ahead import ObjectCursor, next_demand
 from tfrkit.data.sources.range import RangeNode
 
 
@@ -18,45 +18,45 @@ def _range(count):
     return tfr.Dataset.range(count).node
 
 
-def _inbox(node, state=None):
-    return ObjectsInbox(node, Context(), state)
+def _cursor(node, state=None):
+    return ObjectCursor(node, Context(), state)
 
 
 def test_demand_doubles_within_limits():
     demands = [1]
     while demands[-1] < 1024:
-        demands.append(next_demand(demands[-1], Objects([b"x"])))
+        demands.append(next_demand(demands[-1], ObjectChunk([b"x"])))
     assert demands == [2**power for power in range(11)]
-    assert next_demand(1024, Objects([b"x"])) == 1024
-    assert next_demand(512, Objects([bytes(2**18)] * 2)) == 4
-    assert next_demand(512, Objects([bytes(2**22)])) == 1
+    assert next_demand(1024, ObjectChunk([b"x"])) == 1024
+    assert next_demand(512, ObjectChunk([bytes(2**18)] * 2)) == 4
+    assert next_demand(512, ObjectChunk([bytes(2**22)])) == 1
 
 
 def test_few_elements_are_cut_from_runs_of_many():
     node = _range(100)
     assert isinstance(node, RangeNode)
-    inbox = _inbox(node)
+    cursor = _cursor(node)
     found = []
-    while (run := inbox.take(1)) is not None:
-        assert isinstance(run.chunk, Objects)
+    while (run := cursor.take(1)) is not None:
+        assert isinstance(run.chunk, ObjectChunk)
         found += run.chunk.objects()
     assert found == list(range(100))
     assert {type(value) for value in found} == {np.int64}
 
 
 def test_many_elements_come_as_they_are():
-    run = _inbox(_range(100)).take(50)
+    run = _cursor(_range(100)).take(50)
     assert run is not None
     assert len(run.chunk) == 50
-    assert not isinstance(run.chunk, Objects)
+    assert not isinstance(run.chunk, ObjectChunk)
 
 
 @pytest.mark.parametrize("used", [0, 1, 2, 3, 10, 39, 40])
 def test_a_state_goes_on_with_the_next_element(used):
-    inbox = _inbox(_range(40))
+    cursor = _cursor(_range(40))
     for _ in range(used):
-        inbox.take(1)
-    again = _inbox(_range(40), json.loads(json.dumps(inbox.save(), default=lambda value: value.to_json())))
+        cursor.take(1)
+    again = _cursor(_range(40), json.loads(json.dumps(cursor.save(), default=lambda value: value.to_json())))
     rest = []
     while (run := again.take(7)) is not None:
         rest += run.chunk.objects()

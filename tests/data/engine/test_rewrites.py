@@ -13,10 +13,10 @@ import tfrkit as tfr
 from tests.data.features.test_parse import shown
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
-from tfrkit.data.batch.background_batch import AheadBatchNode, _Batches
+from tfrkit.data.batch.background_batch import BackgroundBatchNode, _Batches
 from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.features.column_ops import DecodeRawOp
@@ -48,7 +48,9 @@ def sources(draw):
         kinds = draw(st.lists(st.sampled_from(["good"] * 6 + ["damaged", "odd", "long"]), max_size=9))
         records = [KINDS[kind] or GOOD[place] for place, kind in enumerate(kinds)]
         if records:
-            parts.append(draw(st.sampled_from([Records([Block.from_records(records)]), Objects(records)])))
+            parts.append(
+                draw(st.sampled_from([RecordChunk([Block.from_records(records)]), ObjectChunk(records)]))
+            )
         if draw(st.integers(0, 3)) == 0:
             parts.append(OSError(f"told {len(parts)}"))
     return RunsNode(tuple(parts))
@@ -121,7 +123,7 @@ def kinds_of(node):
 
 
 def source():
-    return Dataset(RunsNode((Records([Block.from_records(GOOD)]),)))
+    return Dataset(RunsNode((RecordChunk([Block.from_records(GOOD)]),)))
 
 
 @pytest.mark.parametrize(
@@ -138,12 +140,12 @@ def source():
 )
 def test_stages_round_a_batch_become_one(ds, label):
     plan = optimise(ds.node)
-    assert kinds_of(plan) == [AheadBatchNode, RunsNode]
+    assert kinds_of(plan) == [BackgroundBatchNode, RunsNode]
     assert plan.label == label
     assert plan.element_spec() == ds.element_spec
     assert plan.cardinality() == ds.node.cardinality()
     ahead = optimise(ds.prefetch(-1).node)
-    assert kinds_of(ahead) == [AheadBatchNode, RunsNode]
+    assert kinds_of(ahead) == [BackgroundBatchNode, RunsNode]
     assert ahead.label == f"{label} + prefetch(AUTOTUNE)"
 
 
@@ -151,7 +153,7 @@ def test_what_a_user_could_notice_is_not_made_ahead():
     called = []
     ds = source().map(lambda each: called.append(1) or each).parse(SPEC).batch(2).prefetch(1)
     plan = optimise(ds.node)
-    assert AheadBatchNode not in kinds_of(plan)
+    assert BackgroundBatchNode not in kinds_of(plan)
     assert FusedBatchNode in kinds_of(plan)
 
 
@@ -161,7 +163,7 @@ def test_a_batch_is_made_without_the_plan_too():
 
 
 def test_batches_in_threads_come_in_order_and_the_thread_ends_with_its_iterator():
-    big = Records([Block.from_records([record(number) for number in range(500)])])
+    big = RecordChunk([Block.from_records([record(number) for number in range(500)])])
     node = optimise(Dataset(RunsNode((big,) * 20)).parse(SPEC).batch(16).prefetch(2).node)
     found = [int(each["a"][0]) for each in pull_all(node, 3, Context(threads=3))]
     expected = [

@@ -8,8 +8,8 @@ import pytest
 import tfrkit as tfr
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
-from tfrkit.data.elements.chunk import Columns, Objects
-from tfrkit.data.elements.columns import Padded, Rows
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
+from tfrkit.data.elements.columns import Padded, RowList
 from tfrkit.data.elements.origin import Origin
 from tfrkit.data.engine.node import Context
 from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp, apply_op
@@ -24,7 +24,7 @@ COLUMNS = {
     "sparse": tfr.Sparse([[0, 1], [2, 0]], np.array([5, 6]), [3, 2]),
     "raw": tfr.BytesColumn.from_list([b"\1\0\2\0", b"\3\0\4\0", b"\5\0\6\0"]),
     "n": np.array([2, 2, 2]),
-    "rows": Rows([np.array([1.5]), np.array([2.5, 3.5]), np.array([])]),
+    "rows": RowList([np.array([1.5]), np.array([2.5, 3.5]), np.array([])]),
 }
 SPECS = {
     "x": TensorSpec([], "float32"),
@@ -45,16 +45,16 @@ OPS = [
 
 
 def chunk(**more):
-    return Columns({**COLUMNS, **more}, 3)
+    return ColumnChunk({**COLUMNS, **more}, 3)
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.label)
 def test_columns_and_elements_give_the_same(op):
     whole, error = apply_op(op, chunk())
-    singles, other = apply_op(op, Objects(chunk().objects()))
+    singles, other = apply_op(op, ObjectChunk(chunk().objects()))
     assert error is None
     assert other is None
-    assert isinstance(whole, Columns)
+    assert isinstance(whole, ColumnChunk)
     assert same(whole.objects(), singles.objects())
 
 
@@ -63,22 +63,22 @@ def test_a_batch_is_a_batch_of_the_results(op):
     columns = {key: column for key, column in COLUMNS.items() if key != "rows"}
     if isinstance(op, CastOp) and "rows" in op.dtypes:
         op = CastOp({"steps": np.dtype("float32")})
-    before, error = apply_op(op, Objects([Columns(columns, 3).batch()]))
-    after, _ = apply_op(op, Columns(columns, 3))
+    before, error = apply_op(op, ObjectChunk([ColumnChunk(columns, 3).batch()]))
+    after, _ = apply_op(op, ColumnChunk(columns, 3))
     assert error is None
     assert same(before.objects()[0], after.batch())
 
 
 def test_select_keeps_the_order_of_the_keys_and_the_origin():
     origin = Origin(("f",), np.zeros(3, np.int32), np.arange(3))
-    made, _ = apply_op(SelectOp(("n", "x")), Columns(COLUMNS, 3, origin))
+    made, _ = apply_op(SelectOp(("n", "x")), ColumnChunk(COLUMNS, 3, origin))
     assert list(made.columns) == ["n", "x"]
     assert made.columns["x"] is COLUMNS["x"]
     assert made.origin is origin
 
 
 def test_rename_keeps_places():
-    made, _ = apply_op(RenameOp({"x": "n", "n": "x"}), Columns({"x": COLUMNS["x"], "n": COLUMNS["n"]}, 3))
+    made, _ = apply_op(RenameOp({"x": "n", "n": "x"}), ColumnChunk({"x": COLUMNS["x"], "n": COLUMNS["n"]}, 3))
     assert list(made.columns) == ["n", "x"]
     _, error = apply_op(RenameOp({"x": "n"}), chunk())
     assert isinstance(error, InvalidArgumentError)
@@ -126,7 +126,7 @@ def test_cast_of_what_does_not_fit():
 
 
 def test_the_padding_is_cast_too():
-    made, _ = apply_op(CastOp({"steps": np.dtype("float32")}), Columns({"steps": COLUMNS["steps"]}, 3))
+    made, _ = apply_op(CastOp({"steps": np.dtype("float32")}), ColumnChunk({"steps": COLUMNS["steps"]}, 3))
     assert same(made.batch()["steps"], np.array([[1, 2], [7, 7], [300, 7]], np.float32))
 
 
@@ -144,11 +144,11 @@ def test_decode_raw_with_a_feature_that_is_the_shape():
 def test_decode_raw_of_different_shapes_gives_rows():
     raw = tfr.BytesColumn.from_list([b"abcd", b"ab", b""])
     op = DecodeRawOp("raw", np.dtype("uint8"), ("n", -1), True)
-    made, error = apply_op(op, Columns({"ids": RAGGED, "raw": raw, "n": np.array([2, 1, 0])}, 3))
+    made, error = apply_op(op, ColumnChunk({"ids": RAGGED, "raw": raw, "n": np.array([2, 1, 0])}, 3))
     assert made.objects()[1]["raw"].tolist() == [[97, 98]]
     assert str(error).startswith("Input to reshape is a tensor with 0 values")
     op = DecodeRawOp("raw", np.dtype("uint8"), None, True)
-    made, error = apply_op(op, Columns({"ids": RAGGED, "raw": raw}, 3))
+    made, error = apply_op(op, ColumnChunk({"ids": RAGGED, "raw": raw}, 3))
     assert error is None
     assert [row["raw"].shape for row in made.objects()] == [(4,), (2,), (0,)]
     with pytest.raises(
@@ -161,7 +161,7 @@ def test_decode_raw_of_different_shapes_gives_rows():
 
 def test_decode_raw_fails_in_its_place_and_goes_on():
     raw = tfr.BytesColumn.from_list([b"ab", b"abc", b"abcd"])
-    node = RunsNode((Columns({"raw": raw}, 3),), {"raw": SPECS["raw"]})
+    node = RunsNode((ColumnChunk({"raw": raw}, 3),), {"raw": SPECS["raw"]})
     first, error, last = pull_all(ColumnsNode(node, DecodeRawOp("raw", np.dtype("int16"), None, True)))
     assert (first["raw"].tolist(), last["raw"].tolist()) == ([25185], [25185, 25699])
     assert isinstance(error, InvalidArgumentError)
@@ -171,12 +171,12 @@ def test_decode_raw_fails_in_its_place_and_goes_on():
 
 def test_decode_raw_of_a_batch_wants_one_length():
     batch = {"raw": tfr.BytesColumn.from_list([b"ab", b"abcd"])}
-    _, error = apply_op(DecodeRawOp("raw", np.dtype("uint8"), None, True), Objects([batch]))
+    _, error = apply_op(DecodeRawOp("raw", np.dtype("uint8"), None, True), ObjectChunk([batch]))
     assert str(error) == (
         "DecodeRaw requires input strings to all be the same size, but element 1 has size 2 != 4"
     )
     batch = {"raw": tfr.BytesColumn.from_list([b"ab", b"cd"]), "n": np.array([1, 2])}
-    _, error = apply_op(DecodeRawOp("raw", np.dtype("uint8"), ("n", -1), True), Objects([batch]))
+    _, error = apply_op(DecodeRawOp("raw", np.dtype("uint8"), ("n", -1), True), ObjectChunk([batch]))
     assert str(error).startswith("expected one shape for all byte strings of a batch but 'n' holds [1, 2]")
 
 
@@ -189,7 +189,7 @@ def test_decode_raw_of_what_is_not_bytes():
 
 
 def test_other_elements_are_refused():
-    node = ColumnsNode(RunsNode((Objects([{"x": 1}, (1, 2), {"x": 2}]),), SPECS), SelectOp(("x",)))
+    node = ColumnsNode(RunsNode((ObjectChunk([{"x": 1}, (1, 2), {"x": 2}]),), SPECS), SelectOp(("x",)))
     first, error, last = pull_all(node, 2)
     assert (first, last) == ({"x": 1}, {"x": 2})
     assert str(error) == "select('x'): expected elements that are dicts of features but got tuple"

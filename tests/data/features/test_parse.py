@@ -13,7 +13,7 @@ import tfrkit as tfr
 from tests.data.support.example_cases import any_examples
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
-from tfrkit.data.elements.chunk import Columns, Objects, Records, concat
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk, RecordChunk, concat
 from tfrkit.data.engine.node import Context
 from tfrkit.data.features.parse import ParseNode
 from tfrkit.errors import InvalidArgumentError
@@ -34,7 +34,7 @@ def as_records(records, cut=None):
     blocks = [Block.from_records(records[cut:]), Block.from_records(records[:cut])]
     which = np.array([1] * cut + [0] * (len(records) - cut), np.int64)
     rows = np.array([*range(cut), *range(len(records) - cut)], np.int64)
-    return Records(blocks, which, rows)
+    return RecordChunk(blocks, which, rows)
 
 
 def outcome(function):
@@ -112,7 +112,7 @@ def test_a_failing_record_says_where_it_stands_and_the_next_follows(tmp_path):
     with tfr.TFRecordWriter(path) as writer:
         writer.write_many([record(0), record(1), b"\xff", record(3)])
     (block,) = tfr.read_blocks(path)
-    mixed = Records([block], None, np.array([3, 2, 0, 1]))
+    mixed = RecordChunk([block], None, np.array([3, 2, 0, 1]))
     first, error, *others = pull_all(ParseNode(RunsNode((mixed,)), SPEC, tfr.TFRKIT))
     assert first["a"] == 3
     assert [each["a"] for each in others] == [0, 1]
@@ -132,13 +132,13 @@ def test_errors_of_the_input_keep_their_place():
 def test_records_of_any_form_become_columns():
     records = [record(0, b"x"), record(1)]
     for chunk in (
-        Objects(records),
-        Columns(tfr.BytesColumn.from_list(records), 2),
-        Columns(Records([Block.from_records(records)]).batch(), 2),
+        ObjectChunk(records),
+        ColumnChunk(tfr.BytesColumn.from_list(records), 2),
+        ColumnChunk(RecordChunk([Block.from_records(records)]).batch(), 2),
     ):
         iterator = ParseNode(RunsNode((chunk,)), SPEC, tfr.TFRKIT).begin(Context())
         run = iterator.pull(10)
-        assert isinstance(run.chunk, Columns)
+        assert isinstance(run.chunk, ColumnChunk)
         assert same(run.chunk.batch(), {**tfr.parse_example(records, SPEC)})
 
 
@@ -160,23 +160,23 @@ def test_columns_may_be_written_to():
 def test_batches_are_parsed_as_batches():
     records = [record(0, b"x"), record(1)]
     batches = [
-        Records([Block.from_records(records)]).batch(),
+        RecordChunk([Block.from_records(records)]).batch(),
         tfr.BytesColumn.from_list(records),
         np.array(records, object),
     ]
-    found = pull_all(ParseNode(RunsNode((Objects(batches),)), SPEC, tfr.TFRKIT))
+    found = pull_all(ParseNode(RunsNode((ObjectChunk(batches),)), SPEC, tfr.TFRKIT))
     assert all(same(each, tfr.parse_example(records, SPEC)) for each in found)
 
 
 def test_a_failing_batch_is_one_error():
     good, bad = tfr.BytesColumn.from_list([record(0)]), tfr.BytesColumn.from_list([record(1), b"\xff"])
-    found = pull_all(ParseNode(RunsNode((Objects([good, bad, good]),)), SPEC, tfr.TFRKIT))
+    found = pull_all(ParseNode(RunsNode((ObjectChunk([good, bad, good]),)), SPEC, tfr.TFRKIT))
     assert [type(each).__name__ for each in found] == ["dict", "InvalidArgumentError", "dict"]
     assert found[1].__notes__ == ["It is example 1 of 2, counted from 0."]
 
 
 def test_other_elements_are_refused():
-    node = ParseNode(RunsNode((Objects([{"a": 1}, (b"x", 1)]),)), SPEC, tfr.TFRKIT)
+    node = ParseNode(RunsNode((ObjectChunk([{"a": 1}, (b"x", 1)]),)), SPEC, tfr.TFRKIT)
     for error in pull_all(node):
         assert isinstance(error, TypeError)
         assert str(error).startswith("expected records (bytes) or batches of them to parse but got ")

@@ -11,7 +11,7 @@ from tests.data.features.test_parse import POLICIES, as_batch, as_records, outco
 from tests.data.support.example_cases import any_sequences
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.features.parse_sequence import ParseSequenceNode
 from tfrkit.model.element_spec import RaggedTensorSpec, TensorSpec
 
@@ -66,7 +66,7 @@ def test_a_failing_record_is_an_error_in_its_place():
 
 def test_batches_also_give_the_lengths():
     batch = tfr.BytesColumn.from_list([record(0, 1), record(1)])
-    (found,) = pull_all(ParseSequenceNode(RunsNode((Objects([batch]),)), CONTEXT, LISTS, tfr.TFRKIT))
+    (found,) = pull_all(ParseSequenceNode(RunsNode((ObjectChunk([batch]),)), CONTEXT, LISTS, tfr.TFRKIT))
     assert same(found, tfr.parse_sequence_example(batch, CONTEXT, LISTS))
     assert found[2]["t"].tolist() == [1, 0]
 

@@ -8,14 +8,14 @@ import pytest
 import tfrkit as tfr
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
-from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import TensorSpec
 
 IDS = tfr.Ragged.from_list([[1, 2], [], [3]])
-COLUMNS = Columns({"x": np.arange(3), "ids": IDS}, 3)
+COLUMNS = ColumnChunk({"x": np.arange(3), "ids": IDS}, 3)
 SPEC = {"x": TensorSpec([], "int64")}
 
 
@@ -34,7 +34,7 @@ def pulled(function, chunk=COLUMNS):
 )
 def test_values_become_a_column(function, batch):
     run = pulled(function)
-    assert isinstance(run.chunk, Columns)
+    assert isinstance(run.chunk, ColumnChunk)
     assert list(run.chunk.columns) == ["x", "ids", "y"]
     made = run.chunk.batch()
     assert same(np.asarray(made["y"], batch.dtype) if isinstance(batch, np.ndarray) else made["y"], batch)
@@ -67,9 +67,9 @@ def test_an_error_comes_out_in_its_place_and_the_function_is_not_called_ahead():
 
 
 def test_python_elements():
-    run = pulled(lambda e: e["x"] + 1, Objects([{"x": np.int64(1)}]))
+    run = pulled(lambda e: e["x"] + 1, ObjectChunk([{"x": np.int64(1)}]))
     assert run.chunk.objects() == [{"x": 1, "y": 2}]
-    run = pulled(lambda e: e, Objects([(1,)]))
+    run = pulled(lambda e: e, ObjectChunk([(1,)]))
     assert str(run.error) == "with_column('y'): expected elements that are dicts of features but got tuple"
 
 

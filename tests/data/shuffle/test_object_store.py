@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.elements.origin import Origin
 from tfrkit.data.shuffle.object_store import ObjectStore
 from tfrkit.data.shuffle.shuffle_store import ShuffleStore
@@ -21,7 +21,7 @@ def test_it_draws_as_the_other_store_does(data):
     number = 0
     for _ in range(data.draw(st.integers(1, 12))):
         count = data.draw(st.integers(1, 9))
-        items = Objects(list(range(number, number + count)))
+        items = ObjectChunk(list(range(number, number + count)))
         number += count
         filled = data.draw(st.integers(0, count))
         window = data.draw(st.sampled_from([0, len(ours) + filled]))
@@ -31,7 +31,7 @@ def test_it_draws_as_the_other_store_does(data):
         for store in (ours, theirs):
             elements = store.hold(items)
             store.append(elements, 0, filled)
-            chunk = store.exchange(elements, filled, count, window) if filled < count else Objects([])
+            chunk = store.exchange(elements, filled, count, window) if filled < count else ObjectChunk([])
             store.settle()
             drawn_now = store.draw(min(2, len(store)))
             store.tidy()
@@ -44,7 +44,7 @@ def test_origins_come_along():
     store = ObjectStore()
     store.reseed(1, 2)
     origin = Origin(("a", "b"), np.array([0, 1, 0], np.int32), np.array([5, 6, 7]))
-    elements = store.hold(Objects(["a5", "b6", "a7"], origin))
+    elements = store.hold(ObjectChunk(["a5", "b6", "a7"], origin))
     store.append(elements, 0, 3)
     found = store.draw(3)
     names = [
@@ -53,20 +53,20 @@ def test_origins_come_along():
     ]
     assert names == found.objects()
     assert len(store) == 0
-    store.append(store.hold(Objects(["x"])), 0, 1)
+    store.append(store.hold(ObjectChunk(["x"])), 0, 1)
     assert store.draw(1).origin is None
 
 
 def test_other_chunks_become_objects():
     store = ObjectStore()
-    store.append(store.hold(Columns({"x": np.arange(3)}, 3)), 0, 3)
+    store.append(store.hold(ColumnChunk({"x": np.arange(3)}, 3)), 0, 3)
     assert sorted(int(each["x"]) for each in store.draw(3).objects()) == [0, 1, 2]
 
 
 def test_what_was_drawn_is_let_go():
     store = ObjectStore()
     for number in range(5000):
-        elements = store.hold(Objects([bytes(100)]))
+        elements = store.hold(ObjectChunk([bytes(100)]))
         if number < 10:
             store.append(elements, 0, 1)
         else:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tfrkit import Block
-from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
 from tfrkit.data.shuffle.record_store import RecordStore
 from tfrkit.data.shuffle.shuffle_store import ShuffleStore
 
@@ -18,7 +18,7 @@ def block_of(path: str | None, first: int, records: list[bytes]) -> Block:
     return Block(made.data, made.offsets, made.lengths, path=path, first_record=first, start=1000 * first)
 
 
-def files(seed: int, most: int) -> list[Records]:
+def files(seed: int, most: int) -> list[RecordChunk]:
     rng = random.Random(seed)
     runs = []
     for number in range(30):
@@ -28,11 +28,11 @@ def files(seed: int, most: int) -> list[Records]:
             )
             for _ in range(rng.randrange(1, 3))
         ]
-        runs.append(Records(blocks))
+        runs.append(RecordChunk(blocks))
     return runs
 
 
-def through(store: RecordStore | ShuffleStore, runs: list[Records], size: int) -> list[Records]:
+def through(store: RecordStore | ShuffleStore, runs: list[RecordChunk], size: int) -> list[RecordChunk]:
     """What comes out of a buffer of this size, and then of what is left in it."""
     store.reseed(5, 6)
     drawn = []
@@ -61,7 +61,7 @@ def test_gives_the_records_that_a_store_of_chunks_gives(most):
 
 
 def test_some_of_a_run_and_chosen_rows():
-    run = Records([block_of("a", 0, [b"0", b"1"]), block_of("b", 5, [b"5", b"6", b"7"])])
+    run = RecordChunk([block_of("a", 0, [b"0", b"1"]), block_of("b", 5, [b"5", b"6", b"7"])])
     store = RecordStore()
     held = store.hold(run.take(np.array([4, 0, 3])))
     store.append(held, 1, 3)
@@ -70,7 +70,7 @@ def test_some_of_a_run_and_chosen_rows():
 
 def test_bytes_that_are_in_no_file():
     store = RecordStore()
-    store.append(store.hold(Objects([b"x", b""])), 0, 2)
+    store.append(store.hold(ObjectChunk([b"x", b""])), 0, 2)
     drawn = store.draw(2)
     assert sorted(drawn.objects()) == [b"", b"x"]
     assert [block.path for block in drawn.blocks] == [None]
@@ -78,7 +78,7 @@ def test_bytes_that_are_in_no_file():
 
 def test_tells_where_everything_stands():
     store = RecordStore()
-    store.append(store.hold(Records([block_of("a", 3, [b"x", b"yy"]), block_of("b", 0, [b"z"])])), 0, 3)
+    store.append(store.hold(RecordChunk([block_of("a", 3, [b"x", b"yy"]), block_of("b", 0, [b"z"])])), 0, 3)
     numbers, records, frames, paths = store.places()
     assert [paths[number] for number in numbers.tolist()] == ["a", "a", "b"]
     assert records.tolist() == [3, 4, 0]
@@ -91,7 +91,7 @@ def test_holds_little_more_than_its_records():
     store.reseed(1, 1)
     for turn in range(60):
         size = rng.choice([300, 600, 1200])
-        run = Records(
+        run = RecordChunk(
             [block_of("a", turn, [rng.randbytes(rng.randrange(size, 2 * size)) for _ in range(500)])]
         )
         held = store.hold(run)
@@ -107,7 +107,7 @@ def test_holds_little_more_than_its_records():
 
 def test_refuses_to_draw_what_is_not_there():
     store = RecordStore()
-    store.append(store.hold(Objects([b"x"])), 0, 1)
+    store.append(store.hold(ObjectChunk([b"x"])), 0, 1)
     with pytest.raises(ValueError, match="not so many"):
         store.draw(2)
     with pytest.raises(ValueError, match="not so many"):

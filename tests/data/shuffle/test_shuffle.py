@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tfrkit as tfr
 from tests.data.support.runs_node import RunsNode
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle.shuffle import ShuffleNode
@@ -104,10 +104,10 @@ class _Counting(NodeIterator):
 
 def make_chunk(form: str, numbers: list[int]) -> Chunk:
     if form == "columns":
-        return Columns({"x": np.array(numbers, np.int64)}, len(numbers))
+        return ColumnChunk({"x": np.array(numbers, np.int64)}, len(numbers))
     if form == "objects":
-        return Objects([{"x": np.int64(number)} for number in numbers])
-    return Records([Block.from_records([b"%d" % number for number in numbers])])
+        return ObjectChunk([{"x": np.int64(number)} for number in numbers])
+    return RecordChunk([Block.from_records([b"%d" % number for number in numbers])])
 
 
 def number_of(element: Any) -> int:
@@ -274,7 +274,7 @@ def test_a_closed_iterator_is_at_its_end():
 
 
 def test_records_stay_records_and_columns_columns():
-    for form, kind in [("records", Records), ("columns", Columns), ("objects", Objects)]:
+    for form, kind in [("records", RecordChunk), ("columns", ColumnChunk), ("objects", ObjectChunk)]:
         node = ShuffleNode(RunsNode((make_chunk(form, [1, 2, 3]),)), 2, SeedGenerator(1, 2, reshuffle=True))
         run = node.begin(Context()).pull(3)
         assert run is not None

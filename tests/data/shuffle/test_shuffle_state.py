@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import tfrkit as tfr
 from tests.data.shuffle.test_shuffle import events, make_parts, pipelines
 from tests.data.support.runs_node import RunsNode
-from tfrkit.data.engine.node import Context, Node
-from tfrkit.data.engine.state import to_json
+from tfrkit.data.engine.node import Context, Node, to_json
 from tfrkit.data.shuffle import shuffle
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle.shuffle import ShuffleNode

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.support.runs_node import RunsNode
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.data.shuffle import shuffle_store
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
@@ -71,11 +71,11 @@ def placed_blocks(rng: random.Random, count: int) -> tuple[list[Block], dict[byt
 @pytest.mark.parametrize("n", [1, 16, 500])
 def test_records_keep_their_places_when_they_are_copied(size, n):
     blocks, places = placed_blocks(random.Random(size), 1500)
-    iterator = shuffled([Records([block]) for block in blocks], size)
+    iterator = shuffled([RecordChunk([block]) for block in blocks], size)
     order = [record for block in blocks for record in block]
     expected = plain_shuffle(order, size, PlainSeeds(1, 2, reshuffle=False))
     while (run := iterator.pull(n)) is not None:
-        assert isinstance(run.chunk, Records)
+        assert isinstance(run.chunk, RecordChunk)
         for row, record in enumerate(run.chunk.objects()):
             assert record == next(expected)
             block, place = run.chunk.find(row)
@@ -89,13 +89,13 @@ def test_no_more_than_half_again_is_held():
     rng = random.Random(3)
     largest = 0
 
-    def chunk() -> Records:
+    def chunk() -> RecordChunk:
         nonlocal largest
         made = Block.from_records(
             [rng.randbytes(rng.choice([10, 1000, 5000])) for _ in range(rng.randint(50, 500))]
         )
         largest = max(largest, len(made.data))
-        return Records([made])
+        return RecordChunk([made])
 
     iterator = shuffled([chunk() for _ in range(60)], 4000)
     worst = 0.0
@@ -108,7 +108,7 @@ def test_no_more_than_half_again_is_held():
 
 def test_blocks_are_let_go():
     blocks = [Block.from_records([b"x" * 5000] * 500) for _ in range(40)]
-    iterator = shuffled([Records([block]) for block in blocks], 1000)
+    iterator = shuffled([RecordChunk([block]) for block in blocks], 1000)
     most = 0
     while iterator.pull(100) is not None:
         most = max(most, iterator._store.slot_count)
@@ -120,14 +120,14 @@ FORMS = ["columns", "ragged", "objects", "records"]
 
 def make(form: str, numbers: list[int]) -> Chunk:
     if form == "columns":
-        return Columns({"x": np.array(numbers), "y": np.zeros((len(numbers), 3))}, len(numbers))
+        return ColumnChunk({"x": np.array(numbers), "y": np.zeros((len(numbers), 3))}, len(numbers))
     if form == "ragged":
-        return Columns(
+        return ColumnChunk(
             Ragged.from_list([[number] * (number % 5) + [number] for number in numbers]), len(numbers)
         )
     if form == "objects":
-        return Objects([(np.int64(number), b"text") for number in numbers])
-    return Records([Block.from_records([b"%d" % number for number in numbers])])
+        return ObjectChunk([(np.int64(number), b"text") for number in numbers])
+    return RecordChunk([Block.from_records([b"%d" % number for number in numbers])])
 
 
 def number_of(element: Any) -> int:
@@ -164,7 +164,7 @@ def test_chosen_rows_of_shared_blocks(chosen, size):
     # Chunks that refer to some records of blocks that others refer to as well.
     blocks = [Block.from_records([b"%d" % (6 * i + j) for j in range(6)]) for i in range(3)]
     parts = [
-        Records(blocks, np.array([number % 3 for number in rows]), np.array(rows, np.int64))
+        RecordChunk(blocks, np.array([number % 3 for number in rows]), np.array(rows, np.int64))
         for rows in chosen
     ]
     iterator = shuffled(list(parts), size)
@@ -179,7 +179,7 @@ def test_chosen_rows_of_shared_blocks(chosen, size):
 
 def test_a_chunk_is_not_let_go_before_all_of_it_is_in():
     store = ShuffleStore()
-    elements = store.hold(Objects([b"a", b"b", b"c"]))
+    elements = store.hold(ObjectChunk([b"a", b"b", b"c"]))
     assert store.exchange(elements, 0, 1).objects() == [b"a"]
     store.tidy()
     assert store.slot_count == 1

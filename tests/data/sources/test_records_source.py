@@ -15,7 +15,7 @@ import tfrkit as tfr
 from tests.records.support.made import CONTAINERS, contain, flip, frames, put
 from tests.records.support.strategies import damaged_files
 from tfrkit import TENSORFLOW, TFRKIT
-from tfrkit.data.elements.chunk import Records
+from tfrkit.data.elements.chunk import RecordChunk
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, NodeIterator
 from tfrkit.data.sources.records_source import RecordsNode
 from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError, NotFoundError, OpError
@@ -50,7 +50,7 @@ def test_runs_span_blocks_and_files(tmp_path):
     iterator = node.begin(Context())
     first = iterator.pull(7)
     assert first is not None
-    assert isinstance(first.chunk, Records)
+    assert isinstance(first.chunk, RecordChunk)
     assert first.chunk.objects() == [b"a0", b"a1", b"a2", b"a3", b"a4", b"c0", b"c1"]
     assert pull_all(iterator) == [b"c2", b"c3"]
     assert node.cardinality() == UNKNOWN_CARDINALITY
@@ -156,7 +156,7 @@ def test_places_of_records_can_be_fetched(kind, tmp_path):
     run = node.begin(Context()).pull(200)
     assert run is not None
     chosen = run.chunk.take(np.random.default_rng(1).permutation(len(run.chunk))[:50])
-    assert isinstance(chosen, Records)
+    assert isinstance(chosen, RecordChunk)
     places = places_of(node, chosen)
     fetched = node.fetch(places)
     assert fetched.objects() == chosen.objects()
@@ -164,7 +164,7 @@ def test_places_of_records_can_be_fetched(kind, tmp_path):
     assert places_of(node, fetched).offsets.tolist() == places.offsets.tolist()
 
 
-def places_of(node: RecordsNode, records: Records) -> Places:
+def places_of(node: RecordsNode, records: RecordChunk) -> Places:
     which, rows = records.located()
     found = [(records.blocks[block], row) for block, row in zip(which.tolist(), rows.tolist(), strict=True)]
     numbers, frames = zip(*(block.place(row) for block, row in found), strict=True)
@@ -192,7 +192,7 @@ def test_pipe_is_read_and_has_no_middle_to_go_on_from(tmp_path):
     state = iterator.save()
     assert pull_all(iterator) == [b"two"]
     writer.join()
-    with pytest.raises(FailedPreconditionError, match="cannot go on in the middle of a pipe"):
+    with pytest.raises(FailedPreconditionError, match="cannot resume in the middle of a pipe"):
         node.begin(Context(), state)
 
 

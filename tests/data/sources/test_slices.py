@@ -8,7 +8,7 @@ import pytest
 from tests.data.support.outcomes import outcomes, resumed
 from tests.data.support.same import same
 from tfrkit import BytesColumn, Dataset, Ragged, Sparse
-from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.errors import InvalidArgumentError
 
@@ -16,7 +16,7 @@ from tfrkit.errors import InvalidArgumentError
 def test_rows_are_given_as_columns():
     run = Dataset.from_tensor_slices({"a": np.arange(10), "b": ["x"] * 10}).node.begin(Context()).pull(4)
     assert run is not None
-    assert isinstance(run.chunk, Columns)
+    assert isinstance(run.chunk, ColumnChunk)
     assert len(run.chunk) == 4
 
 

@@ -87,7 +87,7 @@ def test_runs_are_columns_that_span_files(tmp_path):
     run = dataset.node.begin(Context()).pull(100)
     assert run is not None
     assert run.chunk.objects() == [b"aa", b"end", b"bb", b"end", b"cc", b"end"]
-    assert type(run.chunk).__name__ == "Columns"
+    assert type(run.chunk).__name__ == "ColumnChunk"
     assert dataset.cardinality() == UNKNOWN_CARDINALITY
     assert dataset.node.pure
     assert dataset.node.label == f"TextLineDataset({paths[0]!r}, 2 more)"
@@ -170,7 +170,7 @@ def test_pipe_is_given_line_by_line(tmp_path):
     go.set()
     assert pull_all(iterator) == [b"two"]
     writer.join()
-    with pytest.raises(FailedPreconditionError, match="cannot go on in the middle of a pipe"):
+    with pytest.raises(FailedPreconditionError, match="cannot resume in the middle of a pipe"):
         node.begin(Context(), state)
 
 

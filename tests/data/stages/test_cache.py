@@ -12,7 +12,7 @@ import pytest
 import tfrkit as tfr
 from tests.data.support.calls import END, outcomes
 from tests.data.support.suite import StageSuite
-from tfrkit.data.elements.chunk import Columns, Records
+from tfrkit.data.elements.chunk import ColumnChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 
 
@@ -180,7 +180,10 @@ def test_what_is_kept_is_not_pickled() -> None:
 def test_records_and_columns_are_kept_as_they_are(tmp_path: Path) -> None:
     with tfr.TFRecordWriter(tmp_path / "a") as writer:
         writer.write_many([b"x", b"yy"])
-    for dataset, kind in ((tfr.TFRecordDataset(tmp_path / "a"), Records), (tfr.Dataset.range(3), Columns)):
+    for dataset, kind in (
+        (tfr.TFRecordDataset(tmp_path / "a"), RecordChunk),
+        (tfr.Dataset.range(3), ColumnChunk),
+    ):
         cached = dataset.cache()
         list(cached)
         run = cached.node.start(Context()).pull(10)

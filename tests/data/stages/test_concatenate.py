@@ -6,14 +6,14 @@ import pytest
 from tests.data.support.outcomes import outcomes, resumed
 from tests.data.support.runs_node import RunsNode, pull_all
 from tfrkit import Dataset
-from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.stages.concatenate import ConcatenateNode
 
 ERROR = ValueError("told")
 
 
 def test_one_after_the_other_errors_included():
-    numbers = Columns(np.arange(2), 2)
+    numbers = ColumnChunk(np.arange(2), 2)
     node = ConcatenateNode(RunsNode((numbers, ERROR)), RunsNode((ERROR, numbers)))
     assert pull_all(node) == [0, 1, ERROR, ERROR, 0, 1]
 

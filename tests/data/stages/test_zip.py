@@ -6,7 +6,7 @@ import pytest
 from tests.data.support.outcomes import outcomes, resumed
 from tests.data.support.runs_node import RunsNode, pull_all
 from tfrkit import Block, Dataset
-from tfrkit.data.elements.chunk import Columns, Objects, Records
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.data.stages.zip import ZipNode
 
@@ -14,8 +14,8 @@ ERROR = ValueError("told")
 OTHER = ValueError("other")
 
 
-def numbers(*values: int) -> Columns:
-    return Columns(np.array(values), len(values))
+def numbers(*values: int) -> ColumnChunk:
+    return ColumnChunk(np.array(values), len(values))
 
 
 def zipped(*parts: tuple[object, ...], n: int = 100) -> list[object]:
@@ -37,11 +37,11 @@ def test_structures_are_kept():
 
 
 def test_columns_stay_columns_and_records_a_column_of_them():
-    records = Records([Block.from_records([b"a", b"b", b"c"])])
+    records = RecordChunk([Block.from_records([b"a", b"b", b"c"])])
     node = ZipNode((RunsNode((records,)), RunsNode((numbers(1, 2),))), (0, 1))
     run = node.begin(Context()).pull(5)
     assert run is not None
-    assert isinstance(run.chunk, Columns)
+    assert isinstance(run.chunk, ColumnChunk)
     assert run.chunk.objects() == [(b"a", 1), (b"b", 2)]
 
 
@@ -58,7 +58,7 @@ def test_an_error_takes_the_place_of_the_element_and_the_others_go_on(n):
 
 def test_runs_of_different_lengths_are_put_back():
     first = (numbers(0, 1, 2), numbers(3), numbers(4, 5))
-    second = (numbers(0), Objects([np.int64(1), np.int64(2), np.int64(3), np.int64(4)]))
+    second = (numbers(0), ObjectChunk([np.int64(1), np.int64(2), np.int64(3), np.int64(4)]))
     assert zipped(first, second) == [(i, i) for i in range(5)]
 
 

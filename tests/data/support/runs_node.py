@@ -19,6 +19,8 @@ class RunsNode(Node):
     parts: tuple[Chunk | Exception, ...]
     spec: Any = None
 
+    verb = "runs"
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _RunsIterator(self.parts, state or [0, 0])
 
@@ -61,9 +63,9 @@ class _RunsIterator(NodeIterator):
 
 
 def _nothing() -> Chunk:
-    from tfrkit.data.elements.chunk import Objects
+    from tfrkit.data.elements.chunk import ObjectChunk
 
-    return Objects([])
+    return ObjectChunk([])
 
 
 _NOTHING = _nothing()

@@ -23,8 +23,9 @@ from typing import Any
 import tfrkit as tfr
 from tests.data.support.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
-from tfrkit.data.engine.background import Ahead
-from tfrkit.data.engine.node import Inbox, NodeIterator
+from tfrkit.data.engine.background import BackgroundInput
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import NodeIterator
 
 STUCK_SECONDS = 60
 COUNT = 120  # elements of a source
@@ -156,7 +157,7 @@ def moved(dataset: tfr.Dataset, state: Any) -> Any:
 
 def left_over() -> list[object]:
     gc.collect()
-    kinds = (NodeIterator, Inbox, Ahead)
+    kinds = (NodeIterator, Cursor, BackgroundInput)
     return [each for each in gc.get_objects() if isinstance(each, kinds)]
 
 

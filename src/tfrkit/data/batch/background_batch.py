@@ -12,13 +12,13 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tfrkit.data.batch.fused_batch import FusedBatchNode, Job, JobMaker
-from tfrkit.data.elements.chunk import Objects
-from tfrkit.data.engine.background import Ahead
-from tfrkit.data.engine.cursor import Piece, split
+from tfrkit.data.batch.fused_batch import BatchJob, BatchMaker, FusedBatchNode
+from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.background import BackgroundInput
+from tfrkit.data.engine.cursor import Segment, split
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
 
-__all__ = ["AheadBatchNode"]
+__all__ = ["BackgroundBatchNode"]
 
 _EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
 _MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
@@ -26,11 +26,13 @@ _MEASURED: Final = 64  # of so many batches one is measured
 
 
 @dataclass(frozen=True, eq=False)
-class AheadBatchNode(Node):
+class BackgroundBatchNode(Node):
     """A fused batch with the prefetch behind it; or without (the depth is None), as nobody can notice."""
 
     input: FusedBatchNode
     depth: int | None
+
+    verb = "batch"
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -38,32 +40,29 @@ class AheadBatchNode(Node):
         return self.input.inputs
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        """The same over another input."""
         fused = self.input
-        return AheadBatchNode(FusedBatchNode(inputs[0], fused.before, fused.batch, fused.after), self.depth)
+        return BackgroundBatchNode(
+            FusedBatchNode(inputs[0], fused.before, fused.batch, fused.after), self.depth
+        )
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return _AheadIterator(self, context, state)
+        return _BackgroundBatchIterator(self, context, state)
 
     def element_spec(self) -> Any:
-        """That of the batches."""
         return self.input.element_spec()
 
     def cardinality(self) -> int:
-        """That of the batches."""
         return self.input.cardinality()
 
     @property
     def label(self) -> str:
-        """All of them."""
         if self.depth is None:
             return self.input.label
         return f"{self.input.label} + prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
 
 
-class _AheadIterator(NodeIterator):
-    def __init__(self, node: AheadBatchNode, context: Context, state: Any) -> None:
+class _BackgroundBatchIterator(NodeIterator):
+    def __init__(self, node: BackgroundBatchNode, context: Context, state: Any) -> None:
         at, skip = state, 0
         if state is not None and node.depth is not None:  # prefetch has a state of its own
             at, skip = state["at"], state["skip"]
@@ -87,7 +86,6 @@ class _AheadIterator(NodeIterator):
         return self._batches.save()
 
     def close(self) -> None:
-        """End the background work."""
         self._batches.close()
 
 
@@ -104,7 +102,7 @@ class _Slot:
 
     __slots__ = ("cancelled", "done", "job", "measured", "own", "run")
 
-    def __init__(self, job: Job, *, own: bool) -> None:
+    def __init__(self, job: BatchJob, *, own: bool) -> None:
         self.job = job
         self.own = own
         self.run: Run | None = None
@@ -113,7 +111,7 @@ class _Slot:
         self.measured = False
 
 
-class _Batches(Ahead):
+class _Batches(BackgroundInput):
     """What the consumer and the threads share.
 
     Attributes:
@@ -134,14 +132,14 @@ class _Batches(Ahead):
         "hungry",
     )
 
-    def __init__(self, node: AheadBatchNode, context: Context, state: Any, seen: int) -> None:
+    def __init__(self, node: BackgroundBatchNode, context: Context, state: Any, seen: int) -> None:
         super().__init__(node.input.input, context, state)
         self._threads = max(1, context.threads)
         self._implicit = node.depth is None
         self._most = max(node.depth or 0, _EACH * self._threads)
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._each = replace(context, threads=1)  # for one batch
-        self._jobs = JobMaker(node.input, self._inbox, self._each, seen)
+        self._jobs = BatchMaker(node.input, self._cursor, self._each, seen)
         self._slots: deque[_Slot] = deque()
         self._taking = threading.Lock()  # held by the thread that takes elements
         self._at: Any = None  # where it began to
@@ -186,7 +184,7 @@ class _Batches(Ahead):
                     error = run.error
         if error is not None and not isinstance(error, Exception):
             raise error
-        return Run(Objects(items), error) if items or error is not None else None
+        return Run(ObjectChunk(items), error) if items or error is not None else None
 
     def push(self) -> None:
         """See to it that there are threads for what may be begun."""
@@ -202,10 +200,10 @@ class _Batches(Ahead):
         """Where the first batch begins that was not given yet."""
         with self.lock:
             if self._slots:
-                first = self._slots[0].job.pieces[0]
+                first = self._slots[0].job.segments[0]
                 place: Any = {"at": first.at, "skip": first.skip}
             else:
-                place = self._jobs.feed.save() if self._at is None else self._at
+                place = self._jobs.source.save() if self._at is None else self._at
         state = self._jobs.state_of(place)
         return state if self._implicit else {"at": state, "skip": 0}
 
@@ -239,18 +237,18 @@ class _Batches(Ahead):
             with self.lock:
                 if self.closed or self.ended or len(self._slots) >= self._limit:
                     return None
-            place = self._jobs.feed.save()
+            place = self._jobs.source.save()
             try:
                 self._at = place
                 try:
                     job = self._jobs.take()
                 except kept as error:
-                    job = Job([Piece(place["at"], place["skip"], Objects([]), error)], 1)  # type: ignore[arg-type]  # raised as it is
+                    job = BatchJob([Segment(place["at"], place["skip"], ObjectChunk([]), error)], 1)  # type: ignore[arg-type]  # raised as it is
                 return self._add_slot(job, kept)
             finally:
                 self._at = None
 
-    def _add_slot(self, job: Job | None, kept: type[BaseException]) -> _Slot | None:
+    def _add_slot(self, job: BatchJob | None, kept: type[BaseException]) -> _Slot | None:
         with self.lock:
             if job is None:
                 self.ended = True
@@ -274,7 +272,7 @@ class _Batches(Ahead):
         try:
             run, used = self._jobs.make(slot.job)
         except kept as error:
-            run = Run(Objects([]), error)  # type: ignore[arg-type]  # raised as it is
+            run = Run(ObjectChunk([]), error)  # type: ignore[arg-type]  # raised as it is
         if used is not None:
             with self._taking:  # nobody takes elements meanwhile
                 self._give_back(slot, used)
@@ -294,7 +292,7 @@ class _Batches(Ahead):
             while self._slots[-1] is not slot:
                 later = self._slots.pop()
                 later.cancelled = True
-                self._jobs.feed.put_back(later.job.pieces)
-            slot.job.pieces, rest = split(slot.job.pieces, used)
-            self._jobs.feed.put_back(rest)
+                self._jobs.source.put_back(later.job.segments)
+            slot.job.segments, rest = split(slot.job.segments, used)
+            self._jobs.source.put_back(rest)
             self.ended = False

@@ -13,15 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.batch.stack_like_first import stack_like_first
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, concat
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, concat
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import batched
-from tfrkit.data.engine.cursor import Feed, Piece
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator, Run
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor
+from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
 
-__all__ = ["BatchIterator", "BatchNode", "batch_count"]
+__all__ = ["BatchIterator", "BatchNode", "PlainBatchIterator", "batch_count"]
 
 _AT_ONCE: Final = 4096  # elements that are cut into batches in one go, if so many batches are asked for
 
@@ -38,25 +36,19 @@ def batch_count(elements: int, size: int, drop: bool) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchNode(Node):
-    """Batches of `size`; a last one with fewer elements is dropped or not.
+class BatchNode(UnaryNode):
+    """Batches of `size`; a last one with fewer elements is dropped or not."""
 
-    `fused`: an error takes a place in its batch, and the whole batch is lost with it, as where TensorFlow runs a map
-    and the batch behind it as one.
-    """
-
-    input: Node
     size: int
     drop: bool
-    fused: bool = False
+
+    verb = "batch"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin where the input begins."""
-        inbox = Inbox(self.input, context, state)
-        return _PlainBatchIterator(inbox, self.size, self.drop, fused=self.fused and context.fuses)
+        cursor = Cursor(self.input, context, state)
+        return PlainBatchIterator(cursor, self.size, self.drop)
 
     def maker(self) -> Callable[[Chunk], Any]:
-        """What makes a batch of elements."""
         return _stacked
 
     def element_spec(self) -> Any:
@@ -67,54 +59,40 @@ class BatchNode(Node):
         """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"batch({self.size}{', drop_remainder=True' if self.drop else ''})"
+    def _shown(self) -> str:
+        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
 
 
 class BatchIterator(NodeIterator):
-    """Collects the elements of one batch at a time; what is made of them is said by `make`.
+    """Collects the elements of one batch at a time, of which `make` makes it.
 
-    An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it, or,
-    `fused`, where it would have begun without the error.
+    An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it.
     """
 
-    def __init__(self, inbox: Inbox, size: int, drop: bool, *, fused: bool = False) -> None:
-        self._inbox = inbox
-        self._fused = fused
-        self._feed = Feed(inbox)
+    def __init__(self, cursor: Cursor, size: int, drop: bool) -> None:
+        self._cursor = cursor
+        self._segments = SegmentCursor(cursor)
         self._size = size
         self._drop = drop
 
     def pull(self, n: int) -> Run | None:
-        """Give one batch."""
-        pieces = self._feed.take(self._size)
-        if not pieces:
+        segments = self._segments.take(self._size)
+        if not segments:
             return None
-        error = pieces[-1].error
+        error = segments[-1].error
         if error is not None:
-            if self._fused:
-                self._drop_rest(pieces)
-            return Run(Objects([]), error)
-        chunk = concat([piece.chunk for piece in pieces])
+            self.lose(segments)
+            return Run(ObjectChunk([]), error)
+        chunk = concat([segment.chunk for segment in segments])
         if self._drop and len(chunk) < self._size:
             return None
         try:
-            return Run(Objects([self.make(chunk)]))
+            return Run(ObjectChunk([self.make(chunk)]))
         except Exception as error:
-            return Run(Objects([]), error)
+            return Run(ObjectChunk([]), error)
 
-    def _drop_rest(self, pieces: list[Piece]) -> None:
-        """Take what is left of a batch that has an error; each further error has a place in it, too."""
-        taken = list(pieces)
-        try:
-            while pieces and (missing := self._size - _places(taken)) > 0:
-                pieces = self._feed.take(missing)
-                taken += pieces
-        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._feed.put_back(taken)
-            raise
+    def lose(self, segments: list[Segment]) -> None:  # nothing more, usually
+        """Take what is lost with a batch, besides the segments that end with an error."""
 
     @abstractmethod
     def make(self, chunk: Chunk) -> Any:
@@ -122,51 +100,43 @@ class BatchIterator(NodeIterator):
 
     def save(self) -> Any:
         """Where the next batch begins."""
-        return self._feed.save()
+        return self._segments.save()
 
     def close(self) -> None:
-        """Close the input."""
-        self._feed.close()
+        self._segments.close()
 
 
-class _PlainBatchIterator(BatchIterator):
+class PlainBatchIterator(BatchIterator):
+    """Batches of elements as they are."""
+
     def pull(self, n: int) -> Run | None:
         """Give several batches at once of arrays, which are cut without a copy; else one."""
         wanted = min(n, _AT_ONCE // self._size)
-        if wanted > 1 and not self._feed.pending:
-            run = self._inbox.take(wanted * self._size)
+        if wanted > 1 and not self._segments.pending:
+            run = self._cursor.take(wanted * self._size)
             if run is None:
                 return None
             count = len(run.chunk) // self._size
             used = count * self._size
             cut = _cut_arrays(run.chunk, count, self._size) if count else None
             if cut is None or used < len(run.chunk) or run.error is not None:
-                self._inbox.unread(run, 0 if cut is None else used)
+                self._cursor.unread(run, 0 if cut is None else used)
             if cut is not None:
                 return Run(cut)
         return super().pull(1)
 
     def make(self, chunk: Chunk) -> Any:
         """Stack them."""
-        try:
-            return _stacked(chunk)
-        except InvalidArgumentError:
-            if self._fused:
-                return stack_like_first(chunk.objects())
-            raise
-
-
-def _places(pieces: list[Piece]) -> int:
-    return sum(len(piece.chunk) + (piece.error is not None) for piece in pieces)
+        return _stacked(chunk)
 
 
 def _stacked(chunk: Chunk) -> Any:
     return chunk.batch()
 
 
-def _cut_arrays(chunk: Chunk, count: int, size: int) -> Columns | None:
+def _cut_arrays(chunk: Chunk, count: int, size: int) -> ColumnChunk | None:
     """Batches as rows of columns, if all columns are arrays."""
-    if not isinstance(chunk, Columns) or not all(
+    if not isinstance(chunk, ColumnChunk) or not all(
         isinstance(column, np.ndarray) for column in flatten(chunk.columns)
     ):
         return None
@@ -174,4 +144,4 @@ def _cut_arrays(chunk: Chunk, count: int, size: int) -> Columns | None:
     def cut(column: Any) -> Any:
         return column[: count * size].reshape(count, size, *column.shape[1:])
 
-    return Columns(map_structure(cut, chunk.columns), count)
+    return ColumnChunk(map_structure(cut, chunk.columns), count)

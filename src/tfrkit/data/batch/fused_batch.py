@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from tfrkit.data.elements.chunk import Chunk, Objects, concat
-from tfrkit.data.engine.cursor import Feed, Piece, split
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
+from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor, split
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 from tfrkit.data.features.decode_image import DecodeImageNode
 from tfrkit.data.features.image_column import BadImage
 
-__all__ = ["ChunkStage", "FusedBatchNode", "Job", "JobMaker"]
+__all__ = ["BatchJob", "BatchMaker", "ChunkStage", "FusedBatchNode"]
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ class ChunkStage(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class FusedBatchNode(Node):
+class FusedBatchNode(UnaryNode):
     """A batch with the stages before and behind it.
 
     Attributes:
@@ -38,10 +38,11 @@ class FusedBatchNode(Node):
         after: stages for batches.
     """
 
-    input: Node
     before: tuple[Any, ...]
     batch: Any
     after: tuple[Any, ...]
+
+    verb = "batch"
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -49,16 +50,14 @@ class FusedBatchNode(Node):
         return (self.input,)
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        """The same over another input."""
         return FusedBatchNode(inputs[0], self.before, self.batch, self.after)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
         inner, seen = self.read_state(state)
-        return _FusedIterator(JobMaker(self, Inbox(self.input, context, inner), context, seen))
+        return _FusedIterator(BatchMaker(self, Cursor(self.input, context, inner), context, seen))
 
     def read_state(self, state: Any) -> tuple[Any, int]:
-        """Give the state of an inbox over the input, and how many elements of that were seen.
+        """Give the state of a cursor over the input, and how many elements of that were seen.
 
         The stages write a state each, the last one the outermost: where its input stood, and what it used of a run.
         """
@@ -70,16 +69,13 @@ class FusedBatchNode(Node):
         return state, seen
 
     def element_spec(self) -> Any:
-        """That of the last stage."""
         return self._last.element_spec()
 
     def cardinality(self) -> int:
-        """That of the last stage."""
         return int(self._last.cardinality())
 
     @property
     def label(self) -> str:
-        """All of them."""
         return " + ".join(stage.label for stage in (*self.before, self.batch, *self.after))
 
     @property
@@ -87,78 +83,78 @@ class FusedBatchNode(Node):
         return (self.batch, *self.after)[-1]
 
 
-class Job:
+class BatchJob:
     """A batch that is to be made.
 
     Attributes:
-        pieces: its elements.
+        segments: its elements.
         error: of the input, behind them: the batch is lost.
         short: the input ended before the batch was whole.
     """
 
-    __slots__ = ("error", "pieces", "short")
+    __slots__ = ("error", "segments", "short")
 
-    def __init__(self, pieces: list[Piece], size: int) -> None:
-        self.pieces = pieces
-        self.error = pieces[-1].error
-        self.short = self.error is None and sum(len(piece.chunk) for piece in pieces) < size
+    def __init__(self, segments: list[Segment], size: int) -> None:
+        self.segments = segments
+        self.error = segments[-1].error
+        self.short = self.error is None and sum(len(segment.chunk) for segment in segments) < size
 
     @property
     def nbytes(self) -> int:
         """Bytes of the elements, as far as that is quickly said."""
-        return sum(piece.chunk.nbytes for piece in self.pieces)
+        return sum(segment.chunk.nbytes for segment in self.segments)
 
 
-class JobMaker:
+class BatchMaker:
     """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""
 
-    def __init__(self, node: FusedBatchNode, inbox: Inbox, context: Context, seen: int = 0) -> None:
-        """Read from an inbox over the node's input, of which so many elements were seen already."""
-        self.feed = Feed(inbox)
+    def __init__(self, node: FusedBatchNode, cursor: Cursor, context: Context, seen: int = 0) -> None:
+        """Read from a cursor over the node's input, of which so many elements were seen already."""
+        self.source = SegmentCursor(cursor)
         self._size = int(node.batch.size)
         self._drop = bool(node.batch.drop)
         self._levels = len(node.before) + len(node.after)
         self._before = [stage.chunk_function(context) for stage in _joined(node.before)]
         self._batch = node.batch.maker()
         self._after = [stage.chunk_function(context) for stage in node.after]
-        self.feed.drop(seen)
+        self.source.drop(seen)
 
-    def take(self) -> Job | None:
+    def take(self) -> BatchJob | None:
         """Take the elements of the next batch; None at the end."""
-        pieces = self.feed.take(self._size)
-        return Job(pieces, self._size) if pieces else None
+        segments = self.source.take(self._size)
+        return BatchJob(segments, self._size) if segments else None
 
-    def make(self, job: Job) -> tuple[Run | None, int | None]:
+    def make(self, job: BatchJob) -> tuple[Run | None, int | None]:
         """Make the batch.
 
         Returns:
             A run with the batch or an error, None if it is dropped at the end; and, if an element of the job failed,
             how many were used: the next batch begins behind those.
         """
-        elements = chunk = concat([piece.chunk for piece in job.pieces])
+        elements = chunk = concat([segment.chunk for segment in job.segments])
         failure: Exception | None = None
         for function in self._before:
             if len(chunk):
                 chunk, error = function(chunk)
                 failure = error or failure
         if failure is not None:
-            return Run(Objects([]), _located(failure, elements, len(chunk))), len(chunk) + 1
+            return Run(ObjectChunk([]), _located(failure, elements, len(chunk))), len(chunk) + 1
         if job.error is not None:
-            return Run(Objects([]), job.error), None
+            return Run(ObjectChunk([]), job.error), None
         if job.short and self._drop:
             return None, None
         try:
-            made: Chunk = Objects([self._batch(chunk)])
+            made: Chunk = ObjectChunk([self._batch(chunk)])
         except Exception as error:  # elements that do not fit together
-            return Run(Objects([]), error), None
+            return Run(ObjectChunk([]), error), None
         for function in self._after:
             made, failure = function(made)
             if failure is not None:
-                return Run(Objects([]), _located(failure, elements)), None
+                return Run(ObjectChunk([]), _located(failure, elements)), None
         return Run(made), None
 
     def state_of(self, place: Any) -> Any:
-        """The state of a place in the input (as an inbox writes it), as the stages one by one would write it."""
+        """The state of a place in the input (as a cursor writes it), as the stages one by one would write it."""
         for _ in range(self._levels):
             place = {"at": place, "skip": 0}
         return place
@@ -185,23 +181,21 @@ def _located(error: Exception, elements: Chunk, row: int | None = None) -> Excep
 
 
 class _FusedIterator(NodeIterator):
-    def __init__(self, jobs: JobMaker) -> None:
+    def __init__(self, jobs: BatchMaker) -> None:
         self._jobs = jobs
 
     def pull(self, n: int) -> Run | None:
-        """Give one batch."""
         job = self._jobs.take()
         if job is None:
             return None
         run, used = self._jobs.make(job)
         if used is not None:
-            self._jobs.feed.put_back(split(job.pieces, used)[1])
+            self._jobs.source.put_back(split(job.segments, used)[1])
         return run
 
     def save(self) -> Any:
         """Where the next batch begins."""
-        return self._jobs.state_of(self._jobs.feed.save())
+        return self._jobs.state_of(self._jobs.source.save())
 
     def close(self) -> None:
-        """Close the input."""
-        self._jobs.feed.close()
+        self._jobs.source.close()

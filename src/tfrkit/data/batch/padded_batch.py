@@ -13,31 +13,31 @@ from typing import Any
 from tfrkit.data.batch.batch import BatchIterator, batch_count
 from tfrkit.data.batch.pad import pad_column, pad_values
 from tfrkit.data.batch.pad_plan import PadPlan, make_pad_plan
-from tfrkit.data.elements.chunk import Chunk, Columns, Records
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, RecordChunk
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import spec_of
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, Node, NodeIterator, UnaryNode
 from tfrkit.model.element_spec import ElementSpec, NoneTensorSpec
 
 __all__ = ["PaddedBatchNode", "make_padded_batch_node"]
 
 
 @dataclass(frozen=True, eq=False)
-class PaddedBatchNode(Node):
+class PaddedBatchNode(UnaryNode):
     """Batches of `size`; shapes and values as the user gave them, or None."""
 
-    input: Node
     size: int
     shapes: Any
     values: Any
     drop: bool
 
+    verb = "padded_batch"
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin where the input begins."""
-        return _PaddedBatchIterator(self, Inbox(self.input, context, state))
+        return _PaddedBatchIterator(self, Cursor(self.input, context, state))
 
     def maker(self) -> Callable[[Chunk], Any]:
-        """What makes a batch of elements."""
         return _Padder(self).make
 
     def plan(self) -> PadPlan | None:
@@ -56,10 +56,8 @@ class PaddedBatchNode(Node):
         """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"padded_batch({self.size}{', drop_remainder=True' if self.drop else ''})"
+    def _shown(self) -> str:
+        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
 
 
 def make_padded_batch_node(
@@ -81,8 +79,8 @@ def make_padded_batch_node(
 
 
 class _PaddedBatchIterator(BatchIterator):
-    def __init__(self, node: PaddedBatchNode, inbox: Inbox) -> None:
-        super().__init__(inbox, node.size, node.drop)
+    def __init__(self, node: PaddedBatchNode, cursor: Cursor) -> None:
+        super().__init__(cursor, node.size, node.drop)
         self._padder = _Padder(node)
 
     def make(self, chunk: Chunk) -> Any:
@@ -99,9 +97,9 @@ class _Padder:
 
     def make(self, chunk: Chunk) -> Any:
         """Pad columns as they are, and objects leaf by leaf."""
-        if isinstance(chunk, Records):
-            chunk = Columns(chunk.batch(), len(chunk))
-        if isinstance(chunk, Columns):
+        if isinstance(chunk, RecordChunk):
+            chunk = ColumnChunk(chunk.batch(), len(chunk))
+        if isinstance(chunk, ColumnChunk):
             plan = self._plan or self._plan_of(chunk.slice(0, 1).objects()[0])
             return _pad_leaves(chunk.columns, flatten(chunk.columns), plan, pad_column)
         items = chunk.objects()

@@ -14,34 +14,34 @@ import numpy as np
 
 from tfrkit.data.batch.batch import BatchIterator, batch_count
 from tfrkit.data.batch.collate import collate
-from tfrkit.data.elements.chunk import Chunk, Columns
-from tfrkit.data.elements.columns import Padded, Rows, strings_in
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk
+from tfrkit.data.elements.columns import Padded, RowList, strings_in
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import batched
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import ElementSpec, RaggedTensorSpec, TensorSpec
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 
-__all__ = ["RaggedBatchNode", "stack_ragged"]
+__all__ = ["RaggedBatchIterator", "RaggedBatchNode", "stack_ragged"]
 
 
 @dataclass(frozen=True, eq=False)
-class RaggedBatchNode(Node):
-    """Batches of `size`, with row splits of type `splits`; `fused` as of a BatchNode."""
+class RaggedBatchNode(UnaryNode):
+    """Batches of `size`, with row splits of type `splits`."""
 
-    input: Node
     size: int
     drop: bool
     splits: np.dtype[Any]
-    fused: bool = False
+
+    verb = "ragged_batch"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin where the input begins."""
         spec = None if self.input.opaque else self.row_spec()
-        inbox = Inbox(self.input, context, state)
-        return _RaggedBatchIterator(self, inbox, spec, fused=self.fused and context.fuses)
+        cursor = Cursor(self.input, context, state)
+        return RaggedBatchIterator(self, cursor, spec)
 
     def row_spec(self) -> Any:
         """That of the elements, as rows of a Ragged where a size is not known."""
@@ -56,10 +56,8 @@ class RaggedBatchNode(Node):
         """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"ragged_batch({self.size}{', drop_remainder=True' if self.drop else ''})"
+    def _shown(self) -> str:
+        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
 
 
 def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> ElementSpec:
@@ -70,19 +68,23 @@ def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> Element
     return RaggedTensorSpec(shape, spec.dtype, max(unknown), splits) if unknown else spec
 
 
-class _RaggedBatchIterator(BatchIterator):
-    def __init__(self, node: RaggedBatchNode, inbox: Inbox, spec: Any, *, fused: bool) -> None:
-        super().__init__(inbox, node.size, node.drop, fused=fused)
+class RaggedBatchIterator(BatchIterator):
+    """Batches of elements, Ragged where lengths differ."""
+
+    def __init__(self, node: RaggedBatchNode, cursor: Cursor, spec: Any) -> None:
+        super().__init__(cursor, node.size, node.drop)
         self._splits = node.splits
         self._spec = spec
 
     def make(self, chunk: Chunk) -> Any:
         """Make Ragged of columns that are so already, and of the rest as the spec says."""
-        if isinstance(chunk, Columns) and not any(self._is_ragged(chunk.columns)):
+        if isinstance(chunk, ColumnChunk) and not any(self._is_ragged(chunk.columns)):
             return chunk.batch()
-        if isinstance(chunk, Columns):
+        if isinstance(chunk, ColumnChunk):
             plain = map_structure(_without_padding, chunk.columns)
-            if not any(isinstance(column, np.ndarray | BytesColumn | Rows) for column in self._marked(plain)):
+            if not any(
+                isinstance(column, np.ndarray | BytesColumn | RowList) for column in self._marked(plain)
+            ):
                 return map_structure(self._with_splits, plain)
         elements = chunk.objects()
         depths = self._depths(elements[0])

@@ -11,22 +11,23 @@ import numpy as np
 
 from tfrkit.data.arguments import integer
 from tfrkit.data.batch.unbatch import UnbatchNode
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.structure import flatten
 from tfrkit.data.elements.structure_specs import batched, unbatched
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 
 __all__ = ["RebatchNode", "make_rebatch_node"]
 
 
 @dataclass(frozen=True, eq=False)
-class RebatchNode(StepsNode):
+class RebatchNode(StepsNode, UnaryNode):
     """Rows of the input in batches of these sizes, again and again."""
 
-    input: Node
     sizes: tuple[int, ...]
     drop: bool
+
+    verb = "rebatch"
 
     def steps(self, begin: Open) -> Iterator[Any]:
         """Count off rows."""
@@ -38,13 +39,10 @@ class RebatchNode(StepsNode):
         return batched(unbatched(self.input.element_spec()), size)
 
     def cardinality(self) -> int:
-        """Nobody knows."""
         return UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"rebatch({self.sizes[0] if len(self.sizes) == 1 else list(self.sizes)})"
+    def _shown(self) -> str:
+        return str(self.sizes[0] if len(self.sizes) == 1 else list(self.sizes))
 
 
 def make_rebatch_node(node: Node, batch_size: Any, drop: bool) -> Node:
@@ -66,7 +64,7 @@ def make_rebatch_node(node: Node, batch_size: Any, drop: bool) -> Node:
 
 
 class _Steps:
-    def __init__(self, rows: Elements, sizes: tuple[int, ...], drop: bool) -> None:
+    def __init__(self, rows: StepInput, sizes: tuple[int, ...], drop: bool) -> None:
         self._rows = rows
         self._sizes = itertools.cycle(sizes)
         self._drop = drop
@@ -79,4 +77,4 @@ class _Steps:
         rows = list(itertools.islice(self._rows, size))
         if not rows or (self._drop and len(rows) < size):
             raise StopIteration
-        return Objects(rows).batch()
+        return ObjectChunk(rows).batch()

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.batch.batch import batch_count
-from tfrkit.data.engine.node import Node
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.node import UnaryNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import SparseTensorSpec
@@ -22,12 +22,13 @@ __all__ = ["SparseBatchNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class SparseBatchNode(StepsNode):
+class SparseBatchNode(StepsNode, UnaryNode):
     """Batches of `size`; rows have the shape `row`, in which None is the longest of a batch."""
 
-    input: Node
     size: int
     row: tuple[int | None, ...]
+
+    verb = "sparse_batch"
 
     def steps(self, begin: Open) -> Iterator[Any]:
         """Count off elements."""
@@ -41,14 +42,12 @@ class SparseBatchNode(StepsNode):
         """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, False)
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"sparse_batch({self.size}, {list(self.row)})"
+    def _shown(self) -> str:
+        return f"{self.size}, {list(self.row)}"
 
 
 class _Steps:
-    def __init__(self, node: SparseBatchNode, elements: Elements) -> None:
+    def __init__(self, node: SparseBatchNode, elements: StepInput) -> None:
         self._node = node
         self._elements = elements
 

@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.elements.columns import Rows
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.elements.columns import RowList
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import unbatched
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     Context,
-    Inbox,
     Node,
     NodeIterator,
     Run,
+    UnaryNode,
 )
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
@@ -34,15 +35,11 @@ __all__ = ["UnbatchNode", "check_unbatch"]
 
 
 @dataclass(frozen=True, eq=False)
-class UnbatchNode(Node):
+class UnbatchNode(UnaryNode):
     """Rows of the input's elements."""
 
-    input: Node
-
-    @property
-    def counts(self) -> bool:
-        """Elements are made again from a place before them."""
-        return True
+    verb = "unbatch"
+    counts = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at an element of the input, and at one of its rows."""
@@ -91,8 +88,8 @@ def _shapes(node: Node) -> list[Dims | None]:
 
 class _UnbatchIterator(NodeIterator):
     def __init__(self, node: Node, context: Context, state: Any) -> None:
-        self._inbox = Inbox(node, context, None if state is None else state["at"])
-        self._at: Any = None  # state of the inbox before the element at hand
+        self._cursor = Cursor(node, context, None if state is None else state["at"])
+        self._at: Any = None  # state of the cursor before the element at hand
         self._rows: Chunk | None = None  # of the element at hand
         self._done = 0  # of them
         if state is not None and state["row"]:
@@ -117,29 +114,28 @@ class _UnbatchIterator(NodeIterator):
 
     def _fetch(self) -> Run | None:
         """Take the next element; a run without it if there is an error."""
-        self._at = self._inbox.save()
-        run = self._inbox.take(1)
+        self._at = self._cursor.save()
+        run = self._cursor.take(1)
         if run is None or not len(run.chunk):
             return run
         if run.error is not None:
-            self._inbox.unread(run, 1)
+            self._cursor.unread(run, 1)
         try:
             self._rows = _rows_of(run.chunk.objects()[0])
         except InvalidArgumentError as error:
-            return Run(Objects([]), error)
+            return Run(ObjectChunk([]), error)
         self._done = 0
         return Run(self._rows)
 
     def save(self) -> Any:
         """Where the element at hand stands, and how many of its rows were given."""
         if self._rows is None or self._done >= len(self._rows):
-            return {"at": self._inbox.save(), "row": 0}
+            return {"at": self._cursor.save(), "row": 0}
         return {"at": self._at, "row": self._done}
 
     def close(self) -> None:
-        """Close the input."""
         self._rows = None
-        self._inbox.close()
+        self._cursor.close()
 
 
 def _rows_of(element: Any) -> Chunk:
@@ -149,7 +145,7 @@ def _rows_of(element: Any) -> Chunk:
         InvalidArgumentError: it has none, or its parts have different numbers of them.
     """
     if isinstance(element, RecordColumn):
-        return Records(element.records.blocks, element.records.which, element.records.rows)
+        return RecordChunk(element.records.blocks, element.records.which, element.records.rows)
     sizes = []
     for value in flatten(element):
         if value is not None:
@@ -163,12 +159,12 @@ def _rows_of(element: Any) -> Chunk:
                 f"Component 0 had size {sizes[0]} but component {number} had size, {size}."
             )
     count = sizes[0] if sizes else 0
-    return Columns(map_structure(lambda value: _as_column(value, count), element), count)
+    return ColumnChunk(map_structure(lambda value: _as_column(value, count), element), count)
 
 
 def _as_column(value: Any, count: int) -> Any:
     if value is None:
-        return Rows([None] * count)
+        return RowList([None] * count)
     if isinstance(value, np.ndarray) and value.dtype == object:  # strings, as rows of a BytesColumn are
         return BytesColumn.from_list(value)
     return value

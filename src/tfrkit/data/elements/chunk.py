@@ -1,9 +1,9 @@
 """Chunk: some elements of a pipeline, in the cheapest form that holds them.
 
-Raw records stay references into their blocks (`Records`), parsed ones stay columns (`Columns`), and what a user's
-function made is a list of objects (`Objects`). Stages cut, choose and join chunks without looking inside; objects are
-made only for somebody who wants single elements. A chunk never changes, and may be shared by threads: one that is kept
-as well as passed on is `frozen`, and users get elements that are nobody else's; see `owned.py`.
+Raw records stay references into their blocks (`RecordChunk`), parsed ones stay columns (`ColumnChunk`), and what a
+user's function made is a list of objects (`ObjectChunk`). Stages slice, select and join chunks without looking inside;
+objects are made only for a consumer of single elements. A chunk never changes, and may be shared by threads: one that
+is kept as well as passed on is `frozen`, and users get elements of their own; see `owned.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.row_selection import IntArray, splits_of
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["Chunk", "Columns", "Objects", "Records", "concat", "gather"]
+__all__ = ["Chunk", "ColumnChunk", "ObjectChunk", "RecordChunk", "concat", "gather"]
 
 _FEW = (
     4  # gather joins all chunks first if they have fewer elements than this many times those that are wanted
@@ -85,11 +85,11 @@ class Chunk(ABC):
         """
 
 
-class Records(RecordRows, Chunk):
+class RecordChunk(RecordRows, Chunk):
     """Raw records, each an element of bytes: all of the blocks, or record `rows[i]` of `blocks[which[i]]`.
 
     >>> from tfrkit.model.block import Block
-    >>> records = Records([Block.from_records([b"a", b"b", b"c"])])
+    >>> records = RecordChunk([Block.from_records([b"a", b"b", b"c"])])
     >>> records.take(np.array([2, 0])).objects(), records.slice(1, 3).batch()
     ([b'c', b'a'], BytesColumn(shape=(2,), [b'b', b'c']))
     """
@@ -101,7 +101,7 @@ class Records(RecordRows, Chunk):
         """As the blocks know it; computed at every call."""
         return origin_of_records(self)
 
-    def frozen(self) -> Records:
+    def frozen(self) -> RecordChunk:
         """Itself: bytes cannot be written to."""
         return self
 
@@ -114,13 +114,13 @@ class Records(RecordRows, Chunk):
         return RecordColumn(self)
 
 
-class Columns(Chunk):
+class ColumnChunk(Chunk):
     """A structure of columns, each with one row an element.
 
     Attributes:
         columns: a dict, a tuple or a single column; see `columns.py`.
 
-    >>> chunk = Columns({"x": np.arange(3), "y": np.zeros((3, 2))}, 3)
+    >>> chunk = ColumnChunk({"x": np.arange(3), "y": np.zeros((3, 2))}, 3)
     >>> chunk.slice(1, 2).objects()
     [{'x': np.int64(1), 'y': array([0., 0.])}]
     """
@@ -145,23 +145,25 @@ class Columns(Chunk):
     def __len__(self) -> int:
         return self._count
 
-    def slice(self, start: int, stop: int) -> Columns:
+    def slice(self, start: int, stop: int) -> ColumnChunk:
         """Views of the columns."""
         if not start and stop == self._count:
             return self
         origin = None if self._origin is None else self._origin.slice(start, stop)
-        return Columns(
+        return ColumnChunk(
             map_structure(lambda column: leaf.cut(column, start, stop), self.columns), stop - start, origin
         )
 
-    def take(self, rows: IntArray) -> Columns:
+    def take(self, rows: IntArray) -> ColumnChunk:
         """Copies of the rows."""
         origin = None if self._origin is None else self._origin.take(rows)
-        return Columns(map_structure(lambda column: leaf.take(column, rows), self.columns), len(rows), origin)
+        return ColumnChunk(
+            map_structure(lambda column: leaf.take(column, rows), self.columns), len(rows), origin
+        )
 
-    def frozen(self) -> Columns:
+    def frozen(self) -> ColumnChunk:
         """With views of the columns."""
-        return Columns(map_structure(leaf.frozen, self.columns), self._count, self._origin)
+        return ColumnChunk(map_structure(leaf.frozen, self.columns), self._count, self._origin)
 
     def objects(self) -> list[Any]:
         """One structure of rows an element."""
@@ -178,12 +180,12 @@ class Columns(Chunk):
         # A flat dict, which parsing gives: 41 features take 8 us instead of 60 (benchmarks/pipelines_parse.py).
         if type(columns) is dict and _FLAT.issuperset(map(type, columns.values())):
             return {key: leaf.finish(column) for key, column in columns.items()}
-        if any(isinstance(column, leaf.Rows) for column in flatten(columns)):
+        if any(isinstance(column, leaf.RowList) for column in flatten(columns)):
             return _batch_with_rows(columns, self._count)
         return map_structure(leaf.finish, columns)
 
 
-class Objects(Chunk):
+class ObjectChunk(Chunk):
     """Python elements.
 
     Attributes:
@@ -209,23 +211,23 @@ class Objects(Chunk):
     def __len__(self) -> int:
         return len(self.items)
 
-    def slice(self, start: int, stop: int) -> Objects:
+    def slice(self, start: int, stop: int) -> ObjectChunk:
         """Some of the elements."""
         if not start and stop == len(self.items):
             return self
-        return Objects(
+        return ObjectChunk(
             self.items[start:stop], None if self._origin is None else self._origin.slice(start, stop)
         )
 
-    def take(self, rows: IntArray) -> Objects:
+    def take(self, rows: IntArray) -> ObjectChunk:
         """Some of the elements."""
         items = self.items
         origin = None if self._origin is None else self._origin.take(rows)
-        return Objects([items[row] for row in rows.tolist()], origin)
+        return ObjectChunk([items[row] for row in rows.tolist()], origin)
 
-    def frozen(self) -> Objects:
+    def frozen(self) -> ObjectChunk:
         """With other dicts, and views of arrays."""
-        return Objects(freeze_elements(self.items), self._origin)
+        return ObjectChunk(freeze_elements(self.items), self._origin)
 
     def objects(self) -> list[Any]:
         """The elements; do not change the list."""
@@ -239,35 +241,35 @@ class Objects(Chunk):
 def concat(chunks: Sequence[Chunk]) -> Chunk:
     """The elements of several chunks, one after another; they stay records or columns if all are.
 
-    >>> one, two = Columns(np.arange(2), 2), Columns(np.arange(3), 3)
-    >>> concat([one, two]).columns.tolist(), concat([one, Objects([7])]).objects()
+    >>> one, two = ColumnChunk(np.arange(2), 2), ColumnChunk(np.arange(3), 3)
+    >>> concat([one, two]).columns.tolist(), concat([one, ObjectChunk([7])]).objects()
     ([0, 1, 0, 1, 2], [np.int64(0), np.int64(1), 7])
     """
     full = [chunk for chunk in chunks if len(chunk)]
     if not full:
-        return Objects([])
+        return ObjectChunk([])
     if len(full) == 1:
         return full[0]
-    records = [chunk for chunk in full if isinstance(chunk, Records)]
+    records = [chunk for chunk in full if isinstance(chunk, RecordChunk)]
     if len(records) == len(full):
-        return Records.concat(records)
+        return RecordChunk.concat(records)
     origin = _joined_origin(full)
     if _all_alike(full):
-        structures = [chunk.columns for chunk in full if isinstance(chunk, Columns)]
+        structures = [chunk.columns for chunk in full if isinstance(chunk, ColumnChunk)]
         joined = map_structure(lambda *columns: leaf.concat(columns), *structures)
-        return Columns(joined, sum(map(len, full)), origin)
-    return Objects([item for chunk in full for item in chunk.objects()], origin)
+        return ColumnChunk(joined, sum(map(len, full)), origin)
+    return ObjectChunk([item for chunk in full for item in chunk.objects()], origin)
 
 
 def gather(chunks: Sequence[Chunk], which: IntArray, rows: IntArray) -> Chunk:
     """Element `rows[i]` of `chunks[which[i]]`, for every i.
 
-    >>> gather([Objects(["a", "b"]), Objects(["c"])], np.array([1, 0]), np.array([0, 1])).objects()
+    >>> gather([ObjectChunk(["a", "b"]), ObjectChunk(["c"])], np.array([1, 0]), np.array([0, 1])).objects()
     ['c', 'b']
     """
-    records = [chunk for chunk in chunks if isinstance(chunk, Records)]
+    records = [chunk for chunk in chunks if isinstance(chunk, RecordChunk)]
     if len(records) == len(chunks):
-        return Records.gather(records, which, rows)
+        return RecordChunk.gather(records, which, rows)
     if sum(map(len, chunks)) <= _FEW * len(rows) and _all_alike(chunks):
         begins = splits_of(np.array([*map(len, chunks)], np.int64))
         return concat(chunks).take(begins[which] + rows)
@@ -287,8 +289,8 @@ def gather(chunks: Sequence[Chunk], which: IntArray, rows: IntArray) -> Chunk:
 def _all_alike(chunks: Sequence[Chunk]) -> bool:
     """Whether all are columns of one structure that can be joined."""
     first = chunks[0]
-    return isinstance(first, Columns) and all(
-        isinstance(chunk, Columns) and _same_columns(first.columns, chunk.columns) for chunk in chunks[1:]
+    return isinstance(first, ColumnChunk) and all(
+        isinstance(chunk, ColumnChunk) and _same_columns(first.columns, chunk.columns) for chunk in chunks[1:]
     )
 
 
@@ -302,7 +304,7 @@ def _same_columns(first: Any, second: Any) -> bool:
 
 
 def _joined_origin(chunks: Sequence[Chunk]) -> Origin | None:
-    if any(isinstance(chunk, (Columns, Objects)) and chunk.origin is None for chunk in chunks):
+    if any(isinstance(chunk, (ColumnChunk, ObjectChunk)) and chunk.origin is None for chunk in chunks):
         return None
     origins = [origin for chunk in chunks if (origin := chunk.origin) is not None]
     return Origin.concat(origins)
@@ -328,10 +330,10 @@ def _rows(structure: Any, count: int) -> list[Any]:
 def _batch_with_rows(structure: Any, count: int) -> Any:
     """A batch of columns of which some are single rows still, which may fail with the number of its component."""
     blank = np.zeros(count, np.int8)
-    singles = map_structure(lambda column: column if isinstance(column, leaf.Rows) else blank, structure)
+    singles = map_structure(lambda column: column if isinstance(column, leaf.RowList) else blank, structure)
     stacked = collate(_rows(singles, count))
     return map_structure(
-        lambda column, made: made if isinstance(column, leaf.Rows) else leaf.finish(column),
+        lambda column, made: made if isinstance(column, leaf.RowList) else leaf.finish(column),
         structure,
         stacked,
     )

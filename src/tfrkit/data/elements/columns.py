@@ -25,7 +25,7 @@ from tfrkit.model.sparse import Sparse
 __all__ = [
     "Column",
     "Padded",
-    "Rows",
+    "RowList",
     "alike",
     "concat",
     "cut",
@@ -52,7 +52,7 @@ class Padded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class RowList:
     """Rows one by one, as a user's function or decoding made them; they need not have one shape."""
 
     items: list[Any]
@@ -63,7 +63,7 @@ class Rows:
 
 _LARGE: Final = 4096  # bytes of a row; to copy that many takes longer than to make an array
 
-Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse | Rows"
+Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged | Padded | Sparse | RowList"
 
 
 def strings_in(value: Any) -> Any:
@@ -75,7 +75,7 @@ def strings_in(value: Any) -> Any:
 
 def rows(column: Column) -> list[Any]:
     """The rows as a user sees them: numpy scalars and bytes, arrays, BytesColumn, Ragged, Sparse."""
-    if isinstance(column, Rows):
+    if isinstance(column, RowList):
         return list(column.items)
     if isinstance(column, np.ndarray):
         return _rows_of_array(column)
@@ -128,8 +128,8 @@ def _rows_of_bytes(values: BytesColumn, splits: npt.NDArray[Any]) -> list[BytesC
 
 def frozen(column: Column) -> Column:
     """The column on the same memory, which cannot be written to through it."""
-    if isinstance(column, Rows):
-        return Rows(freeze_elements(column.items))
+    if isinstance(column, RowList):
+        return RowList(freeze_elements(column.items))
     if isinstance(column, Padded):
         return Padded(freeze(column.ragged), column.default)
     part: Column = freeze(column)
@@ -138,8 +138,8 @@ def frozen(column: Column) -> Column:
 
 def cut(column: Column, start: int, stop: int) -> Column:
     """The rows [start, stop); a view."""
-    if isinstance(column, Rows):
-        return Rows(column.items[start:stop])
+    if isinstance(column, RowList):
+        return RowList(column.items[start:stop])
     if isinstance(column, Padded):
         return Padded(column.ragged[start:stop], column.default)
     # What has offsets has some of them in common with what follows.
@@ -149,8 +149,8 @@ def cut(column: Column, start: int, stop: int) -> Column:
 
 def take(column: Column, chosen: IntArray) -> Column:
     """The rows at these positions, in this order; a copy."""
-    if isinstance(column, Rows):
-        return Rows([column.items[row] for row in chosen.tolist()])
+    if isinstance(column, RowList):
+        return RowList([column.items[row] for row in chosen.tolist()])
     if isinstance(column, Padded):
         return Padded(column.ragged.take(chosen), column.default)
     if isinstance(column, np.ndarray):
@@ -175,8 +175,8 @@ def alike(first: Column, second: Column) -> bool:
 
 
 def joinable(first: Column, second: Column) -> bool:
-    """Whether two columns can be joined: they are alike, or what they hold can be kept as `Rows`."""
-    kinds = (Rows, np.ndarray, BytesColumn)
+    """Whether two columns can be joined: they are alike, or what they hold can be kept as `RowList`."""
+    kinds = (RowList, np.ndarray, BytesColumn)
     return alike(first, second) or (isinstance(first, kinds) and isinstance(second, kinds))
 
 
@@ -187,7 +187,7 @@ def concat(columns: Sequence[Any]) -> Column:
         only: Column = first
         return only
     if not all(alike(first, column) for column in columns):
-        return Rows([row for column in columns for row in rows(column)])
+        return RowList([row for column in columns for row in rows(column)])
     if isinstance(first, Padded):
         return Padded(Ragged.concat([column.ragged for column in columns]), first.default)
     if isinstance(first, np.ndarray):
@@ -199,16 +199,16 @@ def concat(columns: Sequence[Any]) -> Column:
 
 
 def finish(column: Column) -> Any:
-    """The whole column as the value of one batch; not for `Rows`, which are collated."""
+    """The whole column as the value of one batch; not for `RowList`, which are collated."""
     if isinstance(column, Padded):
         return column.ragged.to_padded(column.default)
-    assert not isinstance(column, Rows)
+    assert not isinstance(column, RowList)
     return column
 
 
 def nbytes(column: Column) -> int:
     """Bytes of memory that the rows need, roughly."""
-    if isinstance(column, Rows):
+    if isinstance(column, RowList):
         return sum(
             len(row) if isinstance(row, bytes) else int(getattr(row, "nbytes", 0)) for row in column.items
         )

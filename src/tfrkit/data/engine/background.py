@@ -1,9 +1,9 @@
-"""Ahead: the end of an input from which background threads pull, one at a time.
+"""BackgroundInput: an input from which background threads pull, one at a time.
 
-Owns what such a stage and its threads share: where the input stands, whether somebody is pulling, and that it is closed
-by whoever is the last to use it. A thread refers to an Ahead only, never to the iterator that the user holds, so that
-dropping the iterator ends the work. The state of a stage that reads ahead is the place of the oldest element that its
-consumer has not seen: every pull is therefore preceded by the input's `save`.
+Owns what such a stage and its threads share: the input's position, whether a thread is pulling, and that the last user
+of the input closes it. A thread refers to a BackgroundInput only, never to the iterator that the user holds, so that
+dropping the iterator ends the work. The state of a stage that reads ahead is the position of the oldest element that
+its consumer has not seen: every pull is therefore preceded by the input's `save`.
 
 Plain locks of C only, as an interruption in the main thread can leave `threading.Condition` locked; and a lock that its
 holder may take again, as the garbage collector may close an iterator at any moment.
@@ -16,31 +16,32 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from tfrkit.data.engine.node import Context, Inbox, Node, Run
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, Node, Run
 from tfrkit.errors import CancelledError
 from tfrkit.threads import exiting, spawn
 
-__all__ = ["Ahead", "Place"]
+__all__ = ["BackgroundInput", "CursorPosition"]
 
 _LOOK_SECONDS: Final = 0.1  # a waiting thread looks so often whether the pipeline was closed
 
 
-class Place(NamedTuple):
+class CursorPosition(NamedTuple):
     """Where an element stands: so many elements after a saved position of the input."""
 
     at: Any
     skip: int
 
-    def after(self, count: int) -> Place:
+    def after(self, count: int) -> CursorPosition:
         """So many elements further in the same run."""
-        return Place(self.at, self.skip + count)
+        return CursorPosition(self.at, self.skip + count)
 
     def state(self) -> dict[str, Any]:
-        """As an Inbox takes it."""
+        """As an Cursor takes it."""
         return {"at": self.at, "skip": self.skip}
 
 
-class Ahead:
+class BackgroundInput:
     """An input, the threads that pull from it, and the consumer that waits for them.
 
     Attributes:
@@ -52,8 +53,8 @@ class Ahead:
     __slots__ = (
         "_bell",
         "_context",
+        "_cursor",
         "_failure",
-        "_inbox",
         "_place",
         "_tickets",
         "_waiting",
@@ -63,9 +64,9 @@ class Ahead:
     )
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
-        self._inbox = Inbox(node, context, state)
+        self._cursor = Cursor(node, context, state)
         self._context = context
-        self._place: Place | None = None  # before the pull that is under way
+        self._place: CursorPosition | None = None  # before the pull that is under way
         self._tickets: set[object] = set()  # one for each thread at work
         self._failure: BaseException | None = None  # that ended a thread, outside of users' functions
         self._bell = threading.Lock()  # released to wake the consumer
@@ -82,30 +83,30 @@ class Ahead:
         """Whether a thread is pulling; no other may."""
         return self._place is not None
 
-    def reserve(self) -> Place:
+    def reserve(self) -> CursorPosition:
         """Be the one that pulls: the caller takes next."""
         self._place = self.now()
         return self._place
 
     def take(self, n: int) -> Run | None:
         """Pull at most n elements; without the lock."""
-        return self._inbox.take(n)
+        return self._cursor.take(n)
 
     def put_back(self, run: Run, used: int) -> None:
         """Put back the run that was taken last, except its first elements."""
-        self._inbox.unread(run, used)
+        self._cursor.unread(run, used)
 
     def release(self, *, ended: bool = False) -> None:
         """Let others pull."""
         self._place = None
         self.ended = self.ended or ended
 
-    def now(self) -> Place:
+    def now(self) -> CursorPosition:
         """Where the input stands, or stood before the pull that is under way."""
         if self._place is not None:
             return self._place
-        state = self._inbox.save()
-        return Place(state["at"], state["skip"])
+        state = self._cursor.save()
+        return CursorPosition(state["at"], state["skip"])
 
     # ---- threads
 
@@ -147,7 +148,7 @@ class Ahead:
 
     def finish(self) -> None:
         """Close the input, for a consumer that has gone; without the lock."""
-        self._inbox.close()
+        self._cursor.close()
 
     # ---- the consumer
 
@@ -184,5 +185,5 @@ class Ahead:
             free = not self._tickets and not self.closed
             self.closed = True
         if free:
-            self._inbox.close()
+            self._cursor.close()
         self.ring()

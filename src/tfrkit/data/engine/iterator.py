@@ -20,7 +20,6 @@ from tfrkit.data.engine.read_ahead import next_demand
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.engine.state import StateKeeper
 from tfrkit.data.options import OptionsNode
-from tfrkit.data.stages.refused_repeat import RefusedRepeatNode
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.read.damage import Damage
@@ -39,8 +38,7 @@ def new_context(node: Node) -> Context:
     options = OptionsNode.of(node)
     context = Context(origin=_wants_origin(node))
     context.threads = options.thread_count() or context.threads
-    context.fuses = options.fuses("map_and_batch_fusion")
-    context.fuses_shuffle = options.fuses("shuffle_and_repeat_fusion")
+    context.turned_off = options.turned_off()
     if options.deterministic is not None:
         context.deterministic = options.deterministic
     _check(node, context)
@@ -49,8 +47,7 @@ def new_context(node: Node) -> Context:
 
 def _check(node: Node, context: Context) -> None:
     """Refuse what cannot run, before anything runs."""
-    if isinstance(node, RefusedRepeatNode):
-        node.check(context)
+    node.check(context)
     for part in node.inputs:
         _check(part, context)
 

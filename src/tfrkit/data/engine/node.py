@@ -24,12 +24,13 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Context",
-    "Inbox",
     "Node",
     "NodeIterator",
     "Run",
     "UnaryIterator",
+    "UnaryNode",
     "first_element",
+    "last_active",
     "to_json",
 ]
 
@@ -44,9 +45,9 @@ class Run:
     """Some elements, and perhaps an error after the last of them.
 
     Attributes:
-        chunk: the elements; there may be none if there is an error.
-        error: to be raised after them; the next pull goes on with what follows it.
-        state: where the input stood before the first of them; set by the Inbox that pulled the run.
+        chunk: the elements; may be empty if there is an error.
+        error: to be raised after them; the next pull continues with what follows it.
+        state: where the input stood before the first of them; set by the Cursor that pulled the run.
     """
 
     chunk: Chunk
@@ -61,14 +62,13 @@ class Context:
     Attributes:
         threads: how many cores may be used.
         deterministic: whether parallel stages keep the order where their own argument leaves it open.
-        origin: somebody downstream wants to know the file and record number of every element.
-        skipped: number of damages passed over.
+        origin: a later stage needs the file and record number of every element.
+        skipped: number of damages skipped.
         damages: the first of them, as (path, Damage).
         ignored: number of errors that `ignore_errors` left out.
-        fuses: batches that are marked so are fused with the map before them; see `BatchNode`.
-        fuses_shuffle: the same of a repeat and the shuffle before it; see `RefusedRepeatNode`.
+        turned_off: names of TensorFlow's optimizations that the options turn off.
         wrap: put round every iterator that is started, to measure it.
-        closed: nobody wants elements any more; background work that waits looks at it.
+        closed: the consumer is gone; background work that waits checks it.
     """
 
     threads: int = field(default_factory=default_threads)
@@ -77,8 +77,7 @@ class Context:
     skipped: int = 0
     damages: list[tuple[str, Damage]] = field(default_factory=list)
     ignored: int = 0
-    fuses: bool = True
-    fuses_shuffle: bool = True
+    turned_off: frozenset[str] = frozenset()
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
     closed: bool = False
 
@@ -88,19 +87,19 @@ class NodeIterator(ABC):
 
     @abstractmethod
     def pull(self, n: int) -> Run | None:
-        """Give at most n elements (n is at least 1), None at the end and for ever after.
+        """Return at most n elements (n is at least 1), None at the end and ever after.
 
         A run without an error has at least one element.
         """
 
     def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
-        """Leave out `first` elements, then give at most n, leaving out step - 1 between two of them.
+        """Leave out `first` elements, then return at most n, leaving out step - 1 between two of them.
 
-        Those that are left out need not be made, or looked at, if nobody can tell from TensorFlow.
+        Those that are left out need not be made, or checked, where TensorFlow does neither.
 
         Returns:
-            The run, None at the end, and how many elements are past, those that were left out among them. There may be
-            none in the run, and no error, if the first is further away.
+            The run, None at the end, and how many elements were passed, including those left out. The run may have no
+            element and no error if the first is further away.
         """
         if first >= _AT_ONCE:
             run = self.pull(_AT_ONCE)
@@ -114,20 +113,23 @@ class NodeIterator(ABC):
 
     @abstractmethod
     def save(self) -> Any:
-        """Say where the iterator stands, cheaply.
+        """Return the iterator's position, cheaply.
 
         Returns:
-            Something that JSON can hold, or objects in it with a method `to_json` that gives it later. It never
-            changes. `Node.start` takes it (as JSON) to go on from here.
+            Something that JSON can hold, or objects in it with a method `to_json` that returns it later. It never
+            changes. `Node.start` takes it (as JSON) to resume from here.
         """
 
     def close(self) -> None:  # noqa: B027  # most iterators hold nothing
-        """Let go of files and background work, here and in the inputs; may be called again and at any time."""
+        """Release files and end background work, here and in the inputs; may be called again and at any time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Node(ABC):
-    """One stage of a pipeline, described. Subclasses are frozen dataclasses; inputs are fields of type Node."""
+    """One stage of a pipeline, described. Subclasses are frozen dataclasses; inputs are fields of type Node.
+
+    Properties that are the same for every node of a class are plain class attributes there: `pure = False`.
+    """
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -137,7 +139,7 @@ class Node(ABC):
             value = getattr(self, each.name)
             if isinstance(value, Node):
                 found.append(value)
-            elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
+            elif _is_nodes(value):
                 found.extend(value)
         return tuple(found)
 
@@ -149,65 +151,142 @@ class Node(ABC):
             value = getattr(self, each.name)
             if isinstance(value, Node):
                 changed[each.name] = left.pop(0)
-            elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
+            elif _is_nodes(value):
                 changed[each.name] = tuple(left.pop(0) for _ in value)
         return dataclasses.replace(self, **changed) if changed else self
 
-    @property
-    def pure(self) -> bool:
-        """Whether nobody can notice how far ahead it is pulled: no user's code, nothing that blocks."""
-        return all(node.pure for node in self.inputs)
-
-    @property
-    def seeks(self) -> bool:
-        """Whether a saved position is gone to directly; else elements are made again and dropped."""
-        return True
-
-    @property
-    def keeps_count(self) -> bool:
-        """Of a stage that makes one element of each: whether it leaves none out."""
-        return True
-
-    @property
-    def wants_origin(self) -> bool:
-        """Whether it must know the file and the record number of the elements that it gets."""
-        return False
-
-    @property
-    def counts(self) -> bool:
-        """Whether its states count elements of its inputs, which must then come in the same order every time."""
-        return False
-
-    def in_order(self) -> Node:
-        """The same stage, keeping the order also where the user leaves it free; see `keep_order.py`."""
-        return self
+    # ---- what the engine asks
 
     @abstractmethod
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Make an iterator at the beginning, or where `state` (of `NodeIterator.save`, as JSON) says."""
 
     def begin(self, context: Context, state: Any = None) -> NodeIterator:
-        """Start, and put round it what the context asks for. What stages call on their inputs."""
+        """Start, and wrap it in what the context asks for. What stages call on their inputs."""
         iterator = self.start(context, state)
         return iterator if context.wrap is None else context.wrap(self, iterator)
 
+    def check(self, context: Context) -> None:  # noqa: B027  # most stages can always run
+        """Raise an error if the stage cannot run, before anything of the pipeline runs."""
+
     @abstractmethod
     def element_spec(self) -> Any:
-        """The structure of an element, with specs in the place of values."""
-
-    @property
-    def opaque(self) -> bool:
-        """Whether `element_spec` must run a user's function to find out, and sizes in it may be of one element only."""
-        return any(node.opaque for node in self.inputs)
+        """The structure of an element, with specs in place of values."""
 
     @abstractmethod
     def cardinality(self) -> int:
         """The number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
 
     @property
+    def pure(self) -> bool:
+        """True if pulling ahead cannot be observed: no user's code, nothing that blocks."""
+        return all(node.pure for node in self.inputs)
+
+    @property
+    def opaque(self) -> bool:
+        """True if `element_spec` must call a user's function, and its sizes may be those of one element only."""
+        return any(node.opaque for node in self.inputs)
+
+    @property
+    def seeks(self) -> bool:
+        """True if a saved position can be sought; otherwise the stage replays from the start and drops elements."""
+        return True
+
+    @property
+    def counts(self) -> bool:
+        """True if its states count elements of its inputs, which must then come in the same order every time."""
+        return False
+
+    @property
+    def keeps_count(self) -> bool:
+        """Of a stage that makes one element of each: True if it leaves none out."""
+        return True
+
+    @property
+    def wants_origin(self) -> bool:
+        """True if it must know the file and the record number of the elements that it gets."""
+        return False
+
+    @property
+    def selects(self) -> bool:
+        """True if its elements are some of its input's, unchanged and in their order."""
+        return False
+
+    @property
+    def reorders(self) -> bool:
+        """True if its elements are its input's, unchanged, in another order."""
+        return False
+
+    @property
+    def no_op(self) -> bool:
+        """True if it does nothing, as take(-1): TensorFlow leaves it out before it runs a pipeline."""
+        return False
+
+    def in_order(self) -> Node:
+        """The same stage, keeping the order also where the user leaves it free; see `keep_order.py`."""
+        return self
+
+    def repeated(self, count: int) -> Node | None:
+        """The stage that repeats itself, for a stage that does so in its own way; None: a stage after it does."""
+        return None
+
+    # ---- what it is called
+
+    @property
+    @abstractmethod
+    def verb(self) -> str:
+        """The method of Dataset that makes the stage. States know stages by it, so it never changes."""
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What states know the stage by, besides its verb and inputs: the values of its other fields, in order.
+
+        Defaults at the end are left out, so that a field that is added later changes nothing for the states of
+        pipelines that do without it. Fields with the metadata `unsigned` do not count.
+        """
+        fields = [each for each in dataclasses.fields(self) if not each.metadata.get("unsigned")]
+        pairs = [(getattr(self, each.name), each.default) for each in fields]
+        kept = [pair for pair in pairs if not isinstance(pair[0], Node) and not _is_nodes(pair[0])]
+        while kept and isinstance(kept[-1][0], (int, str)) and kept[-1][0] == kept[-1][1]:
+            kept.pop()
+        return tuple(value for value, _ in kept)
+
+    @property
     def label(self) -> str:
         """The stage as the user wrote it, such as `batch(32)`."""
-        return type(self).__name__.removesuffix("Node").lower()
+        return f"{self.verb}({self._shown()})"
+
+    def _shown(self) -> str:
+        plain = [each for each in self.arguments() if callable(each) or isinstance(each, (int, float, str))]
+        return ", ".join(getattr(each, "__name__", None) or repr(each) for each in plain)
+
+
+@dataclass(frozen=True, eq=False)
+class UnaryNode(Node):
+    """A stage over one input, whose elements have the same spec and number unless the stage says otherwise."""
+
+    input: Node
+
+    def element_spec(self) -> Any:
+        return self.input.element_spec()
+
+    def cardinality(self) -> int:
+        return self.input.cardinality()
+
+
+def _is_nodes(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) > 0 and all(isinstance(part, Node) for part in value)
+
+
+def last_active(node: Node) -> Node:
+    """The last stage that TensorFlow does not leave out.
+
+    >>> from tfrkit import Dataset
+    >>> last_active(Dataset.range(3).take(-1).skip(0).repeat(1).node).label
+    'range(0, 3, 1)'
+    """
+    while node.no_op:
+        (node,) = node.inputs
+    return node
 
 
 def _every(chunk: Chunk, first: int, step: int) -> Chunk:
@@ -217,141 +296,20 @@ def _every(chunk: Chunk, first: int, step: int) -> Chunk:
 
 
 class UnaryIterator(NodeIterator):
-    """A stage with one input that it pulls from directly. Its state is that of its input unless it says otherwise."""
+    """A stage with one input that it pulls from directly. Its state is its input's unless it says otherwise."""
 
     def __init__(self, input: NodeIterator) -> None:
         self.input = input
 
     def save(self) -> Any:
-        """That of the input."""
         return self.input.save()
 
     def close(self) -> None:
-        """Close the input."""
-        self.input.close()
-
-
-class Inbox:
-    """The end of an input that a stage reads from, when it may use less than it pulled.
-
-    It remembers where the input stood before the run at hand and how much of the run was used: that is its state.
-    Going on from there means to start the input at that place, and to drop what was used already.
-    """
-
-    __slots__ = (
-        "_broken",
-        "_chunk",
-        "_context",
-        "_error",
-        "_node",
-        "_offset",
-        "_skip",
-        "_state",
-        "_used",
-        "input",
-    )
-
-    def __init__(self, node: Node, context: Context, state: Any = None) -> None:
-        self._node = node
-        self._context = context
-        self._broken = False  # something was interrupted, and nobody will notice if the input begins again
-        self._skip = 0  # elements to be dropped then
-        self.input = node.begin(context, None if state is None else state["at"])
-        self._chunk: Chunk | None = None  # the run at hand, or what is left of it
-        self._error: Exception | None = None  # after its last element
-        self._offset = 0  # number in the run of the chunk's first element
-        self._used = 0  # elements of the run that were given
-        self._state: Any = None  # of the input, before the run
-        if state is not None:
-            self._drop(state["skip"])
-
-    def _drop(self, count: int) -> None:
-        while count > 0 and (run := self.take(count)) is not None:
-            count -= len(run.chunk)
-            if run.error is not None:
-                if count > 0:
-                    raise run.error
-                self.unread(run, len(run.chunk))  # not seen yet: it comes after the last element that was
-
-    def take(self, n: int) -> Run | None:
-        """Give at most n elements; what was left over first, without pulling."""
-        if self._broken:
-            self._begin_again()
-        if self._chunk is None:
-            run = self._pull_safely(n)
-            if run is None:
-                return None
-            self._chunk, self._error, self._offset, self._used = run.chunk, run.error, 0, 0
-        chunk, first = self._chunk, self._used - self._offset
-        end = min(len(chunk), first + n)
-        part = chunk if first == 0 and end == len(chunk) else chunk.slice(first, end)
-        self._used += end - first
-        if end < len(chunk):
-            return Run(part, None, self._state)
-        error, self._error, self._chunk = self._error, None, None
-        return Run(part, error, self._state)
-
-    def _pull_safely(self, n: int) -> Run | None:
-        """Note where the input stands, and pull; one that was interrupted begins there once more."""
-        self._state = self.input.save()
-        try:
-            return self.pull(n)
-        except Exception:
-            raise
-        except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
-            self._broken, self._skip = self._node.pure and not self._context.closed, 0
-            raise
-
-    def _begin_again(self) -> None:
-        state, skip = to_json(self._state), self._skip
-        self.input.close()
-        try:
-            self.input, self._broken = self._node.begin(self._context, state), False
-            self._drop(skip)
-        except BaseException:
-            self._broken, self._skip, self._state, self._chunk = True, skip, state, None
-            raise
-
-    def pull(self, n: int) -> Run | None:
-        """Pull a run of the input; what is left of the run before is not looked at."""
-        return self.input.pull(n)
-
-    def unread(self, run: Run, used: int) -> None:
-        """Put back the run that was taken last, except its first `used` elements, and its error.
-
-        An element whose function failed counts as used.
-        """
-        left = len(run.chunk) - used
-        if self._chunk is None and (left or run.error is not None):
-            self._chunk, self._error, self._offset = run.chunk, run.error, self._used - len(run.chunk)
-        self._used -= left
-
-    def make_again(self, run: Run) -> None:
-        """Put back the run that was taken last, to elements of which somebody may have written.
-
-        The input must be pure: it makes them again.
-        """
-        self.unread(run, 0)
-        if not self._context.closed:
-            self._broken, self._skip = True, self._used
-            self._chunk = self._error = None
-
-    def save(self) -> Any:
-        """Say where the stage stands."""
-        if self._broken:
-            return {"at": self._state, "skip": self._skip}
-        if self._chunk is None:
-            return {"at": self.input.save(), "skip": 0}
-        return {"at": self._state, "skip": self._used}
-
-    def close(self) -> None:
-        """Close the input."""
-        self._chunk = self._error = None
         self.input.close()
 
 
 def to_json(value: Any) -> Any:
-    """Replace what is to be written only now by what it writes."""
+    """Replace objects that write themselves later by what they write."""
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -365,7 +323,7 @@ def first_element(node: Node) -> Any:
     """Run a pipeline for its first element, to see what its elements are.
 
     Raises:
-        StopIteration: there is none.
+        StopIteration: the pipeline is empty.
     """
     iterator = node.begin(Context())
     try:

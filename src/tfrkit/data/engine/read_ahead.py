@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Chunk, Objects
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.elements.owned import own_elements
-from tfrkit.data.engine.node import Context, Inbox, Node, Run
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, Node, Run
 
-__all__ = ["ObjectsInbox", "next_demand"]
+__all__ = ["ObjectCursor", "next_demand"]
 
 _MOST_ELEMENTS: Final = 1024
 _MOST_BYTES: Final = 1 << 20
@@ -18,15 +19,15 @@ _FEW: Final = 16  # elements; who asks for more gets runs of that size
 def next_demand(demand: int, chunk: Chunk) -> int:
     """How many elements to ask for next, after so many were asked for and these came: twice as many, within limits.
 
-    >>> next_demand(4, Objects([b"x"] * 4)), next_demand(4, Objects([b"x" * 300_000]))
+    >>> next_demand(4, ObjectChunk([b"x"] * 4)), next_demand(4, ObjectChunk([b"x" * 300_000]))
     (8, 3)
     """
     each = max(1, chunk.nbytes // max(1, len(chunk)))
     return min(2 * demand, _MOST_ELEMENTS, max(1, _MOST_BYTES // each))
 
 
-class ObjectsInbox(Inbox):
-    """The Inbox of a stage that looks at each element as an object.
+class ObjectCursor(Cursor):
+    """The Cursor of a stage that looks at each element as an object.
 
     When it is asked for few elements of a pure input, it pulls many and makes objects of them at once: 4 us for an
     element of a loop over records with a map, where cutting each from its block for itself takes 10.
@@ -57,25 +58,25 @@ class ObjectsInbox(Inbox):
         origin = chunk.origin if self._origin else None
         elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
         del run, chunk  # so that only the list has what nobody keeps
-        return Run(Objects(elements if ready else own_elements(elements), origin), error)
+        return Run(ObjectChunk(elements if ready else own_elements(elements), origin), error)
 
     def take(self, n: int) -> Run | None:
-        """Give at most n elements; see Inbox. Those that are owned are let go of."""
+        """Give at most n elements; see Cursor. Those that are owned are let go of."""
         chunk, start = self._chunk, self._used - self._offset
-        if self.owned and type(chunk) is Objects and start + n < len(chunk.items):  # quickly
+        if self.owned and type(chunk) is ObjectChunk and start + n < len(chunk.items):  # quickly
             part = chunk.slice(start, start + n)
             chunk.items[start : start + n] = [None] * n
             self._used += n
             return Run(part, None, self._state)
         run = super().take(n)
-        if self.owned and type(self._chunk) is Objects:
+        if self.owned and type(self._chunk) is ObjectChunk:
             stop = self._used - self._offset
             self._chunk.items[:stop] = [None] * stop
         return run
 
     def unread(self, run: Run, used: int) -> None:
-        """Put back the run that was taken last; see Inbox."""
-        if self.owned and isinstance(self._chunk, Objects):
+        """Put back the run that was taken last; see Cursor."""
+        if self.owned and isinstance(self._chunk, ObjectChunk):
             end = self._used - self._offset
             self._chunk.items[end - len(run.chunk) : end] = run.chunk.objects()
         super().unread(run, used)

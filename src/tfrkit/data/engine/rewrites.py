@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tfrkit.data.batch.background_batch import AheadBatchNode
+from tfrkit.data.batch.background_batch import BackgroundBatchNode
 from tfrkit.data.batch.batch import BatchNode
 from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.batch.padded_batch import PaddedBatchNode
@@ -53,7 +53,7 @@ def batch_then_stage(node: Node) -> Node | None:
 def batch_then_prefetch(node: Node) -> Node | None:
     """Batches that nobody sees being made are made several at once."""
     if isinstance(node, PrefetchNode) and isinstance(node.input, FusedBatchNode):
-        return AheadBatchNode(node.input, node.depth) if node.depth and node.input.pure else None
+        return BackgroundBatchNode(node.input, node.depth) if node.depth and node.input.pure else None
     return None
 
 
@@ -67,7 +67,7 @@ REWRITES: Final[list[Callable[[Node], Node | None]]] = [
 
 def batch_alone(node: Node) -> Node | None:
     """The same without a prefetch, when everything else is done."""
-    return AheadBatchNode(node, None) if isinstance(node, FusedBatchNode) and node.pure else None
+    return BackgroundBatchNode(node, None) if isinstance(node, FusedBatchNode) and node.pure else None
 
 
 # When none of the others applies any more.

@@ -1,16 +1,16 @@
-"""Given: which of the next elements a consumer has had already, where they came out of order. Pure: no I/O."""
+"""SeenRanges: which of the next elements a consumer has had already, where they came out of order. Pure: no I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["Given"]
+__all__ = ["SeenRanges"]
 
 
-class Given:
+class SeenRanges:
     """Ranges [begin, end) of the items that come next, counted from here; items are elements and errors.
 
-    >>> given = Given([(1, 3), (3, 4), (6, 7)])
+    >>> given = SeenRanges([(1, 3), (3, 4), (6, 7)])
     >>> given.ranges()
     [[1, 4], [6, 7]]
     >>> given.first, given.advance(2), given.ranges()

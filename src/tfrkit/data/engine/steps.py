@@ -11,40 +11,40 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
-from tfrkit.data.engine.read_ahead import ObjectsInbox
+from tfrkit.data.engine.read_ahead import ObjectCursor
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 
-__all__ = ["Elements", "Open", "StepsNode"]
+__all__ = ["Open", "StepInput", "StepsNode"]
 
 
-class Elements:
+class StepInput:
     """The elements of a node one by one; an error is raised in its place, and what follows it comes next."""
 
     def __init__(self, node: Node, context: Context) -> None:
-        self._inbox = ObjectsInbox(node, context)
+        self._cursor = ObjectCursor(node, context)
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        run = self._inbox.take(1)
+        run = self._cursor.take(1)
         if run is None:
             raise StopIteration
         if len(run.chunk):
             if run.error is not None:
-                self._inbox.unread(run, 1)
+                self._cursor.unread(run, 1)
             return run.chunk.objects()[0]
         assert run.error is not None
         raise run.error
 
     def close(self) -> None:
         """Close the node's iterator."""
-        self._inbox.close()
+        self._cursor.close()
 
 
-Open = Callable[[Node], Elements]
+Open = Callable[[Node], StepInput]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,20 +59,11 @@ class StepsNode(Node):
             begin: starts a node (of the inputs, or one that a user's function made).
         """
 
-    @property
-    def pure(self) -> bool:
-        """Most of them call a user's function."""
-        return False
+    pure = False  # most of them call a user's function
 
-    @property
-    def seeks(self) -> bool:
-        """Elements are made again."""
-        return False
+    seeks = False  # elements are made again
 
-    @property
-    def counts(self) -> bool:
-        """The same ones, in the same order."""
-        return True
+    counts = True  # the same ones, in the same order
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin, and drop what was given already."""
@@ -86,7 +77,7 @@ class _StepsIterator(NodeIterator):
             restore_seeds(seeds, state["seeds"])
         self._seeds = save_seeds(seeds)
         self._context = context
-        self._open: list[Elements] = []
+        self._open: list[StepInput] = []
         self._steps = node.steps(self._begin)
         self._given = 0  # elements and errors
         self._ended = False
@@ -94,8 +85,8 @@ class _StepsIterator(NodeIterator):
             if self.pull(1) is None:
                 break
 
-    def _begin(self, node: Node) -> Elements:
-        elements = Elements(node, self._context)
+    def _begin(self, node: Node) -> StepInput:
+        elements = StepInput(node, self._context)
         self._open.append(elements)
         return elements
 
@@ -111,7 +102,7 @@ class _StepsIterator(NodeIterator):
             except Exception as failure:
                 error = failure
         self._given += len(made) + (error is not None)
-        return Run(Objects(made), error) if made or error is not None else None
+        return Run(ObjectChunk(made), error) if made or error is not None else None
 
     def save(self) -> Any:
         """How the seeds stood at the beginning, and how much was given since."""

@@ -1,4 +1,4 @@
-"""Settling: whether a function's calls shall run in threads, found out by timing the first of them.
+"""ThreadChoice: whether a function's calls shall run in threads, found out by timing the first of them.
 
 Threads bring nothing for a function that only computes in Python, because one thread at a time does that; handing over
 costs some 20 us. They bring much for one that waits, or computes in native code that lets others go on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Final
 
-__all__ = ["Settling"]
+__all__ = ["ThreadChoice"]
 
 _FEW: Final = 9  # calls that are timed before something is decided
 _CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
@@ -18,7 +18,7 @@ _WORTH: Final = 0.95  # calls at once may each take so many times as long as one
 _TRIALS: Final = 3  # a busy machine may spoil one
 
 
-class Settling:
+class ThreadChoice:
     """Decides from timings; how many threads there may be is given.
 
     Args:

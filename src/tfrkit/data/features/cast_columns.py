@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.columns import Column, Padded, Rows
+from tfrkit.data.elements.columns import Column, Padded, RowList
 from tfrkit.values.cast import cast_value
 from tfrkit.values.operands import STRING, cast_array
 
@@ -22,7 +22,7 @@ def cast_column(column: Column, dtype: np.dtype[Any]) -> Column:
     if isinstance(column, Padded):
         filler = column.default if dtype == STRING else cast_array(np.asarray(column.default), dtype)[()]
         return Padded(cast_value(column.ragged, dtype), filler)
-    if isinstance(column, Rows):
-        return Rows([cast_value(item, dtype) for item in column.items])
+    if isinstance(column, RowList):
+        return RowList([cast_value(item, dtype) for item in column.items])
     made: Column = cast_value(column, dtype)
     return made

@@ -6,16 +6,18 @@ element may be a batch itself: its values are then columns.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.chunk_iterator import ChunkIterator
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
 from tfrkit.data.features.cast_columns import cast_column, cast_value
 from tfrkit.data.features.raw_column import decode_column, decode_value
 from tfrkit.errors import InvalidArgumentError
@@ -24,33 +26,42 @@ from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, Tensor
 __all__ = ["CastOp", "ColumnOp", "ColumnsNode", "DecodeRawOp", "RenameOp", "SelectOp", "apply_op"]
 
 
-class ColumnOp(Protocol):
-    """What is done to the features of every element."""
+class ColumnOp(ABC):
+    """What is done to the features of every element. Subclasses are dataclasses of the verb's arguments."""
+
+    verb: ClassVar[str]
 
     @property
     def label(self) -> str:
-        """The verb as the user wrote it."""
+        """The stage as the user wrote it."""
+        return f"{self.verb}({self._shown()})"
 
-    def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
+    @abstractmethod
+    def _shown(self) -> str: ...
+
+    @abstractmethod
+    def on_columns(self, columns: dict[str, Any], /) -> dict[str, Any]:
         """Do it to all elements at once; may raise without saying for which."""
 
-    def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
+    @abstractmethod
+    def on_element(self, element: dict[str, Any], /) -> dict[str, Any]:
         """Do it to one element."""
 
-    def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Give the element spec of the result."""
+    @abstractmethod
+    def on_spec(self, spec: dict[str, Any], /) -> dict[str, Any]:
+        """Return the element spec of the result."""
 
 
 @dataclass(frozen=True)
-class SelectOp:
+class SelectOp(ColumnOp):
     """Keep some features, in the order of the keys."""
 
     keys: tuple[str, ...]
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"select({', '.join(map(repr, self.keys))})"
+    verb = "select"
+
+    def _shown(self) -> str:
+        return ", ".join(map(repr, self.keys))
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Keep the columns."""
@@ -62,15 +73,15 @@ class SelectOp:
 
 
 @dataclass(frozen=True)
-class RenameOp:
+class RenameOp(ColumnOp):
     """Give features other names; they keep their places."""
 
     names: dict[str, str]
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"rename({self.names!r})"
+    verb = "rename"
+
+    def _shown(self) -> str:
+        return repr(self.names)
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Make a dict with other keys."""
@@ -89,15 +100,15 @@ class RenameOp:
 
 
 @dataclass(frozen=True)
-class CastOp:
+class CastOp(ColumnOp):
     """Change types, as tf.cast does."""
 
     dtypes: dict[str, np.dtype[Any]]
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"cast({', '.join(f'{key}={dtype.name}' for key, dtype in self.dtypes.items())})"
+    verb = "cast"
+
+    def _shown(self) -> str:
+        return ", ".join(f"{key}={dtype.name}" for key, dtype in self.dtypes.items())
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Cast whole columns."""
@@ -116,7 +127,7 @@ class CastOp:
 
 
 @dataclass(frozen=True)
-class DecodeRawOp:
+class DecodeRawOp(ColumnOp):
     """Bytes to numbers, of the given shape for every byte string."""
 
     key: str
@@ -124,11 +135,11 @@ class DecodeRawOp:
     shape: Any
     little_endian: bool
 
-    @property
-    def label(self) -> str:
-        """As written."""
+    verb = "decode_raw"
+
+    def _shown(self) -> str:
         shape = "" if self.shape is None else f", shape={self.shape!r}"
-        return f"decode_raw({self.key!r}, {self.dtype.name}{shape})"
+        return f"{self.key!r}, {self.dtype.name}{shape}"
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Decode all byte strings in one step if they are equally long."""
@@ -161,10 +172,9 @@ class DecodeRawOp:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnsNode(Node):
+class ColumnsNode(UnaryNode):
     """One operation on every element."""
 
-    input: Node
     op: ColumnOp
 
     def __post_init__(self) -> None:
@@ -173,8 +183,7 @@ class ColumnsNode(Node):
             self.element_spec()
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
+        return ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
 
     def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
         """What does it to a chunk."""
@@ -184,13 +193,12 @@ class ColumnsNode(Node):
         """As the operation says."""
         return self.op.on_spec(_as_dict(self.op, self.input.element_spec()))
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
+    @property
+    def verb(self) -> str:
+        return self.op.verb
 
     @property
     def label(self) -> str:
-        """As written."""
         return self.op.label
 
 
@@ -200,18 +208,20 @@ def apply_op(op: ColumnOp, chunk: Chunk) -> tuple[Chunk, Exception | None]:
     Returns:
         What was made of those before it, and its error; all of them and None if none fails.
     """
-    if not isinstance(chunk, Columns) or not isinstance(chunk.columns, dict):
-        origin = None if isinstance(chunk, Records) else chunk.origin
+    if not isinstance(chunk, ColumnChunk) or not isinstance(chunk.columns, dict):
+        origin = None if isinstance(chunk, RecordChunk) else chunk.origin
         made, error = _one_by_one(op, chunk)
-        return Objects(made, None if origin is None else origin.slice(0, len(made))), error
+        return ObjectChunk(made, None if origin is None else origin.slice(0, len(made))), error
     try:
-        return Columns(op.on_columns(chunk.columns), len(chunk), chunk.origin), None
+        return ColumnChunk(op.on_columns(chunk.columns), len(chunk), chunk.origin), None
     except Exception as first:  # of some element: find out which
         made, error = _one_by_one(op, chunk)
         if error is None:
             raise first from None
         good = chunk.slice(0, len(made))
-        return (Columns(op.on_columns(good.columns), len(good), good.origin) if made else Objects([])), error
+        return (
+            ColumnChunk(op.on_columns(good.columns), len(good), good.origin) if made else ObjectChunk([])
+        ), error
 
 
 def _one_by_one(op: ColumnOp, chunk: Chunk) -> tuple[list[Any], Exception | None]:

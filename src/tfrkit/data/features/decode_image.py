@@ -15,8 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.engine.node import (
+    UNKNOWN_CARDINALITY,
+    Context,
+    Node,
+    NodeIterator,
+    Run,
+    UnaryIterator,
+    UnaryNode,
+)
 from tfrkit.data.features.broken_images import BrokenImages, DecodedIterator
 from tfrkit.data.features.image_column import BadImage, decode_column, decode_value
 from tfrkit.data.features.image_ops import NormalizeOp
@@ -30,13 +38,15 @@ __all__ = ["DecodeImageNode", "decode_chunk"]
 
 
 @dataclass(frozen=True, eq=False)
-class DecodeImageNode(Node):
+class DecodeImageNode(UnaryNode):
     """The images of one feature, decoded; the others stay."""
 
-    input: Node
     key: str
     maker: ImageMaker
     on_corrupt: OnCorrupt
+
+    verb = "decode_image"
+    wants_origin = True  # a broken image is named by its file and record
 
     def __post_init__(self) -> None:
         """Find out at once if the feature is missing, where that takes no user's code."""
@@ -45,17 +55,11 @@ class DecodeImageNode(Node):
             self.element_spec()
 
     @property
-    def wants_origin(self) -> bool:
-        """A broken image is named by its file and record."""
-        return True
-
-    @property
     def keeps_count(self) -> bool:
         """Whether every element gives one, or an error in its place."""
         return self.on_corrupt == "raise"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
         broken = BrokenImages(self.on_corrupt, context)
         at = state if self.keeps_count or state is None else broken.restore(state)
         images = ParallelMapIterator(
@@ -89,11 +93,9 @@ class DecodeImageNode(Node):
         """As the input's, unless some may be left out."""
         return self.input.cardinality() if self.keeps_count else UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
+    def _shown(self) -> str:
         size = "" if self.maker.size is None else f", size={self.maker.size}"
-        return f"decode_image({self.key!r}{size}{', scaled=True' if self.maker.scaled else ''})"
+        return f"{self.key!r}{size}{', scaled=True' if self.maker.scaled else ''}"
 
 
 def decode_chunk(
@@ -104,14 +106,14 @@ def decode_chunk(
     Returns:
         What was made of those before it, and its error (a BadImage if it is broken); all of them and None if none is.
     """
-    if isinstance(chunk, Columns) and isinstance(chunk.columns, dict):
+    if isinstance(chunk, ColumnChunk) and isinstance(chunk.columns, dict):
         _features(key, chunk.columns)
         column = chunk.columns[key]
         if getattr(column, "ndim", 1) == 1:
             images, error = decode_column(column, key, maker, context.threads)
             good = chunk.slice(0, len(images))
-            return Columns({**good.columns, key: images}, len(images), good.origin), error
-    origin = None if isinstance(chunk, Records) else chunk.origin
+            return ColumnChunk({**good.columns, key: images}, len(images), good.origin), error
+    origin = None if isinstance(chunk, RecordChunk) else chunk.origin
     made: list[Any] = []
     for element in chunk.objects():
         try:
@@ -120,8 +122,8 @@ def decode_chunk(
         except Exception as error:
             if not isinstance(error, BadImage):
                 error.add_note(f"It came up in decode_image({key!r}).")
-            return Objects(made, None if origin is None else origin.slice(0, len(made))), error
-    return Objects(made, origin), None
+            return ObjectChunk(made, None if origin is None else origin.slice(0, len(made))), error
+    return ObjectChunk(made, origin), None
 
 
 def _features(key: str, element: Any) -> dict[str, Any]:
@@ -160,22 +162,13 @@ class _Decode:
 
 
 @dataclass(frozen=True, eq=False)
-class _LocatedNode(Node):
+class _LocatedNode(UnaryNode):
     """Each element with the file and the record that it came from, as arguments of a function."""
 
-    input: Node
+    verb = "located"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin where the input begins."""
         return _LocatedIterator(self.input.begin(context, state))
-
-    def element_spec(self) -> Any:
-        """Nobody asks."""
-        return self.input.element_spec()
-
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
 
 
 class _LocatedIterator(UnaryIterator):
@@ -187,7 +180,7 @@ class _LocatedIterator(UnaryIterator):
         chunk = run.chunk
         elements, origin = chunk.objects(), chunk.origin
         if origin is None:
-            return Run(Objects([(element, None, 0) for element in elements]), run.error)
+            return Run(ObjectChunk([(element, None, 0) for element in elements]), run.error)
         paths = [origin.paths[file] for file in origin.files.tolist()]
         located = list(zip(elements, paths, origin.records.tolist(), strict=True))
-        return Run(Objects(located, origin), run.error)
+        return Run(ObjectChunk(located, origin), run.error)

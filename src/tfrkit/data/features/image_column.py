@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.data.batch.collate import collate
-from tfrkit.data.elements.columns import Column, Rows, rows
+from tfrkit.data.elements.columns import Column, RowList, rows
 from tfrkit.data.elements.origin import Origin
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.image_maker import ImageMaker
@@ -105,7 +105,7 @@ def as_batch(images: Column, maker: ImageMaker) -> npt.NDArray[Any]:
     Raises:
         InvalidArgumentError: they do not have one shape; the text is TensorFlow's.
     """
-    if not isinstance(images, Rows):
+    if not isinstance(images, RowList):
         return np.asarray(images)
     if not images.items:
         return np.empty((0, *(size or 0 for size in maker.shape)), maker.dtype)
@@ -132,7 +132,7 @@ def decode_column(
             made[row] = maker.make(_checked(items[row], key))
 
         row, error = _for_each(len(items), threads, make)
-        return Rows(made[:row]), _told(error, row, key)
+        return RowList(made[:row]), _told(error, row, key)
     images = np.empty((len(items), height, width, channels), maker.dtype)
 
     def fill(row: int) -> None:

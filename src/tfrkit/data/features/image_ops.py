@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.data.elements.columns import Rows, rows
+from tfrkit.data.elements.columns import RowList, rows
+from tfrkit.data.features.column_ops import ColumnOp
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.image_maker import round_image
 from tfrkit.images.normalize import Normalization
@@ -21,7 +22,7 @@ _RANK = 3  # of an image: height, width, channels
 
 
 @dataclass(frozen=True)
-class ResizeOp:
+class ResizeOp(ColumnOp):
     """Images of another size; of one element, or all images of a batch.
 
     Attributes:
@@ -34,17 +35,17 @@ class ResizeOp:
     antialias: bool
     dtype: np.dtype[Any] | None
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"resize({self.key!r}, {self.size})"
+    verb = "resize"
+
+    def _shown(self) -> str:
+        return f"{self.key!r}, {self.size}"
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Resize all images in one step if they have one size."""
         column = _feature(self.label, columns, self.key)
         if isinstance(column, np.ndarray) and column.ndim == _RANK + 1:
             return columns | {self.key: self._resized(column)}
-        return columns | {self.key: Rows([self._resized(row) for row in rows(column)])}
+        return columns | {self.key: RowList([self._resized(row) for row in rows(column)])}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
         """Resize one image, or those of a batch."""
@@ -67,25 +68,25 @@ class ResizeOp:
 
 
 @dataclass(frozen=True)
-class NormalizeOp:
+class NormalizeOp(ColumnOp):
     """Numbers divided by a scale, less a mean, divided by a deviation."""
 
     key: str
     change: Normalization
 
-    @property
-    def label(self) -> str:
-        """As written."""
+    verb = "normalize"
+
+    def _shown(self) -> str:
         given = {"mean": self.change.mean, "std": self.change.std}
         more = [f", {name}={value}" for name, value in given.items() if value is not None]
-        return f"normalize({self.key!r}{''.join(more)})"
+        return f"{self.key!r}{''.join(more)}"
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Change all in one step if they have one shape."""
         column = _feature(self.label, columns, self.key)
         if isinstance(column, np.ndarray):
             return columns | {self.key: self._changed(column)}
-        return columns | {self.key: Rows([self._changed(row) for row in rows(column)])}
+        return columns | {self.key: RowList([self._changed(row) for row in rows(column)])}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
         """Change the numbers of one element."""

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records, concat
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk, concat
 from tfrkit.data.engine.chunk_iterator import ChunkIterator
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
 from tfrkit.data.features.example_columns import BadRow, ExampleColumns
 from tfrkit.data.features.example_spec import example_spec
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import ReadPolicy
+from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import Spec
 from tfrkit.parsing import serialized_input as inputs
 from tfrkit.parsing.parse import parse_example
@@ -50,16 +52,20 @@ class ColumnParser:
 
 
 @dataclass(frozen=True, eq=False)
-class ParseNode(Node):
+class ParseNode(UnaryNode):
     """Serialised Examples, one by one or in batches, as dicts."""
 
-    input: Node
     features: Spec
     policy: ReadPolicy
+
+    verb = "parse"
 
     def __post_init__(self) -> None:
         """Refuse a wrong spec at once."""
         ExampleColumns(self.features, self.policy)
+
+    def arguments(self) -> tuple[Any, ...]:
+        return spec_to_data(self.features), self.policy
 
     def parser(self) -> ColumnParser:
         """What makes its columns."""
@@ -75,22 +81,15 @@ class ParseNode(Node):
         return partial(parse_chunk, self.parser(), context)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
+        return ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
         """By the spec and whether the input has records or batches."""
         return example_spec(self.features, self.input.element_spec())
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        """As written."""
+    def _shown(self) -> str:
         count = len(self.features)
-        return f"parse({count} feature{'' if count == 1 else 's'})"
+        return f"{count} feature{'' if count == 1 else 's'}"
 
 
 def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[Chunk, Exception | None]:
@@ -99,7 +98,7 @@ def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[C
     Returns:
         What was made of those before it, and its error; all of them and None if none fails.
     """
-    if not isinstance(chunk, Records) and as_record_batch(chunk) is None:
+    if not isinstance(chunk, RecordChunk) and as_record_batch(chunk) is None:
         return _parse_elements(parser, chunk)
     error: Exception | None = None
     part = chunk
@@ -114,15 +113,15 @@ def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[C
             error = parser.error_of(_one_record(part, bad.row))
             part = part.slice(0, bad.row)
         else:
-            return Columns(columns, len(part), part.origin if context.origin else None), error
-    return Objects([]), error
+            return ColumnChunk(columns, len(part), part.origin if context.origin else None), error
+    return ObjectChunk([]), error
 
 
 def as_record_batch(chunk: Chunk) -> inputs.SerializedInput | None:
     """Give the elements of a chunk as records for a kernel; None if they are something else."""
-    if isinstance(chunk, Records):
+    if isinstance(chunk, RecordChunk):
         return inputs.SerializedInput(chunk.pieces(), [chunk], len(chunk))
-    if isinstance(chunk, Columns):
+    if isinstance(chunk, ColumnChunk):
         column = chunk.columns
         return inputs.as_records(column) if isinstance(column, BytesColumn) and column.ndim == 1 else None
     items = chunk.objects()
@@ -151,7 +150,7 @@ def _parse_records(
         except BadRow:
             error = parser.error_of(_one_record(part, 0))
             break
-        parts.append(Columns(columns, 1, part.origin if context.origin else None))
+        parts.append(ColumnChunk(columns, 1, part.origin if context.origin else None))
     return concat(parts), error
 
 
@@ -171,7 +170,7 @@ def _parse_elements(parser: ColumnParser, chunk: Chunk) -> tuple[Chunk, Exceptio
     return _chunk_of(made, chunk), None
 
 
-def _chunk_of(made: list[Any], chunk: Chunk) -> Objects:
+def _chunk_of(made: list[Any], chunk: Chunk) -> ObjectChunk:
     """Objects with the origin of the first elements of a chunk."""
-    origin = None if isinstance(chunk, Records) else chunk.origin
-    return Objects(made, None if origin is None else origin.slice(0, len(made)))
+    origin = None if isinstance(chunk, RecordChunk) else chunk.origin
+    return ObjectChunk(made, None if origin is None else origin.slice(0, len(made)))

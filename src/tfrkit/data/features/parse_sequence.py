@@ -9,11 +9,13 @@ from typing import Any
 
 from tfrkit.data.elements.chunk import Chunk
 from tfrkit.data.engine.chunk_iterator import ChunkIterator
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
 from tfrkit.data.features.example_spec import batch_size_of, sequence_spec
 from tfrkit.data.features.parse import ColumnParser, parse_chunk
 from tfrkit.data.features.sequence_columns import SequenceColumns
 from tfrkit.model.policy import ReadPolicy
+from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import Spec
 from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
 
@@ -21,17 +23,21 @@ __all__ = ["ParseSequenceNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class ParseSequenceNode(Node):
+class ParseSequenceNode(UnaryNode):
     """Serialised SequenceExamples, one by one or in batches; of batches also the lengths."""
 
-    input: Node
     context: Spec | None
     sequence: Spec | None
     policy: ReadPolicy
 
+    verb = "parse_sequence"
+
     def __post_init__(self) -> None:
         """Refuse a wrong spec at once."""
         SequenceColumns(self.context, self.sequence, self.policy)
+
+    def arguments(self) -> tuple[Any, ...]:
+        return *(spec_to_data(spec or {}) for spec in (self.context, self.sequence)), self.policy
 
     def parser(self) -> ColumnParser:
         """What makes its columns."""
@@ -47,18 +53,11 @@ class ParseSequenceNode(Node):
         return partial(parse_chunk, self.parser(), context)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return ChunkIterator(self.chunk_function(context), Inbox(self.input, context, state))
+        return ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
         """By the specs and whether the input has records or batches."""
         return sequence_spec(self.context, self.sequence, batch_size_of(self.input.element_spec()))
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"parse_sequence({len(self.context or ())} + {len(self.sequence or ())} features)"
+    def _shown(self) -> str:
+        return f"{len(self.context or ())} + {len(self.sequence or ())} features"

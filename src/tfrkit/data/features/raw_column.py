@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.data.elements.columns import Column, Rows, rows
+from tfrkit.data.elements.columns import Column, RowList, rows
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -51,7 +51,7 @@ def decode_column(
             )
     used = {name: columns[name] for name in (key, *_names(shape))}
     elements = zip(*(rows(part) for part in used.values()), strict=True)
-    return Rows(
+    return RowList(
         [
             decode_value(dict(zip(used, each, strict=True)), key, dtype, shape, little_endian)
             for each in elements

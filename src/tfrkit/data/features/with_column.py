@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
-from tfrkit.data.elements.columns import Column, Rows
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.elements.columns import Column, RowList
 from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure_specs import spec_of
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator, Run, first_element
+from tfrkit.data.engine.cursor import Cursor, CursorIterator
+from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode, first_element
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec
 
@@ -21,26 +22,18 @@ __all__ = ["WithColumnNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class WithColumnNode(Node):
+class WithColumnNode(UnaryNode):
     """The function's result under a name in every element; a feature of that name is replaced."""
 
-    input: Node
     name: str
     function: Callable[..., Any]
 
-    @property
-    def pure(self) -> bool:
-        """A user's function can notice."""
-        return False
-
-    @property
-    def opaque(self) -> bool:
-        """Only the function knows what it gives."""
-        return True
+    verb = "with_column"
+    opaque = True
+    pure = False
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return _WithColumnIterator(self.name, self.function, Inbox(self.input, context, state))
+        return _WithColumnIterator(self.name, self.function, Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
         """As the input's, and what the function gives for the first element, with sizes unknown."""
@@ -49,25 +42,16 @@ class WithColumnNode(Node):
             found = TensorSpec([None] * len(found.shape), found.dtype)
         return {**self.input.element_spec(), self.name: found}
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"with_column({self.name!r}, {getattr(self.function, '__qualname__', self.function)})"
-
-
-class _WithColumnIterator(NodeIterator):
-    def __init__(self, name: str, function: Callable[..., Any], inbox: Inbox) -> None:
+class _WithColumnIterator(CursorIterator):
+    def __init__(self, name: str, function: Callable[..., Any], cursor: Cursor) -> None:
         self._name = name
         self._function = function
-        self._inbox = inbox
+        self._cursor = cursor
 
     def pull(self, n: int) -> Run | None:
         """Pull a run and call the function for each element up to the first for which it fails."""
-        run = self._inbox.take(n)
+        run = self._cursor.take(n)
         if run is None or not len(run.chunk):
             return run
         elements, made = run.chunk.objects(), []
@@ -75,10 +59,10 @@ class _WithColumnIterator(NodeIterator):
             try:
                 made.append(self._value(element))
             except Exception as error:
-                self._inbox.unread(run, len(made) + 1)
+                self._cursor.unread(run, len(made) + 1)
                 return Run(self._add(run.chunk.slice(0, len(made)), elements, made), error)
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                self._inbox.unread(run, 0)
+                self._cursor.unread(run, 0)
                 raise
         return Run(self._add(run.chunk, elements, made), run.error)
 
@@ -91,19 +75,11 @@ class _WithColumnIterator(NodeIterator):
         return to_value(self._function(*copies_for(self._function, [element])))
 
     def _add(self, chunk: Chunk, elements: list[Any], made: list[Any]) -> Chunk:
-        if isinstance(chunk, Columns):
-            return Columns({**chunk.columns, self._name: column_of(made)}, len(chunk), chunk.origin)
-        origin = None if isinstance(chunk, Records) else chunk.origin
+        if isinstance(chunk, ColumnChunk):
+            return ColumnChunk({**chunk.columns, self._name: column_of(made)}, len(chunk), chunk.origin)
+        origin = None if isinstance(chunk, RecordChunk) else chunk.origin
         pairs = zip(elements, made, strict=False)
-        return Objects([{**element, self._name: value} for element, value in pairs], origin)
-
-    def save(self) -> Any:
-        """Where the input stands."""
-        return self._inbox.save()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
+        return ObjectChunk([{**element, self._name: value} for element, value in pairs], origin)
 
 
 def column_of(values: list[Any]) -> Column:
@@ -119,4 +95,4 @@ def column_of(values: list[Any]) -> Column:
             return np.array(values, values[0].dtype)
         if kind is bytes:
             return BytesColumn.from_list(values)
-    return Rows(values)
+    return RowList(values)

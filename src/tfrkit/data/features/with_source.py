@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.elements.origin import Origin
 from tfrkit.data.elements.structure import is_nested
-from tfrkit.data.engine.node import Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.engine.cursor import Cursor, CursorIterator
+from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec
@@ -26,25 +27,21 @@ DATA: Final = "data"  # the name that an element gets which has no names itself
 
 
 @dataclass(frozen=True, eq=False)
-class WithSourceNode(Node):
+class WithSourceNode(UnaryNode):
     """File name and record number as features of these names.
 
     A dict gets them as two more entries, a tuple in its first dict (that of the context, behind `parse_sequence`). An
     element that is neither, such as a raw record, becomes a dict, in which it is called "data".
     """
 
-    input: Node
     file: str
     record: str
 
-    @property
-    def wants_origin(self) -> bool:
-        """That is what it gives."""
-        return True
+    verb = "with_source"
+    wants_origin = True  # that is what it gives
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin where the input does."""
-        return _WithSourceIterator(self, Inbox(self.input, context, state))
+        return _WithSourceIterator(self, Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
         """As the input's, with two more features."""
@@ -54,30 +51,21 @@ class WithSourceNode(Node):
         }
         return _joined(self.input.element_spec(), source)
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"with_source({self.file!r}, {self.record!r})"
-
-
-class _WithSourceIterator(NodeIterator):
-    def __init__(self, node: WithSourceNode, inbox: Inbox) -> None:
-        self._inbox = inbox
+class _WithSourceIterator(CursorIterator):
+    def __init__(self, node: WithSourceNode, cursor: Cursor) -> None:
+        self._cursor = cursor
         self._names = (node.file, node.record)
 
     def pull(self, n: int) -> Run | None:
         """Pull a run and add the columns, up to the first element that has no origin or no place for it."""
-        run = self._inbox.take(n)
+        run = self._cursor.take(n)
         if run is None or not len(run.chunk):
             return run
         origin = run.chunk.origin
         known = _known(origin)
         error: Exception | None = None if known == len(run.chunk) else _no_origin()
-        chunk: Chunk = Objects([])
+        chunk: Chunk = ObjectChunk([])
         if origin is not None and known:
             try:
                 chunk = _add(run.chunk.slice(0, known), origin.slice(0, known), self._names)
@@ -85,16 +73,8 @@ class _WithSourceIterator(NodeIterator):
                 error, known = wrong, 0
         if error is None:
             return Run(chunk, run.error)
-        self._inbox.unread(run, known + 1)
+        self._cursor.unread(run, known + 1)
         return Run(chunk, error)
-
-    def save(self) -> Any:
-        """Where the input stands."""
-        return self._inbox.save()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
 
 
 def _known(origin: Origin | None) -> int:
@@ -110,11 +90,11 @@ def _known(origin: Origin | None) -> int:
 def _add(chunk: Chunk, origin: Origin, names: tuple[str, str]) -> Chunk:
     files = BytesColumn.from_list([os.fsencode(path or "") for path in origin.paths])[origin.files]
     source = dict(zip(names, (files, origin.records), strict=True))
-    if isinstance(chunk, (Records, Columns)):
-        columns = chunk.batch() if isinstance(chunk, Records) else chunk.columns
-        return Columns(_joined(columns, source), len(chunk), origin)
-    rows = Columns(source, len(chunk)).objects()
-    return Objects([_joined(item, row) for item, row in zip(chunk.objects(), rows, strict=True)], origin)
+    if isinstance(chunk, (RecordChunk, ColumnChunk)):
+        columns = chunk.batch() if isinstance(chunk, RecordChunk) else chunk.columns
+        return ColumnChunk(_joined(columns, source), len(chunk), origin)
+    rows = ColumnChunk(source, len(chunk)).objects()
+    return ObjectChunk([_joined(item, row) for item, row in zip(chunk.objects(), rows, strict=True)], origin)
 
 
 def _joined(value: Any, source: dict[str, Any]) -> Any:

@@ -250,11 +250,9 @@ class _Timed(NodeIterator):
         return run, past
 
     def save(self) -> Any:
-        """That of the iterator."""
         return self._iterator.save()
 
     def close(self) -> None:
-        """Close the iterator."""
         self._iterator.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from tfrkit.data.batch.background_batch import AheadBatchNode
+from tfrkit.data.batch.background_batch import BackgroundBatchNode
 from tfrkit.data.engine.node import AUTOTUNE, Node
 from tfrkit.data.sources.generator import GeneratorNode
 from tfrkit.data.stages.filter import FilterNode
@@ -55,7 +55,7 @@ def _about_prefetch(stages: Sequence[_Stage]) -> Iterator[str]:
     behind: list[_Stage] = []
     for stage in stages:
         if (
-            isinstance(stage.node, (PrefetchNode, AheadBatchNode)) and stage.node.depth
+            isinstance(stage.node, (PrefetchNode, BackgroundBatchNode)) and stage.node.depth
         ):  # the second has one in it
             break
         behind.append(stage)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.data.elements.chunk import Chunk, Objects
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.elements.origin import Origin
 
 __all__ = ["IncomingObjects", "ObjectStore"]
@@ -33,7 +33,7 @@ class IncomingObjects(NamedTuple):
 
 
 class ObjectStore:
-    """Objects, drawn in TensorFlow's order."""
+    """ObjectChunk, drawn in TensorFlow's order."""
 
     def __init__(self) -> None:
         self._entries: list[Any] = []
@@ -69,7 +69,7 @@ class ObjectStore:
             files, records = origin.files.tolist(), origin.records.tolist()
             places = [(origin.paths[file], record) for file, record in zip(files, records, strict=True)]
         if items:
-            self._each_bytes = max(1, Objects(items[:1]).nbytes)
+            self._each_bytes = max(1, ObjectChunk(items[:1]).nbytes)
         return IncomingObjects(list(zip(items, places, strict=True)), self._each_bytes)
 
     def append(self, elements: IncomingObjects, start: int, stop: int) -> None:
@@ -111,12 +111,12 @@ class ObjectStore:
         return entry
 
 
-def _chunk(entries: list[tuple[Any, Place | None]]) -> Objects:
+def _chunk(entries: list[tuple[Any, Place | None]]) -> ObjectChunk:
     places = [place for _, place in entries if place is not None]
     items = [item for item, _ in entries]
     if not items or len(places) < len(items):
-        return Objects(items)
+        return ObjectChunk(items)
     numbers: dict[str | None, int] = {}
     files = [numbers.setdefault(path, len(numbers)) for path, _ in places]
     records = np.array([record for _, record in places], np.int64)
-    return Objects(items, Origin(tuple(numbers), np.array(files, np.int32), records))
+    return ObjectChunk(items, Origin(tuple(numbers), np.array(files, np.int32), records))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.data.elements.chunk import Chunk, Records
+from tfrkit.data.elements.chunk import Chunk, RecordChunk
 from tfrkit.model.block import Block
 from tfrkit.model.row_selection import IntArray
 
@@ -27,7 +27,7 @@ _NONE: Final = np.zeros(0, np.int64)
 class IncomingRecords(NamedTuple):
     """Records that are not yet in the buffer, and where each stands: file, number, frame; -1 if that is not known."""
 
-    records: Records
+    records: RecordChunk
     places: tuple[IntArray, IntArray, IntArray]
 
     def __len__(self) -> int:
@@ -73,7 +73,9 @@ class RecordStore:
 
     def hold(self, chunk: Chunk) -> IncomingRecords:
         """Take records that will be added."""
-        records = chunk if isinstance(chunk, Records) else Records([Block.from_records(chunk.objects())])
+        records = (
+            chunk if isinstance(chunk, RecordChunk) else RecordChunk([Block.from_records(chunk.objects())])
+        )
         files, numbers, frames = [_NONE], [_NONE], [_NONE]
         for block in records.blocks:
             number, frame = block.places()
@@ -102,11 +104,11 @@ class RecordStore:
 
     # ---- records out
 
-    def exchange(self, records: IncomingRecords, start: int, stop: int, window: int = 0) -> Records:
+    def exchange(self, records: IncomingRecords, start: int, stop: int, window: int = 0) -> RecordChunk:
         """Add the records [start, stop), and draw one after each, from the oldest `window` or from all."""
         return self._chunk(*self._buffer.exchange(*records.cut(start, stop), window))
 
-    def draw(self, count: int, window: int = 0) -> Records:
+    def draw(self, count: int, window: int = 0) -> RecordChunk:
         """Draw records, from the oldest `window` or from all."""
         return self._chunk(*self._buffer.draw(count, window))
 
@@ -118,7 +120,7 @@ class RecordStore:
         files: IntArray,
         numbers: IntArray,
         frames: IntArray,
-    ) -> Records:
+    ) -> RecordChunk:
         known = None if len(frames) and frames.min() < 0 else frames
         used = np.flatnonzero(np.bincount(files))
         # A block knows one file only. All of them have all records; each record is asked of its file's.
@@ -127,8 +129,8 @@ class RecordStore:
             for file in used.tolist()
         ]
         if len(blocks) <= 1:
-            return Records(blocks)
-        return Records(blocks, np.searchsorted(used, files), np.arange(len(files)))
+            return RecordChunk(blocks)
+        return RecordChunk(blocks, np.searchsorted(used, files), np.arange(len(files)))
 
     def tidy(self) -> None:
         """There is nothing to do: what is drawn is gone."""

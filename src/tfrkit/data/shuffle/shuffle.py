@@ -11,17 +11,17 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Chunk, Objects
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator, find_seeds
 from tfrkit.data.shuffle.object_store import IncomingObjects, ObjectStore
 from tfrkit.data.shuffle.record_store import IncomingRecords, RecordStore
-from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, ShuffledNode, list_places, source_of, unpack
-from tfrkit.data.shuffle.shuffle_store import Elements, ShuffleStore
-from tfrkit.data.stages.repeat import RepeatNode
+from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, list_places, source_of, unpack
+from tfrkit.data.shuffle.shuffle_store import ShuffleStore, StoredElements
+from tfrkit.data.stages.repeat import RepeatNode, repeated_count
 from tfrkit.records.read.position import Places
 
-__all__ = ["ShuffleIterator", "ShuffleNode", "repeated"]
+__all__ = ["ShuffleIterator", "ShuffleNode"]
 
 _MAX_EPOCHS: Final = 3  # TensorFlow fills no further when there are more in the buffer
 _NO_LIMIT: Final = 1 << 62
@@ -34,7 +34,7 @@ _FIRST_RUN: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
-class ShuffleNode(ShuffledNode):
+class ShuffleNode(UnaryNode):
     """A buffer of `size` elements, of which a random one is given.
 
     Attributes:
@@ -43,15 +43,13 @@ class ShuffleNode(ShuffledNode):
         repeats: how many times the input is gone through; for ever if that is negative.
     """
 
-    input: Node
     size: int
     seeds: SeedGenerator
     repeats: int = 1
 
-    @property
-    def counts(self) -> bool:
-        """Elements are made again from a place before them."""
-        return True
+    verb = "shuffle"
+    counts = True
+    reorders = True
 
     @property
     def seeks(self) -> bool:
@@ -62,33 +60,26 @@ class ShuffleNode(ShuffledNode):
         """Begin, or go on from a state."""
         return ShuffleIterator(self, context, state)
 
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
     def cardinality(self) -> int:
-        """As many as in the input, times the repeats."""
-        return RepeatNode(self.input, self.repeats).cardinality()
+        return repeated_count(self.input.cardinality(), self.repeats)
+
+    def repeated(self, count: int) -> Node:
+        """A shuffle repeats by itself, once."""
+        if self.repeats == 1 and count not in (0, 1):
+            return replace(self, repeats=count)
+        return RepeatNode(self, count)
 
     @property
     def label(self) -> str:
-        """As written."""
         again = "" if self.repeats == 1 else f".repeat({'' if self.repeats < 0 else self.repeats})"
         return f"shuffle({self.size}){again}"
-
-
-def repeated(node: Node, count: int) -> Node:
-    """Repeat a pipeline: a shuffle at its end does so by itself."""
-    if isinstance(node, ShuffleNode) and node.repeats == 1 and count not in (0, 1):
-        return replace(node, repeats=count)
-    return RepeatNode(node, count)
 
 
 @dataclass(slots=True)
 class _Pulled:
     """A run of the input on its way into the buffer."""
 
-    elements: Elements | IncomingRecords | IncomingObjects
+    elements: StoredElements | IncomingRecords | IncomingObjects
     error: Exception | None  # after them
     state: Any  # of the input before them,
     before: int = 0  # and how many that were used already come first
@@ -146,7 +137,7 @@ class ShuffleIterator(NodeIterator):
         """Fill the buffer and draw; then every element that is drawn makes room for one of the input."""
         if self._due:
             self._errors += 1
-            return Run(Objects([]), self._due.pop(0))
+            return Run(ObjectChunk([]), self._due.pop(0))
         if self._ended:
             return None
         if self._outputs >= max(_SNAPSHOT_OUTPUTS, len(self._store)):
@@ -215,7 +206,7 @@ class ShuffleIterator(NodeIterator):
 
     def _hold(self, chunk: Chunk) -> Any:
         """Let the store keep a chunk; the first one shows what kind of store is the best."""
-        single = isinstance(chunk, Objects) and isinstance(self._store, ShuffleStore)
+        single = isinstance(chunk, ObjectChunk) and isinstance(self._store, ShuffleStore)
         if single and len(chunk) and not len(self._store) and self._run is None:
             self._store = ObjectStore()
             self._store.reseed(*self._seeds, self._numbers)
@@ -246,7 +237,7 @@ class ShuffleIterator(NodeIterator):
         error = self._settle(run) if done else None
         if chunk is None and error is None:
             return None
-        return Run(Objects([]) if chunk is None else chunk, error)
+        return Run(ObjectChunk([]) if chunk is None else chunk, error)
 
     def _count(self, run: _Pulled, epoch: Epoch, count: int) -> None:
         run.used += count
@@ -385,7 +376,7 @@ class ShuffleIterator(NodeIterator):
             at, skip = base.input["at"], base.input["skip"]
             self._input = node.input.begin(self._context, at)
             for error in _drop(self._input, skip):  # one at most, after the last
-                self._run = _Pulled(self._store.hold(Objects([])), error, at, skip)
+                self._run = _Pulled(self._store.hold(ObjectChunk([])), error, at, skip)
         self._base = base
         if base.elements is not None:
             self._fetch(base.elements)

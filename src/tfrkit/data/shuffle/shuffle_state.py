@@ -9,45 +9,20 @@ from __future__ import annotations
 import base64
 import os
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from tfrkit.data.engine.node import Node
-from tfrkit.data.options import OptionsNode
 from tfrkit.data.shuffle.record_store import RecordStore
 from tfrkit.data.sources.records_source import RecordsNode
 from tfrkit.data.sources.slices import SlicesNode
-from tfrkit.data.stages.assert_cardinality import AssertCardinalityNode
-from tfrkit.data.stages.filter import FilterNode
-from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.stages.interleave import InterleaveNode
-from tfrkit.data.stages.prefetch import PrefetchNode
-from tfrkit.data.stages.repeat import RepeatNode
-from tfrkit.data.stages.shard import ShardNode
-from tfrkit.data.stages.take import SkipNode, TakeNode
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.row_selection import IntArray
 from tfrkit.records.read.position import Places
 
-__all__ = ["Base", "Epoch", "Saved", "ShuffledNode", "list_places", "pack", "source_of", "unpack"]
-
-# Stages that give elements of their input as they are.
-_CHOOSING: Final = (
-    AssertCardinalityNode,
-    FilterNode,
-    IgnoreErrorsNode,
-    OptionsNode,
-    PrefetchNode,
-    RepeatNode,
-    ShardNode,
-    SkipNode,
-    TakeNode,
-)
-
-
-class ShuffledNode(Node):
-    """What shuffles are known by here, as this module comes before theirs."""
+__all__ = ["Base", "Epoch", "Saved", "list_places", "pack", "source_of", "unpack"]
 
 
 @dataclass(slots=True)
@@ -74,7 +49,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Elements:
+class BufferPlaces:
     """What was in a buffer, in its order: where each record stands."""
 
     places: Places
@@ -104,7 +79,7 @@ class Base:
     generator: list[int]
     epochs: list[list[Any]]
     input: dict[str, Any] | None
-    elements: Elements | None = None
+    elements: BufferPlaces | None = None
     capacity: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -135,9 +110,10 @@ class Saved:
 
 def source_of(node: Node) -> RecordsNode | None:
     """The source whose records come out of a pipeline unchanged, if there is one."""
-    node = _behind(node, _CHOOSING)
+    while node.selects:
+        (node,) = node.inputs
     if isinstance(node, InterleaveNode):  # several files in turn
-        files = _names(_behind(node.input, (*_CHOOSING, ShuffledNode)))
+        files = _names(node.input)
         make = getattr(node.function, "make", None)
         if files is None or make is None:
             return None
@@ -146,27 +122,22 @@ def source_of(node: Node) -> RecordsNode | None:
 
 
 def _names(node: Node) -> tuple[str, ...] | None:
-    """The names of files that a source gives."""
+    """The names of files that come out of a pipeline, in some order."""
+    while node.selects or node.reorders:
+        (node,) = node.inputs
     if isinstance(node, SlicesNode) and isinstance(node.columns, BytesColumn) and node.columns.ndim == 1:
         return tuple(os.fsdecode(name) for name in node.columns.to_list())
     return getattr(node, "files", None)
 
 
-def _behind(node: Node, stages: tuple[type[Node], ...]) -> Node:
-    """The first node from the end on that is none of these stages."""
-    while isinstance(node, stages):
-        (node,) = node.inputs
-    return node
-
-
-def list_places(store: RecordStore, source: RecordsNode) -> Elements | None:
+def list_places(store: RecordStore, source: RecordsNode) -> BufferPlaces | None:
     """Where the records of a buffer stand in their files, in its order; None if that is not known of all."""
     files, numbers, frames, paths = store.places()
     known = np.array([source.number_of(path) for path in paths], np.int64)
     found = known[files]
     if len(files) and min(found.min(), frames.min()) < 0:
         return None
-    return Elements(Places(found, frames, numbers))
+    return BufferPlaces(Places(found, frames, numbers))
 
 
 def pack(numbers: IntArray) -> list[Any]:

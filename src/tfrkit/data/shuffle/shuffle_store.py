@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.data.elements.chunk import Chunk, Records, gather
+from tfrkit.data.elements.chunk import Chunk, RecordChunk, gather
 from tfrkit.model.block import Block
 from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.row_selection import IntArray, splits_of
 
-__all__ = ["Elements", "ShuffleStore"]
+__all__ = ["ShuffleStore", "StoredElements"]
 
 _FRAME_BYTES: Final = 16  # round a record in a block: header and footer
 
@@ -45,7 +45,7 @@ _EMPTY_BLOCK: Final = Block.from_records([])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Elements:
+class StoredElements:
     """Elements that are held but not yet in the buffer: their slots, rows and bytes."""
 
     slots: IntArray
@@ -79,7 +79,7 @@ class _Memory:
 
 
 class ShuffleStore:
-    """Elements, drawn in TensorFlow's order.
+    """StoredElements, drawn in TensorFlow's order.
 
     Attributes:
         held_bytes: of the memory that is kept, live or not.
@@ -121,18 +121,18 @@ class ShuffleStore:
 
     # ---- elements in
 
-    def hold(self, chunk: Chunk) -> Elements:
+    def hold(self, chunk: Chunk) -> StoredElements:
         """Keep a chunk, whose elements will be added. Only one is held before it is added, and then `settle` called."""
-        if isinstance(chunk, Records):
+        if isinstance(chunk, RecordChunk):
             return self._hold_records(chunk)
         count = len(chunk)
         size = max(1, chunk.nbytes // max(1, count))
         slot = self._add(chunk, object(), size * count)
         self._waiting = [slot]
         self._at(slot).waiting = True
-        return Elements(np.full(count, slot), np.arange(count), np.full(count, size))
+        return StoredElements(np.full(count, slot), np.arange(count), np.full(count, size))
 
-    def _hold_records(self, records: Records) -> Elements:
+    def _hold_records(self, records: RecordChunk) -> StoredElements:
         self._waiting = []
         if records.rows is None:
             parts = [(self._wait_for(block), len(block)) for block in records.blocks if len(block)]
@@ -144,7 +144,7 @@ class ShuffleStore:
             for used in np.flatnonzero(np.bincount(which)).tolist():  # not blocks of which nothing comes
                 numbers[used] = self._wait_for(records.blocks[used])
             slots = numbers[which]
-        return Elements(slots, rows, records.lengths() + _FRAME_BYTES)
+        return StoredElements(slots, rows, records.lengths() + _FRAME_BYTES)
 
     def _wait_for(self, block: Block) -> int:
         """The slot of a block, old or new, from which elements are about to come."""
@@ -180,7 +180,7 @@ class ShuffleStore:
         known.slots.add(number)
         return number
 
-    def append(self, elements: Elements, start: int, stop: int) -> None:
+    def append(self, elements: StoredElements, start: int, stop: int) -> None:
         """Add the elements [start, stop)."""
         self._arrived += stop - start
         self._buffer.append(*_cut(elements, start, stop))
@@ -196,7 +196,7 @@ class ShuffleStore:
 
     # ---- elements out
 
-    def exchange(self, elements: Elements, start: int, stop: int, window: int = 0) -> Chunk:
+    def exchange(self, elements: StoredElements, start: int, stop: int, window: int = 0) -> Chunk:
         """Add the elements [start, stop), and draw one after each, from the oldest `window` or from all."""
         self._arrived += stop - start
         return self._chunk(*self._buffer.exchange(*_cut(elements, start, stop), window))
@@ -211,17 +211,17 @@ class ShuffleStore:
                 taken = [number for number, slot in enumerate(self._slots) if slot is not None]
                 self._table = [self._blocks[number] for number in taken], _dense(taken, len(self._slots))
             blocks, numbers = self._table
-            return Records(blocks, numbers[which], rows)
+            return RecordChunk(blocks, numbers[which], rows)
         used, inner = np.unique(which, return_inverse=True)
         inner = inner.astype(np.int64, copy=False)
         slots = used.tolist()
         if self._others == 0:
-            return Records([self._blocks[slot] for slot in slots], inner, rows)
+            return RecordChunk([self._blocks[slot] for slot in slots], inner, rows)
         return gather([self._as_chunk(slot) for slot in slots], inner, rows)
 
     def _as_chunk(self, number: int) -> Chunk:
         held = self._at(number).held
-        return Records([held]) if isinstance(held, Block) else held
+        return RecordChunk([held]) if isinstance(held, Block) else held
 
     # ---- letting go
 
@@ -346,7 +346,7 @@ class ShuffleStore:
         return which, rows, [None if slot is None else slot.held for slot in self._slots]
 
 
-def _cut(elements: Elements, start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
+def _cut(elements: StoredElements, start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
     return elements.slots[start:stop], elements.rows[start:stop], elements.sizes[start:stop]
 
 

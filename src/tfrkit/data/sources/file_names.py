@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.elements.structure import is_nested, map_structure
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
 from tfrkit.data.stages.interleave import InterleaveNode
@@ -36,9 +36,10 @@ class FilesNode(Node):
 
     files: tuple[str, ...] = field(metadata={"unsigned": True})
 
+    verb = "files"
+
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that a state must find unchanged."""
         return self.files
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -46,17 +47,15 @@ class FilesNode(Node):
         return _FilesIterator(self.files, 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """A scalar of bytes."""
         return TensorSpec((), _STRING)
 
     def cardinality(self) -> int:
         """The number of files."""
         return len(self.files)
 
-    @property
-    def label(self) -> str:
+    def _shown(self) -> str:
         """How many there are."""
-        return f"files({len(self.files)})"
+        return str(len(self.files))
 
 
 class _FilesIterator(NodeIterator):
@@ -70,10 +69,9 @@ class _FilesIterator(NodeIterator):
         if not names:
             return None
         self._done += len(names)
-        return Run(Columns(BytesColumn.from_list(names), len(names)))
+        return Run(ColumnChunk(BytesColumn.from_list(names), len(names)))
 
     def save(self) -> int:
-        """The number of names given."""
         return self._done
 
 
@@ -88,7 +86,11 @@ class OpenFile:
 
     make: Callable[[tuple[str, ...]], Node]
     globs: bool
-    pure = True  # it is no user's function: nobody can notice when it runs
+    pure = True  # not a user's function: when it runs cannot be observed
+
+    def signature(self) -> tuple[Any, ...]:
+        """What states know it by: `globs`, and the arguments of the source."""
+        return self.globs, *getattr(self.make, "args", ())
 
     @property
     def policy(self) -> Any:

@@ -29,15 +29,13 @@ class FileSourceNode(Node):
         policy: how they are read.
     """
 
-    files: tuple[str, ...] = field(metadata={"unsigned": True})  # told apart by what is in them, see state.py
+    files: tuple[str, ...] = field(metadata={"unsigned": True})  # known by their contents, see state.py
     policy: ReadPolicy
 
-    verb: ClassVar[str]  # what the user wrote
     elements: ClassVar[str]  # what the files hold, for messages
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that a state must find unchanged."""
         return self.files
 
     @functools.cached_property
@@ -63,22 +61,18 @@ class FileSourceNode(Node):
         if offset and self.flows(self.files[file]):
             path = self.files[file]
             raise FailedPreconditionError(
-                f"{path}; cannot go on in the middle of a pipe. Begin anew, or keep the {self.elements} in a file.",
+                f"{path}; cannot resume in the middle of a pipe. Begin anew, or keep the {self.elements} in a file.",
                 path=path,
             )
 
     def element_spec(self) -> Any:
-        """A scalar of bytes."""
         return TensorSpec((), np.dtype(object))
 
     def cardinality(self) -> int:
-        """Not known without reading."""
         return UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
+    def _shown(self) -> str:
         shown = [repr(path) for path in self.files[:1]]
         if len(self.files) > 1:
             shown.append(f"{len(self.files) - 1} more")
-        return f"{self.verb}({', '.join(shown)})"
+        return ", ".join(shown)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.elements import structure
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.elements.python_error import error_of
 from tfrkit.data.engine.function_spec import name_of
@@ -31,40 +31,26 @@ class GeneratorNode(Node):
     """A function that gives an iterable, called for every pass, and the spec of what it yields."""
 
     function: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    args: tuple[Any, ...]
     spec: Any
 
-    @property
-    def pure(self) -> bool:
-        """A user's generator can notice, and may block."""
-        return False
-
-    @property
-    def opaque(self) -> bool:
-        """The user said what is yielded."""
-        return False
-
-    @property
-    def seeks(self) -> bool:
-        """It is called again and its first elements dropped."""
-        return False
+    verb = "from_generator"
+    seeks = False  # it is called again and its first elements dropped
+    opaque = False  # the user said what is yielded
+    pure = False  # a user's generator can notice, and may block
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin, or call it again and drop as many elements as were seen."""
         return _GeneratorIterator(self, 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """As announced."""
         return self.spec
 
     def cardinality(self) -> int:
-        """Nobody knows."""
         return UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"from_generator({name_of(self.function)})"
+    def _shown(self) -> str:
+        return name_of(self.function)
 
 
 class _GeneratorIterator(NodeIterator):
@@ -100,11 +86,11 @@ class _GeneratorIterator(NodeIterator):
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
             self._held = items
             raise
-        return Run(Objects(items), error) if items or error is not None else None
+        return Run(ObjectChunk(items), error) if items or error is not None else None
 
     def _begin(self) -> Iterator[Any]:
         node = self._node
-        values: Iterator[Any] = iter(node.function(*node.arguments))
+        values: Iterator[Any] = iter(node.function(*node.args))
         for _ in range(self._skip):
             next(values)
         self._values = values

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, Node, NodeIterator, Run
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.model.element_spec import TensorSpec
@@ -22,16 +22,16 @@ class RandomNode(Node):
 
     seeds: SeedGenerator
 
+    verb = "random"
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin an epoch, or go on with one."""
         return _RandomIterator(*((self.seeds.draw(), 0) if state is None else state))
 
     def element_spec(self) -> Any:
-        """A scalar."""
         return TensorSpec((), np.int64)
 
     def cardinality(self) -> int:
-        """There is no end."""
         return INFINITE_CARDINALITY
 
 
@@ -45,7 +45,7 @@ class _RandomIterator(NodeIterator):
     def pull(self, n: int) -> Run:
         """Draw."""
         self._done += n
-        return Run(Columns(self._stream.uint32(n).astype(np.int64), n))
+        return Run(ColumnChunk(self._stream.uint32(n).astype(np.int64), n))
 
     def save(self) -> Any:
         """The seeds of the epoch, and how many numbers were drawn."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Columns
+from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.model.element_spec import TensorSpec
 
@@ -23,24 +23,25 @@ class RangeNode(Node):
     count: int
     dtype: np.dtype[Any]
 
+    @property
+    def verb(self) -> str:
+        return "counter" if self.count < 0 else "range"
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at a number of elements given already."""
         return _RangeIterator(self, 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """A scalar."""
         return TensorSpec((), self.dtype)
 
     def cardinality(self) -> int:
         """As many as there are numbers; -1 is without end."""
         return self.count
 
-    @property
-    def label(self) -> str:
-        """As written."""
+    def _shown(self) -> str:
         if self.count < 0:
-            return f"counter({self.first}, {self.step})"
-        return f"range({self.first}, {self.first + self.count * self.step}, {self.step})"
+            return f"{self.first}, {self.step}"
+        return f"{self.first}, {self.first + self.count * self.step}, {self.step}"
 
 
 class _RangeIterator(NodeIterator):
@@ -58,8 +59,7 @@ class _RangeIterator(NodeIterator):
         numbers = node.first + node.step * np.arange(self._done, self._done + n, dtype=np.int64)
         self._done += n
         numbers = numbers.astype(node.dtype, copy=False)
-        return Run(Columns(numbers, n))
+        return Run(ColumnChunk(numbers, n))
 
     def save(self) -> int:
-        """The number of elements given."""
         return self._done

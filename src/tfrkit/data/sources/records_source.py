@@ -14,7 +14,7 @@ from typing import IO, Any, ClassVar, Final
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Objects, Records
+from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context, NodeIterator, Run
 from tfrkit.data.sources.file_source import FileSourceNode
 from tfrkit.errors import MissingExtraError, OpError
@@ -45,7 +45,7 @@ class RecordsNode(FileSourceNode):
     threads: int | None = field(default=None, metadata={"unsigned": True})
     block_bytes: int = field(default=BLOCK_BYTES, metadata={"unsigned": True})
 
-    verb: ClassVar[str] = "TFRecordDataset"
+    verb = "TFRecordDataset"
     elements: ClassVar[str] = "records"
     reads_ahead: ClassVar[bool] = True  # other threads read the next blocks anyway
 
@@ -64,13 +64,13 @@ class RecordsNode(FileSourceNode):
         file = self._numbers.get(path, -1)
         return -1 if file < 0 or self.flows(self.files[file]) else file
 
-    def fetch(self, places: Places, *, threads: int | None = None) -> Records:
+    def fetch(self, places: Places, *, threads: int | None = None) -> RecordChunk:
         """Read the records at places of this source's files again, in the order of the places.
 
         Raises:
             DataLossError: a file has changed.
         """
-        return Records(*fetch(self.files, self.policy, places, threads=threads))
+        return RecordChunk(*fetch(self.files, self.policy, places, threads=threads))
 
     @functools.cached_property
     def _numbers(self) -> dict[str | None, int]:
@@ -156,7 +156,7 @@ class _RecordsIterator(NodeIterator):
             error = found
         if not blocks and error is None:
             return None, past
-        return Run(Records(blocks) if blocks else Objects([]), error), past
+        return Run(RecordChunk(blocks) if blocks else ObjectChunk([]), error), past
 
     def _at_hand(self) -> bool:
         return self._block is not None and self._row < len(self._block)
@@ -234,7 +234,6 @@ class _RecordsIterator(NodeIterator):
         return [self._file, frame, number]
 
     def close(self) -> None:
-        """Let go of the files."""
         self._closed = True
         self._block = None
         if self._reader is not None:

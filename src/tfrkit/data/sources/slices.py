@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Columns, Objects
-from tfrkit.data.elements.columns import Rows
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
+from tfrkit.data.elements.columns import RowList
 from tfrkit.data.elements.element_values import to_tensors
 from tfrkit.data.elements.owned import freeze, freeze_elements
 from tfrkit.data.elements.structure import flatten, map_structure
@@ -25,25 +25,23 @@ class SlicesNode(Node):
     """Rows of a structure of columns; its position is the number of rows given."""
 
     columns: Any
-    count: int
-    spec: Any
+    count: int = field(metadata={"unsigned": True})
+    spec: Any = field(metadata={"unsigned": True})
+
+    verb = "from_tensor_slices"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin after so many rows."""
-        return _RowsIterator(Columns(self.columns, self.count), 0 if state is None else state)
+        return _RowsIterator(ColumnChunk(self.columns, self.count), 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """That of a row."""
         return self.spec
 
     def cardinality(self) -> int:
-        """Number of rows."""
         return self.count
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"from_tensor_slices({self.count} rows)"
+    def _shown(self) -> str:
+        return f"{self.count} rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +50,21 @@ class TensorsNode(Node):
 
     element: Any
 
+    verb = "from_tensors"
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin before or after the element."""
-        return _RowsIterator(Objects([self.element]), 0 if state is None else state)
+        return _RowsIterator(ObjectChunk([self.element]), 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """That of the element."""
         return spec_of(self.element)
 
     def cardinality(self) -> int:
-        """One."""
         return 1
 
     @property
     def label(self) -> str:
-        """As written."""
-        return "from_tensors"
+        return self.verb
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +75,11 @@ class ElementsNode(Node):
     spec: Any
     guessed: bool = False
 
+    verb = "elements"
+
+    def _shown(self) -> str:
+        return str(len(self.elements))
+
     @property
     def opaque(self) -> bool:
         """If a user's function made them, their spec is what it gave elsewhere."""
@@ -85,21 +87,19 @@ class ElementsNode(Node):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin after so many."""
-        return _RowsIterator(Objects(freeze_elements(list(self.elements))), 0 if state is None else state)
+        return _RowsIterator(ObjectChunk(freeze_elements(list(self.elements))), 0 if state is None else state)
 
     def element_spec(self) -> Any:
-        """As it was where they came from."""
         return self.spec
 
     def cardinality(self) -> int:
-        """Number of elements."""
         return len(self.elements)
 
 
 class _RowsIterator(NodeIterator):
     """The elements of one chunk."""
 
-    def __init__(self, chunk: Columns | Objects, done: int) -> None:
+    def __init__(self, chunk: ColumnChunk | ObjectChunk, done: int) -> None:
         self._chunk = chunk
         self._done = done
 
@@ -113,7 +113,6 @@ class _RowsIterator(NodeIterator):
         return Run(self._chunk.slice(start, stop))
 
     def save(self) -> int:
-        """The number of elements given."""
         return self._done
 
 
@@ -140,7 +139,7 @@ def make_slices_node(tensors: Any) -> Node:
         if count != counts[0]:
             raise ValueError(f"Dimensions {counts[0]} and {count} are not compatible")
     spec = spec_of_columns(columns)
-    rows = map_structure(lambda column: Rows([None] * counts[0]) if column is None else column, columns)
+    rows = map_structure(lambda column: RowList([None] * counts[0]) if column is None else column, columns)
     return SlicesNode(rows, counts[0], spec)
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tfrkit.codecs.compression import canonical
 from tfrkit.codecs.inflate import Decoder, open_decoder
 from tfrkit.data.dataset import Dataset
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, concat
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, concat
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.data.sources.file_names import check_buffer_size, check_text, make_reading_node
 from tfrkit.data.sources.file_source import FileSourceNode
@@ -106,7 +106,7 @@ def _read(policy: ReadPolicy, files: tuple[str, ...]) -> Node:
 class TextLinesNode(FileSourceNode):
     """Lines of the files, one file after another."""
 
-    verb: ClassVar[str] = "TextLineDataset"
+    verb = "TextLineDataset"
     elements: ClassVar[str] = "lines"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -255,12 +255,12 @@ class _LinesIterator(NodeIterator):
             lines, row = self._lines, self._row
             assert lines is not None
             end = min(len(lines), row + n)
-            chunks.append(Columns(lines[row:end], end - row))
+            chunks.append(ColumnChunk(lines[row:end], end - row))
             n -= end - row
             self._row = end
         if not chunks and error is None:
             return None
-        return Run(concat(chunks) if chunks else Objects([]), error)
+        return Run(concat(chunks) if chunks else ObjectChunk([]), error)
 
     def _next_piece(self) -> bool:
         """Get the next lines; False at the end of all files."""
@@ -296,7 +296,6 @@ class _LinesIterator(NodeIterator):
         ]
 
     def close(self) -> None:
-        """Let go of the file."""
         self._file, self._offset = len(self._node.files), 0
         self._open = self._lines = None
         self._row = 0

@@ -5,42 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import Objects
-from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, Inbox, Node, NodeIterator, Run
+from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, NodeIterator, Run, UnaryNode
 from tfrkit.errors import FailedPreconditionError
 
 __all__ = ["AssertCardinalityNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class AssertCardinalityNode(Node):
+class AssertCardinalityNode(UnaryNode):
     """The input, which must have `count` elements; INFINITE_CARDINALITY if it must not end."""
 
-    input: Node
     count: int
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        at, seen = (None, 0) if state is None else (state["at"], state["seen"])
-        return _AssertCardinalityIterator(self.count, Inbox(self.input, context, at), seen)
+    verb = "assert_cardinality"
+    selects = True
 
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        at, seen = (None, 0) if state is None else (state["at"], state["seen"])
+        return _AssertCardinalityIterator(self.count, Cursor(self.input, context, at), seen)
 
     def cardinality(self) -> int:
         """What was promised."""
         return self.count
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"assert_cardinality({self.count})"
-
 
 class _AssertCardinalityIterator(NodeIterator):
-    def __init__(self, count: int, inbox: Inbox, seen: int) -> None:
-        self._inbox = inbox
+    def __init__(self, count: int, cursor: Cursor, seen: int) -> None:
+        self._cursor = cursor
         self._count = count
         self._seen = seen
         self._short: Exception | None = None  # there are too few, and every further call says so
@@ -48,12 +41,12 @@ class _AssertCardinalityIterator(NodeIterator):
     def pull(self, n: int) -> Run | None:
         """Pull what was promised, then see whether there is more."""
         left = n if self._count == INFINITE_CARDINALITY else self._count - self._seen
-        run = None if self._short is not None else self._inbox.take(max(1, min(n, left)))
+        run = None if self._short is not None else self._cursor.take(max(1, min(n, left)))
         if run is None:
             return self._end()
         self._seen += len(run.chunk)
         if left <= 0 and len(run.chunk):
-            self._inbox.unread(run, len(run.chunk))  # an error after them comes next
+            self._cursor.unread(run, len(run.chunk))  # an error after them comes next
             return Run(run.chunk.slice(0, 0), self._error("at least"))
         return run
 
@@ -62,7 +55,7 @@ class _AssertCardinalityIterator(NodeIterator):
             return None
         if self._short is None:
             self._short = self._error("only")
-        return Run(Objects([]), self._short)
+        return Run(ObjectChunk([]), self._short)
 
     def _error(self, how: str) -> Exception:
         return FailedPreconditionError(
@@ -72,11 +65,10 @@ class _AssertCardinalityIterator(NodeIterator):
 
     def save(self) -> Any:
         """Where the input stands, and how many of its elements are past."""
-        return {"at": self._inbox.save(), "seen": self._seen}
+        return {"at": self._cursor.save(), "seen": self._seen}
 
     def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
+        self._cursor.close()
 
 
 def _elements(count: int) -> str:

@@ -8,12 +8,11 @@ whose elements are read, and how far it was: going on in another process makes t
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Chunk, Objects, concat
-from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
-from tfrkit.data.engine.state import to_json
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
+from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode, to_json
 from tfrkit.errors import CancelledError
 
 __all__ = ["CacheMemory", "CacheNode"]
@@ -34,10 +33,6 @@ class CacheMemory:
             if self.kept is None:
                 self.kept = kept
 
-    def signature(self) -> str:
-        """What counts of it for the name of a pipeline: nothing."""
-        return "memory"
-
     def __reduce__(self) -> tuple[Any, ...]:
         return CacheMemory, ()
 
@@ -51,26 +46,19 @@ class _Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class CacheNode(Node):
+class CacheNode(UnaryNode):
     """The input, or what was kept of it."""
 
-    input: Node
-    memory: CacheMemory
+    memory: CacheMemory = field(metadata={"unsigned": True})
+
+    verb = "cache"
+    seeks = False  # what was kept is not part of a state
+    counts = True
 
     @property
     def pure(self) -> bool:
-        """Who pulls ahead may complete a pass, which is noticed; reading what is kept is not."""
+        """Pulling ahead may complete a pass, which can be observed; reading what is kept cannot."""
         return self.memory.kept is not None
-
-    @property
-    def counts(self) -> bool:
-        """Elements are made again from a place before them."""
-        return True
-
-    @property
-    def seeks(self) -> bool:
-        """What was kept is not part of a state."""
-        return False
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with what is kept, or with the input; from a state, with the pass that it belongs to."""
@@ -82,19 +70,6 @@ class CacheNode(Node):
         if kept is None or kept.begin != state["begin"]:
             kept = _Writer(self, context, {"begin": state["begin"], "seen": 0, "failed": 0}).finish()
         return _Reader(kept, state["read"])
-
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return "cache()"
 
 
 class _Writer(NodeIterator):
@@ -173,7 +148,6 @@ class _Writer(NodeIterator):
         return {"begin": self._begin, "seen": self._seen, "failed": self._failed}
 
     def close(self) -> None:
-        """Close the input."""
         self._input.close()
 
 
@@ -209,7 +183,7 @@ class _Reader(NodeIterator):
 
 def _shared(chunk: Chunk) -> Chunk:
     """What is kept, for a consumer: dicts in it are others in every pass, as he may change them."""
-    return chunk.frozen() if isinstance(chunk, Objects) else chunk
+    return chunk.frozen() if isinstance(chunk, ObjectChunk) else chunk
 
 
 def _joined(chunks: list[Chunk]) -> list[Chunk]:

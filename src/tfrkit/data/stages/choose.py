@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tfrkit.data.elements.structure import is_nested
 from tfrkit.data.elements.structure_specs import merged
-from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, UnaryNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.sources.random import RandomNode
 from tfrkit.data.stages.map import MapNode
@@ -40,6 +40,8 @@ class ChooseNode(StepsNode):
     parts: tuple[Node, ...]
     stop: bool
 
+    verb = "choose_from_datasets"
+
     def steps(self, begin: Open) -> Iterator[Any]:
         """Take numbers."""
         return _Steps(begin(self.choice), [begin(part) for part in self.parts], self.stop)
@@ -55,9 +57,9 @@ class ChooseNode(StepsNode):
 
 
 class _Steps:
-    def __init__(self, choice: Elements, parts: list[Elements], stop: bool) -> None:
+    def __init__(self, choice: StepInput, parts: list[StepInput], stop: bool) -> None:
         self._choice = choice
-        self._parts: list[Elements | None] = list(parts)
+        self._parts: list[StepInput | None] = list(parts)
         self._stop = stop
 
     def __iter__(self) -> Iterator[Any]:
@@ -91,7 +93,7 @@ def make_choose_node(parts: Sequence[Node], choice: Node, stop: bool) -> Node:
     spec = choice.element_spec()
     if is_nested(spec) or spec.dtype != np.int64 or spec.shape not in {(), None}:
         raise TypeError(
-            "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
+            "Invalid `choice_dataset`. StepInput of `choice_dataset` must be scalar `tf.int64` tensors but are "
             f"{spec}."
         )
     return ChooseNode(choice, tuple(parts), stop)
@@ -146,10 +148,10 @@ def _draws(pairs: Node, draw: Draw) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class RandomPairsNode(StepsNode):
+class RandomPairsNode(StepsNode, UnaryNode):
     """Numbers two by two: the seeds of a draw."""
 
-    input: Node
+    verb = "random_pairs"
 
     def steps(self, begin: Open) -> Iterator[Any]:
         """Take two."""
@@ -159,10 +161,6 @@ class RandomPairsNode(StepsNode):
     def element_spec(self) -> Any:
         """Two numbers."""
         return TensorSpec((2,), np.int64)
-
-    def cardinality(self) -> int:
-        """Half as many."""
-        return self.input.cardinality()
 
 
 @dataclass(frozen=True, slots=True)

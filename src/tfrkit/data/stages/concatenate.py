@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.structure_specs import merged, spec_of
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
@@ -26,6 +26,8 @@ class ConcatenateNode(Node):
 
     first: Node
     second: Node
+
+    verb = "concatenate"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with the first, or where the state says."""
@@ -95,7 +97,7 @@ class _ConcatenateIterator(NodeIterator):
         if not self._number:
             self._spec = found
         elif merged(self._spec, found) is None:
-            return Run(Objects([]), _incompatible(self._spec, found))
+            return Run(ObjectChunk([]), _incompatible(self._spec, found))
         return run
 
     def save(self) -> Any:
@@ -103,5 +105,4 @@ class _ConcatenateIterator(NodeIterator):
         return {"number": self._number, "at": self._current.save(), "seeds": save_seeds(self._seeds)}
 
     def close(self) -> None:
-        """Close the present one."""
         self._current.close()

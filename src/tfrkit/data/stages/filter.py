@@ -11,58 +11,39 @@ import numpy as np
 from tfrkit.data.elements.element_values import to_element
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure import map_structure
-from tfrkit.data.engine.node import (
-    UNKNOWN_CARDINALITY,
-    Context,
-    Inbox,
-    Node,
-    NodeIterator,
-    Run,
-)
+from tfrkit.data.engine.cursor import Cursor, CursorIterator
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, NodeIterator, Run, UnaryNode
 from tfrkit.model.element_spec import spec_of_value
 
 __all__ = ["FilterNode", "accepts"]
 
 
 @dataclass(frozen=True, eq=False)
-class FilterNode(Node):
+class FilterNode(UnaryNode):
     """Keep what the predicate accepts."""
 
-    input: Node
     predicate: Callable[..., Any]
 
-    @property
-    def pure(self) -> bool:
-        """A user's function can notice."""
-        return False
+    verb = "filter"
+    pure = False
+    selects = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return _FilterIterator(self, Inbox(self.input, context, state))
-
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
+        return _FilterIterator(self, Cursor(self.input, context, state))
 
     def cardinality(self) -> int:
-        """Nobody knows how many are kept."""
         return UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"filter({getattr(self.predicate, '__qualname__', self.predicate)})"
 
-
-class _FilterIterator(NodeIterator):
-    def __init__(self, node: FilterNode, inbox: Inbox) -> None:
+class _FilterIterator(CursorIterator):
+    def __init__(self, node: FilterNode, cursor: Cursor) -> None:
         self._predicate = node.predicate
-        self._inbox = inbox
+        self._cursor = cursor
 
     def pull(self, n: int) -> Run | None:
         """Pull n and ask the predicate for each; go on until one is accepted."""
         while True:
-            run = self._inbox.take(n)
+            run = self._cursor.take(n)
             if run is None:
                 return None
             kept: list[int] = []
@@ -71,23 +52,15 @@ class _FilterIterator(NodeIterator):
                     if accepts(self._predicate, element):
                         kept.append(row)
                 except Exception as error:
-                    self._inbox.unread(run, row + 1)
+                    self._cursor.unread(run, row + 1)
                     return Run(run.chunk.take(np.array(kept, np.int64)), error)
                 except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                    self._inbox.unread(run, 0)
+                    self._cursor.unread(run, 0)
                     raise
             if len(kept) == len(run.chunk):
                 return Run(run.chunk, run.error)
             if kept or run.error is not None:
                 return Run(run.chunk.take(np.array(kept, np.int64)), run.error)
-
-    def save(self) -> Any:
-        """Where the input stands."""
-        return self._inbox.save()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
 
 
 def accepts(predicate: Callable[..., Any], element: Any) -> bool:

@@ -13,9 +13,9 @@ from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.elements.structure_specs import merged, spec_of
 from tfrkit.data.engine.function_spec import call_with, name_of
 from tfrkit.data.engine.keep_order import keep_order
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
 from tfrkit.data.engine.rewrites import optimise
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.data.stages.window import MakeDataset
 from tfrkit.errors import InvalidArgumentError
@@ -24,19 +24,16 @@ __all__ = ["BucketOf", "BucketSize", "GroupByWindowNode", "PadBucket", "SameSize
 
 
 @dataclass(frozen=True, eq=False)
-class GroupByWindowNode(StepsNode):
+class GroupByWindowNode(StepsNode, UnaryNode):
     """Groups by `key`, of `size(key)` elements; `reduce(key, dataset of them)` gives a dataset."""
 
-    input: Node
     key: Callable[..., Any]
     reduce: Callable[..., Any]
     size: Callable[..., Any]
     make: MakeDataset = field(metadata={"unsigned": True})
 
-    @property
-    def opaque(self) -> bool:
-        """Only the function knows what it makes."""
-        return True
+    verb = "group_by_window"
+    opaque = True
 
     def steps(self, begin: Open) -> Iterator[Any]:
         """Sort elements into groups."""
@@ -67,13 +64,10 @@ class GroupByWindowNode(StepsNode):
         return self.reduced(0, ()).element_spec()
 
     def cardinality(self) -> int:
-        """Nobody knows."""
         return UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"group_by_window({name_of(self.key)}, {name_of(self.reduce)})"
+    def _shown(self) -> str:
+        return f"{name_of(self.key)}, {name_of(self.reduce)}"
 
 
 class _Steps:
@@ -83,7 +77,7 @@ class _Steps:
         self._elements = begin(node.input)
         self._groups: dict[int, list[Any]] = {}
         self._sizes: dict[int, int] = {}
-        self._current: Elements | None = None  # what came of the last full group
+        self._current: StepInput | None = None  # what came of the last full group
         self._ended = False
 
     def __iter__(self) -> Iterator[Any]:

@@ -6,8 +6,15 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
-from tfrkit.data.engine.state import to_json
+from tfrkit.data.engine.node import (
+    UNKNOWN_CARDINALITY,
+    Context,
+    NodeIterator,
+    Run,
+    UnaryIterator,
+    UnaryNode,
+    to_json,
+)
 from tfrkit.errors import CancelledError
 
 __all__ = ["IgnoreErrorsNode"]
@@ -16,28 +23,22 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class IgnoreErrorsNode(Node):
+class IgnoreErrorsNode(UnaryNode):
     """The input without its errors."""
 
-    input: Node
     log_warning: bool
 
+    verb = "ignore_errors"
+    selects = True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
         return _IgnoreErrorsIterator(self, context, self.input.begin(context, state))
 
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
     def cardinality(self) -> int:
-        """Nobody knows how many fail."""
         return UNKNOWN_CARDINALITY
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"ignore_errors({'log_warning=True' if self.log_warning else ''})"
+    def _shown(self) -> str:
+        return "log_warning=True" if self.log_warning else ""
 
 
 class _IgnoreErrorsIterator(UnaryIterator):

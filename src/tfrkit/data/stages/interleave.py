@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, Objects, concat, gather
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat, gather
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.function_spec import call_with, name_of, result_spec
-from tfrkit.data.engine.node import (
-    AUTOTUNE,
-    UNKNOWN_CARDINALITY,
-    Context,
-    Inbox,
-    Node,
-    NodeIterator,
-    Run,
-)
-from tfrkit.data.stages.open_dataset import Slot, node_of
+from tfrkit.data.engine.node import AUTOTUNE, UNKNOWN_CARDINALITY, Context, NodeIterator, Run, UnaryNode
+from tfrkit.data.stages.open_dataset import OpenDataset, node_of
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.threads import default_threads
 
@@ -39,7 +32,7 @@ _CORES_PER_FILE: Final = 3  # TensorFlow opens one dataset for so many cores if 
 
 
 @dataclass(frozen=True, eq=False)
-class InterleaveNode(Node):
+class InterleaveNode(UnaryNode):
     """`cycle` datasets are open (AUTOTUNE: by the cores); `block` elements of each in turn.
 
     Attributes:
@@ -49,31 +42,29 @@ class InterleaveNode(Node):
         block: how many elements are taken at a visit.
         parallel: not None: the datasets are read ahead in threads.
         deterministic: accepted; the order is always kept.
-        verb: what the user wrote.
+        name: the verb.
     """
 
-    input: Node
     function: Callable[..., Any]
     cycle: int
     block: int
     parallel: int | None
     deterministic: bool | None
-    verb: str
+    name: str = field(metadata={"unsigned": True})
+
+    counts = True
+
+    @property
+    def verb(self) -> str:
+        return self.name
 
     @property
     def pure(self) -> bool:
-        """A user's function can notice."""
         return bool(getattr(self.function, "pure", False)) and self.input.pure
 
     @property
     def opaque(self) -> bool:
-        """Only the function knows what it makes."""
         return not getattr(self.function, "pure", False)
-
-    @property
-    def counts(self) -> bool:
-        """Elements are made again from a place before them."""
-        return True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with no dataset open, or those that were."""
@@ -87,12 +78,10 @@ class InterleaveNode(Node):
         return node_of(call_with(self.function, element)).element_spec()
 
     def cardinality(self) -> int:
-        """Nobody knows."""
         return UNKNOWN_CARDINALITY
 
     @property
     def label(self) -> str:
-        """As written."""
         if self.opaque and self.verb == "interleave":
             return f"interleave({name_of(self.function)}, {self.cycle}, {self.block})"
         if self.opaque:
@@ -150,7 +139,7 @@ class _InterleaveIterator(NodeIterator):
         self._node = node
         self._context = context
         self._cycle = node.resolved_cycle() if state is None else state["cycle"]
-        self._slots: list[Slot | None] = [None] * self._cycle
+        self._slots: list[OpenDataset | None] = [None] * self._cycle
         self._at = 0 if state is None else state["slot"]  # the slot that is visited
         self._done = 0 if state is None else state["done"]  # elements taken at this visit
         self._ended = False if state is None else state["ended"]  # the input is
@@ -161,9 +150,9 @@ class _InterleaveIterator(NodeIterator):
         self._before: dict[str, Any] = {}  # where the iterator stood before them
         for number, saved in enumerate([] if state is None else state["slots"]):
             if saved is not None:
-                self._slots[number] = Slot.restore(node, context, saved)
+                self._slots[number] = OpenDataset.restore(node, context, saved)
         # Last: seeds that stages of the input share are then where the input needs them, not where the slots did.
-        self._inbox = Inbox(node.input, context, None if state is None else state["input"])
+        self._cursor = Cursor(node.input, context, None if state is None else state["input"])
         left = 0 if state is None else state["given"]
         while left and (run := self._collect(left)) is not None:  # no errors: there were none in those rounds
             left -= len(run.chunk)
@@ -204,7 +193,7 @@ class _InterleaveIterator(NodeIterator):
             error = None if self._ended else self._open()
             if self._ended:
                 self._next_slot()
-            return None if error is None else Run(Objects([]), error)
+            return None if error is None else Run(ObjectChunk([]), error)
         run = slot.take(min(n, self._node.block - self._done))
         if run is None:
             slot.close()
@@ -224,25 +213,27 @@ class _InterleaveIterator(NodeIterator):
 
     def _open(self) -> Exception | None:
         """Make the next dataset; an error instead takes the slot in TensorFlow's parallel version."""
-        place = self._inbox.save()
-        run = self._inbox.take(1)
+        place = self._cursor.save()
+        run = self._cursor.take(1)
         if run is None:
             self._ended = True
             return None
         error = run.error
         if len(run.chunk):
             if error is not None:
-                self._inbox.unread(run, 1)
+                self._cursor.unread(run, 1)
             try:
-                self._slots[self._at] = Slot.open(self._node, self._context, place, run.chunk.objects()[0])
+                self._slots[self._at] = OpenDataset.open(
+                    self._node, self._context, place, run.chunk.objects()[0]
+                )
                 error = None
             except Exception as failure:
                 error = failure
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                self._inbox.unread(run, 0)
+                self._cursor.unread(run, 0)
                 raise
         if error is not None and self._counts_errors:
-            self._slots[self._at] = Slot.failed(place, error)
+            self._slots[self._at] = OpenDataset.failed(place, error)
             return None
         return error
 
@@ -274,7 +265,7 @@ class _InterleaveIterator(NodeIterator):
         rows = np.arange(rounds * block).reshape(rounds, 1, block).repeat(len(parts), axis=1).ravel()
         return Run(gather(parts, which, rows))
 
-    def _in_turn(self) -> list[Slot]:
+    def _in_turn(self) -> list[OpenDataset]:
         order = self._slots[self._at :] + self._slots[: self._at]
         return [slot for slot in order if slot is not None]
 
@@ -283,7 +274,7 @@ class _InterleaveIterator(NodeIterator):
         if self._ready is not None:
             return {**self._before, "given": self._given}
         return {
-            "input": self._inbox.save(),
+            "input": self._cursor.save(),
             "slots": [None if slot is None else slot.save() for slot in self._slots],
             "slot": self._at,
             "done": self._done,
@@ -299,4 +290,4 @@ class _InterleaveIterator(NodeIterator):
                 slot.close()
         self._slots = [None] * self._cycle
         self._ended, self._ready = True, None
-        self._inbox.close()
+        self._cursor.close()

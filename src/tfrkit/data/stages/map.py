@@ -11,49 +11,42 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.owned import may_write
 from tfrkit.data.engine.call_each import call_each
+from tfrkit.data.engine.cursor import CursorIterator
 from tfrkit.data.engine.function_spec import function_spec, name_of
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
-from tfrkit.data.engine.read_ahead import ObjectsInbox
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.read_ahead import ObjectCursor
 from tfrkit.data.stages.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["AutoMapNode", "MapNode", "check_parallel"]
+__all__ = ["MapNode", "check_parallel"]
 
 
 @dataclass(frozen=True, eq=False)
-class MapNode(Node):
+class MapNode(UnaryNode):
     """What a function makes of every element; `parallel` calls at once, if it is not None."""
 
-    input: Node
     function: Callable[..., Any]
     parallel: int | None
     deterministic: bool | None
 
+    verb = "map"
+    opaque = True
+    pure = False
+
     def __post_init__(self) -> None:
         check_parallel(self.parallel)
-
-    @property
-    def pure(self) -> bool:
-        """A user's function can notice."""
-        return False
-
-    @property
-    def opaque(self) -> bool:
-        """Only the function knows what it makes."""
-        return True
 
     def in_order(self) -> Node:
         """With results in the order of the elements."""
         return self if self.deterministic else dataclasses.replace(self, deterministic=True)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
         if self.parallel is None:
-            inbox = ObjectsInbox(self.input, context, state, owned=may_write(self.function))
-            return _MapIterator(self.function, inbox, origin=context.origin)
+            cursor = ObjectCursor(self.input, context, state, owned=may_write(self.function))
+            return _MapIterator(self.function, cursor, origin=context.origin)
         ordered = context.deterministic if self.deterministic is None else self.deterministic
         return ParallelMapIterator(self.input, context, state, self.function, self.parallel, ordered=ordered)
 
@@ -61,29 +54,9 @@ class MapNode(Node):
         """What the function makes of an element."""
         return function_spec(self, self.function)
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        """As written."""
+    def _shown(self) -> str:
         calls = {None: "", AUTOTUNE: ", num_parallel_calls=AUTOTUNE"}
-        return f"map({name_of(self.function)}{calls.get(self.parallel, f', num_parallel_calls={self.parallel}')})"
-
-
-@dataclass(frozen=True, eq=False)
-class AutoMapNode(MapNode):
-    """A map of which nobody said how many calls may run at once: as many as are worth it, if they need no order.
-
-    Results keep their order. TensorFlow does so with every function that has no stateful operation in it.
-    """
-
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
-        return ParallelMapIterator(
-            self.input, context, state, self.function, AUTOTUNE, ordered=True, watched=True
-        )
+        return f"{name_of(self.function)}{calls.get(self.parallel, f', num_parallel_calls={self.parallel}')}"
 
 
 def check_parallel(parallel: int | None) -> None:
@@ -96,34 +69,28 @@ def check_parallel(parallel: int | None) -> None:
         raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
 
 
-class _MapIterator(NodeIterator):
-    def __init__(self, function: Callable[..., Any], inbox: ObjectsInbox, *, origin: bool) -> None:
+class _MapIterator(CursorIterator):
+    _cursor: ObjectCursor
+
+    def __init__(self, function: Callable[..., Any], cursor: ObjectCursor, *, origin: bool) -> None:
         self._function = function
-        self._inbox = inbox
+        self._cursor = cursor
         self._origin = origin
 
     def pull(self, n: int) -> Run | None:
         """Pull n and call the function with each; what follows one that fails is left for the next pull."""
-        run = self._inbox.take(n)
+        run = self._cursor.take(n)
         if run is None:
             return None
         chunk, failure = run.chunk, run.error
-        owned = self._inbox.owned
+        owned = self._cursor.owned
         try:
             made, error = call_each(self._function, chunk.objects(), owned=owned)
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._inbox.make_again(run) if owned else self._inbox.unread(run, 0)
+            self._cursor.make_again(run) if owned else self._cursor.unread(run, 0)
             raise
         if error is not None:
             failure = error
-            self._inbox.unread(run, len(made) + 1)
+            self._cursor.unread(run, len(made) + 1)
             chunk = chunk.slice(0, len(made))
-        return Run(Objects(made, chunk.origin if self._origin else None), failure)
-
-    def save(self) -> Any:
-        """Where the input stands."""
-        return self._inbox.save()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._inbox.close()
+        return Run(ObjectChunk(made, chunk.origin if self._origin else None), failure)

@@ -1,18 +1,19 @@
-"""Slot: one of the datasets that interleave reads from, and how it is opened and restored."""
+"""OpenDataset: one of the datasets that interleave reads from, and how it is opened and restored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from tfrkit.data.elements.chunk import Objects
+from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.function_spec import call_with
 from tfrkit.data.engine.keep_order import keep_order
-from tfrkit.data.engine.node import AUTOTUNE, Context, Inbox, Node, Run
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, Run
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.stages.prefetch import PrefetchNode
 
-__all__ = ["Slot", "node_of"]
+__all__ = ["OpenDataset", "node_of"]
 
 _AHEAD: Final = 256  # elements that are asked for at once where nobody can notice
 _OVER: Final = -1
@@ -41,7 +42,7 @@ def node_of(made: Any) -> Node:
     return node
 
 
-class Slot:
+class OpenDataset:
     """An open dataset, and the place of the element that it was made of.
 
     Attributes:
@@ -50,14 +51,16 @@ class Slot:
 
     __slots__ = ("_box", "_error", "_place", "pure")
 
-    def __init__(self, place: Any, box: Inbox | None, error: Exception | None, *, pure: bool) -> None:
+    def __init__(self, place: Any, box: Cursor | None, error: Exception | None, *, pure: bool) -> None:
         self._place = place
         self._box = box
         self._error = error  # in the place of a dataset that could not be made
         self.pure = pure
 
     @classmethod
-    def open(cls, node: _Description, context: Context, place: Any, element: Any, state: Any = None) -> Slot:
+    def open(
+        cls, node: _Description, context: Context, place: Any, element: Any, state: Any = None
+    ) -> OpenDataset:
         """Call the function, and begin what it makes, or go on with it.
 
         Raises:
@@ -67,15 +70,15 @@ class Slot:
         pure = made.pure
         if node.parallel is not None and not getattr(made, "reads_ahead", False):
             made = PrefetchNode(made, AUTOTUNE)
-        return cls(place, Inbox(made, context, state), None, pure=pure)
+        return cls(place, Cursor(made, context, state), None, pure=pure)
 
     @classmethod
-    def failed(cls, place: Any, error: Exception) -> Slot:
+    def failed(cls, place: Any, error: Exception) -> OpenDataset:
         """A slot that gives an error, and ends."""
         return cls(place, None, error, pure=False)
 
     @classmethod
-    def restore(cls, node: _Description, context: Context, saved: Any) -> Slot:
+    def restore(cls, node: _Description, context: Context, saved: Any) -> OpenDataset:
         """Make the dataset again of the same element, and go on where it stood.
 
         Raises:
@@ -83,11 +86,11 @@ class Slot:
         """
         if saved["at"] == _OVER:
             return cls(saved["of"], None, None, pure=False)
-        inbox = Inbox(node.input, context, saved["of"])
+        cursor = Cursor(node.input, context, saved["of"])
         try:
-            run = inbox.take(1)
+            run = cursor.take(1)
         finally:
-            inbox.close()
+            cursor.close()
         if run is None or not len(run.chunk):
             error = None if run is None else run.error
             return cls.failed(saved["of"], error or RuntimeError("the element of a dataset has gone"))
@@ -102,7 +105,7 @@ class Slot:
         """Give at most n elements."""
         if self._box is None:
             error, self._error = self._error, None
-            return None if error is None else Run(Objects([]), error)
+            return None if error is None else Run(ObjectChunk([]), error)
         if not self.pure:
             return self._box.take(n)
         run = self._box.take(max(n, _AHEAD))

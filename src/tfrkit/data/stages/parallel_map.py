@@ -5,8 +5,8 @@ the same. At most so many elements are under way as calls may run at once, or as
 things come in order, so what was given of it is a number. The state is where the oldest claim stands that was not all
 given, what was given of it, and (without order) which later elements were given.
 
-Threads cost more than they bring if the function only computes in Python, since only one computes at a time. `Settling`
-finds out: calls then run in the consumer's thread.
+Threads cost more than they gain if the function only computes in Python, since only one computes at a time. A
+`ThreadChoice` finds out: calls then run in the consumer's thread.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Objects, concat
+from tfrkit.data.elements.chunk import ObjectChunk, concat
 from tfrkit.data.elements.origin import Origin
-from tfrkit.data.engine.background import Ahead, Place
+from tfrkit.data.engine.background import BackgroundInput, CursorPosition
 from tfrkit.data.engine.call_each import call_each, call_with_one
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
-from tfrkit.data.engine.seen_ranges import Given
-from tfrkit.data.engine.thread_choice import Settling
+from tfrkit.data.engine.seen_ranges import SeenRanges
+from tfrkit.data.engine.thread_choice import ThreadChoice
 from tfrkit.values.stateful import watch
 
 __all__ = ["ParallelMapIterator"]
@@ -59,7 +59,7 @@ class _Claim:
         "place",
     )
 
-    def __init__(self, place: Place, run: Run, given: Given, *, origin: bool) -> None:
+    def __init__(self, place: CursorPosition, run: Run, given: SeenRanges, *, origin: bool) -> None:
         self.place = place
         self.elements = run.chunk.objects()
         self._origin: Origin | None = run.chunk.origin if origin else None
@@ -103,10 +103,10 @@ class _Claim:
                 return item.error
         return None
 
-    def chunk(self, first: int, count: int) -> Objects:
+    def chunk(self, first: int, count: int) -> ObjectChunk:
         """Some results."""
         origin = None if self._origin is None else self._origin.slice(first, first + count)
-        return Objects(self.made[first : first + count], origin)
+        return ObjectChunk(self.made[first : first + count], origin)
 
     def finish(self) -> None:
         """All calls are done: what follows is the input's error."""
@@ -170,10 +170,11 @@ class ParallelMapIterator(NodeIterator):
         self._calls.close()
 
 
-class _Calls(Ahead):
+class _Calls(BackgroundInput):
     """What the consumer and the threads share."""
 
     __slots__ = (
+        "_choice",
         "_claims",
         "_function",
         "_given",
@@ -182,7 +183,6 @@ class _Calls(Ahead):
         "_origin",
         "_pure",
         "_result_bytes",
-        "_settling",
         "_since",
         "_under_way",
         "_wanted",
@@ -206,8 +206,8 @@ class _Calls(Ahead):
         self._ordered = ordered
         self._watched = watched
         self._origin = context.origin
-        self._settling = Settling(parallel if fixed else context.threads, fixed=fixed)
-        self._given = Given(state.get("given") if state else None)  # of what the input gives next
+        self._choice = ThreadChoice(parallel if fixed else context.threads, fixed=fixed)
+        self._given = SeenRanges(state.get("given") if state else None)  # of what the input gives next
         self._claims: deque[_Claim] = deque()
         self._here = False  # the consumer pulls
         self._under_way = 0  # elements and errors that were claimed and not given
@@ -229,11 +229,11 @@ class _Calls(Ahead):
     def inline(self) -> bool:
         """Whether the next call runs in the consumer's thread."""
         busy = self.pulling or self._given or self.closed
-        return self._settling.inline and not busy and not self._open_claims()
+        return self._choice.inline and not busy and not self._open_claims()
 
     def take_ready(self, n: int) -> Run | None:
         """Give at most n results that are ready, as far as the first error; None if none is."""
-        chunks: list[Objects] = []
+        chunks: list[ObjectChunk] = []
         error: BaseException | None = None
         with self.lock:
             for claim in self._open_claims():
@@ -266,7 +266,7 @@ class _Calls(Ahead):
             with self.lock:
                 self._here = True
                 self.reserve()
-            run = self.take(n if self._settling.settled else 1)
+            run = self.take(n if self._choice.settled else 1)
             if run is None:
                 ended = True
                 return None
@@ -283,7 +283,7 @@ class _Calls(Ahead):
                 self.release(ended=ended)
                 self._here = False
         origin = run.chunk.slice(0, len(made)).origin if self._origin else None
-        return Run(Objects(made, origin), run.error if error is None else error)
+        return Run(ObjectChunk(made, origin), run.error if error is None else error)
 
     def recover(self) -> None:
         """Put right what a pull may have left half done that was interrupted."""
@@ -296,14 +296,14 @@ class _Calls(Ahead):
     def push(self) -> None:
         """See to it that there are threads for what may be claimed."""
         with self.lock:
-            wanted = self._room() > 0 and self.active < self._settling.threads
+            wanted = self._room() > 0 and self.active < self._choice.threads
         if wanted:
             self.begin(self._work)
 
     def save(self) -> dict[str, Any]:
         """Where the oldest element stands that was not given, and which later ones were."""
         with self.lock:
-            given, at = Given(), 0
+            given, at = SeenRanges(), 0
             place = self.now()
             for number, claim in enumerate(self._open_claims()):
                 if number == 0:
@@ -344,31 +344,31 @@ class _Calls(Ahead):
             return False
 
     def _call(self, elements: list[Any]) -> tuple[list[Any], Exception | None]:
-        if self._settling.settled:
+        if self._choice.settled:
             return call_each(self._function, elements)
         start, busy = time.perf_counter(), time.thread_time()
         result: tuple[list[Any], Exception | None]
         result, noted = watch(call_each, self._function, elements)
         with self.lock:
             if noted and self._watched:
-                self._settling.stay_inline()
-            self._settling.timed(time.perf_counter() - start, time.thread_time() - busy)
+                self._choice.stay_inline()
+            self._choice.timed(time.perf_counter() - start, time.thread_time() - busy)
         return result
 
     # ---- threads
 
     def _room(self) -> int:
         """How many elements may be claimed now; with the lock held."""
-        if self.closed or self.ended or self.pulling or (self._settling.inline and not self._given):
+        if self.closed or self.ended or self.pulling or (self._choice.inline and not self._given):
             return 0
         return self._wanted + self._slack() - self._under_way
 
     def _slack(self) -> int:
         """How many may be claimed that nobody asks for yet: the threads go on while the consumer is busy."""
-        settling = self._settling
-        if settling.fixed or not settling.settled:
-            return settling.threads
-        return max(settling.threads, min(_SLACK, _SLACK_BYTES // max(1, self._result_bytes)))
+        choice = self._choice
+        if choice.fixed or not choice.settled:
+            return choice.threads
+        return max(choice.threads, min(_SLACK, _SLACK_BYTES // max(1, self._result_bytes)))
 
     def _share(self) -> int:
         """How many elements a thread may claim at once; with the lock held.
@@ -376,11 +376,11 @@ class _Calls(Ahead):
         One, unless more calls are wanted than threads have begun and nobody notices what is pulled: each claim is a
         hand-over, and wakes the consumer.
         """
-        settling = self._settling
-        if not self._pure or not settling.settled or self._given:
+        choice = self._choice
+        if not self._pure or not choice.settled or self._given:
             return 1
-        most = int(_CLAIM_SECONDS / max(settling.seconds, 1e-9))
-        return max(1, min(_MOST_CLAIMED, most, self._room() // settling.threads))
+        most = int(_CLAIM_SECONDS / max(choice.seconds, 1e-9))
+        return max(1, min(_MOST_CLAIMED, most, self._room() // choice.threads))
 
     def _work(self, ticket: object) -> None:
         first, last = True, False
@@ -411,7 +411,7 @@ class _Calls(Ahead):
             place = self.now()
             self.release(ended=run is None and failure is None)
             if failure is not None:
-                run = Run(Objects([]), failure)  # type: ignore[arg-type]  # raised as it is
+                run = Run(ObjectChunk([]), failure)  # type: ignore[arg-type]  # raised as it is
             claim = None if run is None else _Claim(place, run, self._given, origin=self._origin)
             if claim is not None and not self.closed:
                 self._claims.append(claim)
@@ -420,19 +420,19 @@ class _Calls(Ahead):
         return claim
 
     def _work_on(self, claim: _Claim) -> None:
-        settling = self._settling
+        choice = self._choice
         for element in claim.elements[claim.given :]:
             if self.closed:
                 return
-            start, busy = (0.0, 0.0) if settling.settled else (time.perf_counter(), time.thread_time())
+            start, busy = (0.0, 0.0) if choice.settled else (time.perf_counter(), time.thread_time())
             try:
                 claim.made.append(call_with_one(self._function, element))
             except BaseException as error:  # the consumer gets it
                 claim.made.append(_Failure(error))
-            if not settling.settled:
+            if not choice.settled:
                 seconds, busy = time.perf_counter() - start, time.thread_time() - busy
                 with self.lock:
-                    settling.timed(seconds, busy)
+                    choice.timed(seconds, busy)
         claim.finish()
         if not self._result_bytes:
             self._result_bytes = claim.chunk(0, 1).nbytes

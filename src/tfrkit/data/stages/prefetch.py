@@ -11,9 +11,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Chunk, Objects, concat
-from tfrkit.data.engine.background import Ahead, Place
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
+from tfrkit.data.engine.background import BackgroundInput, CursorPosition
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["PrefetchIterator", "PrefetchNode"]
 
@@ -22,30 +22,21 @@ _MAX_BYTES: Final = 64 << 20  # and in bytes
 
 
 @dataclass(frozen=True, eq=False)
-class PrefetchNode(Node):
+class PrefetchNode(UnaryNode):
     """At most `depth` elements ahead; AUTOTUNE finds out, 0 is none."""
 
-    input: Node
     depth: int
 
+    verb = "prefetch"
+    selects = True
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
         if self.depth == 0:
             return self.input.begin(context, state)
         return PrefetchIterator(self.input, context, state, self.depth)
 
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
+    def _shown(self) -> str:
+        return "AUTOTUNE" if self.depth == AUTOTUNE else str(self.depth)
 
 
 class PrefetchIterator(NodeIterator):
@@ -70,7 +61,6 @@ class PrefetchIterator(NodeIterator):
         return self._queue.save()
 
     def close(self) -> None:
-        """End the background work."""
         self._queue.close()
 
 
@@ -79,14 +69,14 @@ class _Entry:
 
     __slots__ = ("chunk", "error", "given", "place")
 
-    def __init__(self, place: Place, chunk: Chunk, error: BaseException | None) -> None:
+    def __init__(self, place: CursorPosition, chunk: Chunk, error: BaseException | None) -> None:
         self.place = place
         self.chunk = chunk
         self.error = error
         self.given = 0
 
 
-class _Queue(Ahead):
+class _Queue(BackgroundInput):
     """Runs that are ready, and how many more are wanted."""
 
     __slots__ = ("_asked", "_count", "_depth", "_entries", "_nbytes", "_pure", "_tuned")
@@ -196,7 +186,7 @@ class _Queue(Ahead):
             place = self.now()
             self.release(ended=run is None and failure is None)
             if failure is not None:
-                self._keep(_Entry(place, Objects([]), failure))
+                self._keep(_Entry(place, ObjectChunk([]), failure))
             elif run is not None:
                 self._keep(_Entry(place, run.chunk, run.error))
                 if self._tuned and len(run.chunk):

@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY,
     Context,
     Node,
     NodeIterator,
     Run,
+    UnaryNode,
+    last_active,
 )
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 
-__all__ = ["RepeatNode"]
+__all__ = ["RepeatNode", "make_repeat_node", "repeated_count"]
 
 
 @dataclass(frozen=True, eq=False)
-class RepeatNode(Node):
+class RepeatNode(UnaryNode):
     """The input `count` times; for ever if that is negative.
 
-    `again`: begin the input once more after the last time, for nothing but the seeds that it draws; see `make_repeat`.
+    `again`: begin the input once more after the last time, only for the seeds that it draws; see `make_repeat_node`.
     """
 
-    input: Node
     count: int
-    again: bool = False
+    again: bool = field(default=False, metadata={"unsigned": True})  # follows from the stages
+
+    verb = "repeat"
+    selects = True
+
+    @property
+    def no_op(self) -> bool:
+        return self.count == 1
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin the first time, or in the middle of one."""
         return _RepeatIterator(self, context, state)
 
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
     def cardinality(self) -> int:
-        """The product, where it is known."""
-        size = self.input.cardinality()
-        if self.count < 0:
-            return 0 if size == 0 else INFINITE_CARDINALITY
-        if self.count == 0 or size == 0:
-            return 0
-        if size == UNKNOWN_CARDINALITY:
-            return size
-        return size if size < 0 else size * self.count
+        return repeated_count(self.input.cardinality(), self.count)
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"repeat({'' if self.count < 0 else self.count})"
+    def _shown(self) -> str:
+        return "" if self.count < 0 else str(self.count)
+
+
+def repeated_count(size: int, count: int) -> int:
+    """The number of elements when `size` of them come `count` times; without end if that is negative.
+
+    >>> repeated_count(3, 2), repeated_count(0, -1), repeated_count(UNKNOWN_CARDINALITY, -1)
+    (6, 0, -1)
+    """
+    if count == 0 or size == 0:
+        return 0
+    if count < 0:
+        return INFINITE_CARDINALITY
+    return size if size < 0 else size * count
+
+
+def make_repeat_node(input: Node, count: int) -> Node:
+    """Repeat as TensorFlow does: its stage makes the iterators of its input once more than they are needed.
+
+    The next pass through a shuffle before it therefore has the order of the epoch after the next. Not so if it repeats
+    a shuffle directly, which is one stage, or only once, which TensorFlow leaves out.
+    """
+    return last_active(input).repeated(count) or RepeatNode(input, count, count > 1)
 
 
 class _RepeatIterator(NodeIterator):
@@ -102,7 +117,6 @@ class _RepeatIterator(NodeIterator):
         return {"done": self._done, "empty": self._empty, "at": at, "seeds": save_seeds(self._seeds)}
 
     def close(self) -> None:
-        """Close the input."""
         if self._input is not None:
             self._input.close()
             self._input = None

@@ -11,25 +11,22 @@ from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.elements.structure_specs import shown_types, spec_of
 from tfrkit.data.engine.function_spec import name_of, result_spec
-from tfrkit.data.engine.node import Node
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.node import UnaryNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 from tfrkit.model.element_spec import spec_of_value
 
 __all__ = ["ScanNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class ScanNode(StepsNode):
+class ScanNode(StepsNode, UnaryNode):
     """From `state` on, `function(state, element)` gives a pair."""
 
-    input: Node
     state: Any
     function: Callable[..., Any]
 
-    @property
-    def opaque(self) -> bool:
-        """Only the function knows what it makes."""
-        return True
+    verb = "scan"
+    opaque = True
 
     def steps(self, begin: Open) -> Iterator[Any]:
         """Call the function with each."""
@@ -42,14 +39,8 @@ class ScanNode(StepsNode):
             lambda element: map_structure(spec_of_value, take_step(self.function, self.state, element)[1]),
         )
 
-    def cardinality(self) -> int:
-        """As the input's."""
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"scan({name_of(self.function)})"
+    def _shown(self) -> str:
+        return name_of(self.function)
 
 
 def take_step(function: Callable[..., Any], state: Any, element: Any) -> tuple[Any, Any]:
@@ -74,7 +65,7 @@ def take_step(function: Callable[..., Any], state: Any, element: Any) -> tuple[A
 
 
 class _Steps:
-    def __init__(self, elements: Elements, state: Any, function: Callable[..., Any]) -> None:
+    def __init__(self, elements: StepInput, state: Any, function: Callable[..., Any]) -> None:
         self._elements = elements
         self._state = state
         self._function = function

@@ -5,41 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryIterator, UnaryNode
 
 __all__ = ["ShardNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class ShardNode(Node):
+class ShardNode(UnaryNode):
     """Elements index, index + shards, index + 2 * shards, ...
 
     An error among those in between comes out, and the elements in between are counted again after it, as in
     TensorFlow.
     """
 
-    input: Node
     shards: int
     index: int
 
+    verb = "shard"
+    selects = True
+
+    @property
+    def no_op(self) -> bool:
+        return self.shards == 1
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input."""
         at, seen, between = (None, 0, 0) if state is None else (state["at"], state["seen"], state["between"])
         return _ShardIterator(self, self.input.begin(context, at), seen, between)
-
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
 
     def cardinality(self) -> int:
         """The input's share."""
         size = self.input.cardinality()
         return size if size < 0 else size // self.shards + int(self.index < size % self.shards)
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"shard({self.shards}, {self.index})"
 
 
 class _ShardIterator(UnaryIterator):

@@ -5,17 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, Node, NodeIterator, Run, UnaryIterator
+from tfrkit.data.engine.node import (
+    INFINITE_CARDINALITY,
+    Context,
+    NodeIterator,
+    Run,
+    UnaryIterator,
+    UnaryNode,
+)
 
 __all__ = ["SkipNode", "TakeNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class TakeNode(Node):
+class TakeNode(UnaryNode):
     """At most `count` elements; a negative count takes all."""
 
-    input: Node
     count: int
+
+    verb = "take"
+    selects = True
+
+    @property
+    def no_op(self) -> bool:
+        return self.count == -1
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with the whole count, or what was left of it."""
@@ -23,10 +36,6 @@ class TakeNode(Node):
         if left == 0:
             return _NothingIterator()
         return _TakeIterator(self.input.begin(context, at), left)
-
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
 
     def cardinality(self) -> int:
         """The smaller of the two counts."""
@@ -36,11 +45,6 @@ class TakeNode(Node):
         if size == INFINITE_CARDINALITY:
             return self.count
         return min(size, self.count) if size >= 0 else size
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"take({self.count})"
 
 
 class _NothingIterator(NodeIterator):
@@ -84,14 +88,20 @@ class _TakeIterator(UnaryIterator):
 
 
 @dataclass(frozen=True, eq=False)
-class SkipNode(Node):
+class SkipNode(UnaryNode):
     """All but the first `count` elements; a negative count skips everything.
 
     An error among those to be skipped comes out, and the count begins again after it, as in TensorFlow.
     """
 
-    input: Node
     count: int
+
+    verb = "skip"
+    selects = True
+
+    @property
+    def no_op(self) -> bool:
+        return self.count == 0
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with everything still to skip, or what was left to."""
@@ -100,21 +110,12 @@ class SkipNode(Node):
         left, at = (self.count, None) if state is None else (state["left"], state["at"])
         return _SkipIterator(self.count, self.input.begin(context, at), left)
 
-    def element_spec(self) -> Any:
-        """As the input's."""
-        return self.input.element_spec()
-
     def cardinality(self) -> int:
         """The input's less the count."""
         size = self.input.cardinality()
         if size < 0:
             return size
         return 0 if self.count < 0 else max(0, size - self.count)
-
-    @property
-    def label(self) -> str:
-        """As written."""
-        return f"skip({self.count})"
 
 
 class _SkipIterator(UnaryIterator):

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.elements.structure import flatten
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, UnaryNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import dtype_name
 
@@ -20,18 +20,18 @@ _TYPES: Final = frozenset({"int32", "int64", "string"})
 
 
 @dataclass(frozen=True, eq=False)
-class UniqueNode(StepsNode):
+class UniqueNode(StepsNode, UnaryNode):
     """Elements that did not come before; all that came are remembered."""
 
-    input: Node
+    verb = "unique"
 
     def __post_init__(self) -> None:
         """Refuse what TensorFlow refuses, where that is known without running a user's function."""
         if not self.input.opaque:
-            self.check(self.input.element_spec())
+            self.check_spec(self.input.element_spec())
 
     @staticmethod
-    def check(spec: Any) -> None:
+    def check_spec(spec: Any) -> None:
         """Refuse elements of several parts, or of other types.
 
         Raises:
@@ -53,18 +53,16 @@ class UniqueNode(StepsNode):
         return _Steps(begin(self.input))
 
     def element_spec(self) -> Any:
-        """As the input's."""
         spec = self.input.element_spec()
-        self.check(spec)
+        self.check_spec(spec)
         return spec
 
     def cardinality(self) -> int:
-        """Nobody knows."""
         return UNKNOWN_CARDINALITY
 
 
 class _Steps:
-    def __init__(self, elements: Elements) -> None:
+    def __init__(self, elements: StepInput) -> None:
         self._elements = elements
         self._seen: set[Any] = set()
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
-from tfrkit.data.engine.node import Node
-from tfrkit.data.engine.steps import Elements, Open, StepsNode
+from tfrkit.data.engine.node import Node, UnaryNode
+from tfrkit.data.engine.steps import Open, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import DatasetSpec
@@ -20,15 +20,16 @@ MakeDataset = Callable[[Node], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class WindowNode(StepsNode):
+class WindowNode(StepsNode, UnaryNode):
     """Window k has the elements k * shift + j * stride; `make` makes a dataset of a node."""
 
-    input: Node
     size: int
     shift: int
     stride: int
     drop: bool
     make: MakeDataset = field(metadata={"unsigned": True})
+
+    verb = "window"
 
     def steps(self, begin: Open) -> Iterator[Any]:
         """Keep as many elements as a window spans."""
@@ -47,12 +48,8 @@ class WindowNode(StepsNode):
             count -= (self.size - 1) * self.stride
         return max(0, -(-count // self.shift))
 
-    @property
-    def label(self) -> str:
-        """As written."""
-        return (
-            f"window({self.size}, {self.shift}, {self.stride}{', drop_remainder=True' if self.drop else ''})"
-        )
+    def _shown(self) -> str:
+        return f"{self.size}, {self.shift}, {self.stride}{', drop_remainder=True' if self.drop else ''}"
 
 
 def make_window_node(node: Node, sizes: tuple[int, int, int], drop: bool, make: MakeDataset) -> Node:
@@ -75,7 +72,7 @@ class _Failed:
 
 
 class _Steps:
-    def __init__(self, node: WindowNode, elements: Elements) -> None:
+    def __init__(self, node: WindowNode, elements: StepInput) -> None:
         self._node = node
         self._elements = elements
         self._spec = node.input.element_spec()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import Chunk, Columns, Objects, Records
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     Context,
-    Inbox,
     Node,
     NodeIterator,
     Run,
@@ -33,16 +33,14 @@ class ZipNode(Node):
     parts: tuple[Node, ...]
     packing: Any
 
-    @property
-    def counts(self) -> bool:
-        """Elements are made again from a place before them."""
-        return True
+    verb = "zip"
+    counts = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin all parts; none if the end was reached."""
         states = [None] * len(self.parts) if state is None else state
-        inboxes = [Inbox(part, context, at) for part, at in zip(self.parts, states, strict=bool(states))]
-        return _ZipIterator(self, inboxes)
+        cursors = [Cursor(part, context, at) for part, at in zip(self.parts, states, strict=bool(states))]
+        return _ZipIterator(self, cursors)
 
     def element_spec(self) -> Any:
         """Those of the parts, packed."""
@@ -84,13 +82,13 @@ def make_zip_node(args: tuple[Any, ...], datasets: Any) -> Node:
 
 
 class _ZipIterator(NodeIterator):
-    def __init__(self, node: ZipNode, inboxes: list[Inbox]) -> None:
+    def __init__(self, node: ZipNode, cursors: list[Cursor]) -> None:
         self._packing = node.packing
-        self._inboxes = inboxes
+        self._cursors = cursors
         # Those that may be asked for more than is used come first, then at most one that may not.
-        order = sorted(range(len(inboxes)), key=lambda number: not node.parts[number].pure)
+        order = sorted(range(len(cursors)), key=lambda number: not node.parts[number].pure)
         self._order = order if sum(not part.pure for part in node.parts) <= 1 else []
-        self._ended = not inboxes
+        self._ended = not cursors
 
     def pull(self, n: int) -> Run | None:
         """Give what all parts have."""
@@ -102,7 +100,7 @@ class _ZipIterator(NodeIterator):
         """Zip runs without errors; None if a part is at its end or at an error, with nothing taken."""
         runs: dict[int, Run] = {}
         for number in self._order:
-            run = self._inboxes[number].take(n)
+            run = self._cursors[number].take(n)
             if run is not None:
                 runs[number] = run
                 n = min(n, len(run.chunk))
@@ -112,56 +110,59 @@ class _ZipIterator(NodeIterator):
         used = n if self._order else 0
         for number, run in runs.items():
             if used < len(run.chunk) or run.error is not None:
-                self._inboxes[number].unread(run, used)
+                self._cursors[number].unread(run, used)
         if not used:
             return None
-        chunks = [runs[number].chunk for number in range(len(self._inboxes))]
+        chunks = [runs[number].chunk for number in range(len(self._cursors))]
         return Run(_zip_chunks(self._packing, [chunk.slice(0, used) for chunk in chunks], used))
 
     def _pull_one(self) -> Run | None:
         """Take one element of each part in turn."""
         error: Exception | None = None
         chunks: list[Chunk] = []
-        for inbox in self._inboxes:
-            run = inbox.take(1)
+        for cursor in self._cursors:
+            run = cursor.take(1)
             if run is None:
                 self._ended = True  # also if another part has an error here, which still comes
-                return None if error is None else Run(Objects([]), error)
+                return None if error is None else Run(ObjectChunk([]), error)
             if not len(run.chunk):
                 error = error or run.error
             elif run.error is not None:
-                inbox.unread(run, 1)
+                cursor.unread(run, 1)
             chunks.append(run.chunk)
         if error is not None:
-            return Run(Objects([]), error)
+            return Run(ObjectChunk([]), error)
         return Run(_zip_chunks(self._packing, chunks, 1))
 
     def save(self) -> Any:
         """Where each part stands; nothing at the end."""
-        return [] if self._ended else [inbox.save() for inbox in self._inboxes]
+        return [] if self._ended else [cursor.save() for cursor in self._cursors]
 
     def close(self) -> None:
-        """Close all parts."""
-        for inbox in self._inboxes:
-            inbox.close()
+        for cursor in self._cursors:
+            cursor.close()
 
 
 def _zip_chunks(packing: Any, chunks: list[Chunk], count: int) -> Chunk:
     """Elements side by side; columns if all are, and records as a column if there is another."""
     if not is_nested(packing):
         return chunks[0]
-    if not any(isinstance(chunk, Objects) for chunk in chunks):
+    if not any(isinstance(chunk, ObjectChunk) for chunk in chunks):
         columns = [_as_columns(chunk) for chunk in chunks]
-        return Columns(map_structure(lambda number: columns[number], packing), count)
+        return ColumnChunk(map_structure(lambda number: columns[number], packing), count)
     lists = [chunk.objects() for chunk in chunks]
     rows = list(zip(*lists, strict=True))
     if packing == tuple(range(len(lists))) and type(packing) is tuple:
-        return Objects(rows)
+        return ObjectChunk(rows)
     order = flatten(packing)
-    return Objects([pack(packing, [row[number] for number in order]) for row in rows])
+    return ObjectChunk([pack(packing, [row[number] for number in order]) for row in rows])
 
 
 def _as_columns(chunk: Chunk) -> Any:
     return (
-        chunk.batch() if isinstance(chunk, Records) else chunk.columns if isinstance(chunk, Columns) else None
+        chunk.batch()
+        if isinstance(chunk, RecordChunk)
+        else chunk.columns
+        if isinstance(chunk, ColumnChunk)
+        else None
     )

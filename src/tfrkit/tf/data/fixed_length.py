@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from tfrkit.codecs.inflate import open_decoder
-from tfrkit.data.elements.chunk import Columns, Objects
+from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.engine.node import Context, NodeIterator, Run
 from tfrkit.data.sources.file_source import FileSourceNode
 from tfrkit.errors import DataLossError, InternalError, InvalidArgumentError, OpError
@@ -32,7 +32,7 @@ class FixedLengthNode(FileSourceNode):
     header: int
     footer: int
 
-    verb: ClassVar[str] = "FixedLengthRecordDataset"
+    verb = "FixedLengthRecordDataset"
     elements: ClassVar[str] = "records"
 
     def __post_init__(self) -> None:
@@ -122,16 +122,16 @@ class _RecordsIterator(NodeIterator):
             except OpError as error:
                 if isinstance(error, (InternalError, DataLossError)) or not node.policy.missing_file_repeats:
                     self._next_file()
-                return Run(Objects([]), error)
+                return Run(ObjectChunk([]), error)
             if self._record < file.count:
                 most = max(1, _PIECE_BYTES // node.size)
                 count = min(n, most, file.count - self._record)
                 first, self._record = self._record, self._record + count
-                return Run(Columns(file.read(first, count), count))
+                return Run(ColumnChunk(file.read(first, count), count))
             error_after = file.error
             self._next_file()
             if error_after is not None:
-                return Run(Objects([]), error_after)
+                return Run(ObjectChunk([]), error_after)
         return None
 
     def _next_file(self) -> None:
@@ -142,5 +142,4 @@ class _RecordsIterator(NodeIterator):
         return [self._number, self._record]
 
     def close(self) -> None:
-        """Let go of the file."""
         self._number, self._file = len(self._node.files), None

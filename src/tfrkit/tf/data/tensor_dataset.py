@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
 
 from tfrkit.data import dataset as engine
 from tfrkit.data.arguments import function
-from tfrkit.data.batch.batch import BatchNode
 from tfrkit.data.batch.ragged_batch import RaggedBatchNode
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.engine.iterator import DatasetIterator
-from tfrkit.data.engine.no_op_stages import last_active
-from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.node import Node, last_active
 from tfrkit.data.shuffle.shuffle import ShuffleNode
-from tfrkit.data.stages.interleave import InterleaveNode
-from tfrkit.data.stages.map import AutoMapNode, MapNode
-from tfrkit.data.stages.refused_repeat import RefusedRepeatNode
+from tfrkit.data.stages.map import MapNode
 from tfrkit.model.element_spec import RaggedTensorSpec
 from tfrkit.model.policy import TENSORFLOW, ReadPolicy
 from tfrkit.tf.data.absent_verbs import VerbsMeta, absent_verb
 from tfrkit.tf.data.data_iterator import NumpyIterator, OwnedIterator
+from tfrkit.tf.data.tensorflow_stages import AutoMapNode, RefusedRepeatNode, after_map
 from tfrkit.tf.functions.lift import unwrap, wrap
 from tfrkit.tf.functions.on_tensors import OnTensors, Yielding, begin_functions
 from tfrkit.tf.tensors.ragged_tensor import RaggedTensor
@@ -39,18 +35,14 @@ from tfrkit.tf.tensors.tensor_specs import plain, public
 
 __all__ = ["Dataset"]
 
-_NAMES: Final = {  # of TensorFlow's classes, where they are not those of the nodes
-    "AutoMap": "_Map",
-    "Cache": "Cache",
-    "Choose": "_DirectedInterleave",
-    "Generator": "_FlatMap",
-    "RaggedBatch": "_Batch",
-    "RefusedRepeat": "_Repeat",
-    "Slices": "_TensorSlice",
-    "Tensors": "_Tensor",
+_NAMES: Final = {  # of TensorFlow's classes, where they are not those of the verbs
+    "cache": "Cache",
+    "choose_from_datasets": "_DirectedInterleave",
+    "from_generator": "_FlatMap",
+    "from_tensor_slices": "_TensorSlice",
+    "from_tensors": "_Tensor",
+    "ragged_batch": "_Batch",
 }
-
-
 _CLASSES: Final = {
     "TensorSpec": Tensor,
     "RaggedTensorSpec": RaggedTensor,
@@ -116,7 +108,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         made = super().batch(batch_size, *args, **options)
         parallel = options.get("num_parallel_calls", args[1] if len(args) > 1 else None)
         if parallel is None and isinstance(last_active(self.node), MapNode):
-            return self._over(_fused(made.node))
+            return self._over(after_map(made.node))
         return made
 
     def repeat(self, count: Any = None, name: str | None = None) -> Any:
@@ -131,7 +123,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         """Put consecutive elements together, as RaggedTensors, which TensorFlow makes in a map: see `batch`."""
         made = super().ragged_batch(batch_size, *args, **options)
         if isinstance(last_active(self.node), MapNode) or _makes_ragged(made.node):
-            return self._over(_fused(made.node))
+            return self._over(after_map(made.node))
         return made
 
     # ---- running it
@@ -207,11 +199,9 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
 
 def _name_of(node: Node) -> str:
     """TensorFlow's name of the class of a dataset whose last stage this is."""
-    name = type(node).__name__.removesuffix("Node")
-    if isinstance(node, InterleaveNode) and node.verb == "flat_map":
-        name = "FlatMap"
+    name = "".join(map(str.capitalize, node.verb.split("_"))) or "Options"
     parallel = "Parallel" if getattr(node, "parallel", None) is not None else ""
-    return f"{_NAMES.get(name, f'_{parallel}{name}')}Dataset"
+    return f"{_NAMES.get(node.verb, f'_{parallel}{name}')}Dataset"
 
 
 def _makes_ragged(node: Node) -> bool:
@@ -221,10 +211,6 @@ def _makes_ragged(node: Node) -> bool:
         return any(isinstance(spec, RaggedTensorSpec) for spec in flatten(node.row_spec()))
     except Exception:  # noqa: BLE001  # a user's function may do anything; it will fail again at its element
         return True
-
-
-def _fused(node: Node) -> Node:
-    return replace(node, fused=True) if isinstance(node, (BatchNode, RaggedBatchNode)) else node
 
 
 def _on_values(verb: Callable[..., Any]) -> Callable[..., Any]:
