@@ -19,11 +19,11 @@ import pytest
 
 import tfrkit as tfr
 import tfrkit.data.batch.batch
-import tfrkit.data.dataset
 import tfrkit.data.stages.take
 from tfrkit import tf
 from tfrkit.data.engine.fingerprint import fingerprint
 from tfrkit.data.stages.take import TakeNode
+from tfrkit.data.verbs import batch_verbs, order_verbs
 
 SPEC = {
     "a": tfr.FixedLenFeature([], "int64", 3),
@@ -251,9 +251,9 @@ def test_a_state_resumes_where_a_stage_has_another_class_with_other_fields_in_an
     batch = moved(
         tfrkit.data.batch.batch, "tfrkit.data.rows", {"BatchNode": "Rows", "size": "height"}, monkeypatch
     )
-    monkeypatch.setattr(tfrkit.data.dataset, "TakeNode", take.FirstElements)
-    monkeypatch.setattr(tfrkit.data.dataset, "SkipNode", take.LaterElements)
-    monkeypatch.setattr(tfrkit.data.dataset, "BatchNode", batch.Rows)
+    monkeypatch.setattr(order_verbs, "TakeNode", take.FirstElements)
+    monkeypatch.setattr(order_verbs, "SkipNode", take.LaterElements)
+    monkeypatch.setattr(batch_verbs, "BatchNode", batch.Rows)
     assert type(make().node).__qualname__ == "LaterElements"
     assert next(make().iter_from(state)).tolist() == [4, 5]
 

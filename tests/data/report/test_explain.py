@@ -38,4 +38,4 @@ def test_says_what_replays():
 
 def test_inputs_of_a_zip_stand_below_it():
     text = tfr.Dataset.zip(tfr.Dataset.range(3), tfr.Dataset.range(4).take(2)).explain()
-    assert "\n  zip\n    range(0, 3, 1)    seeks\n    take(2)\n      range(0, 4, 1)  seeks\n" in text
+    assert "\n  zip()\n    range(0, 3, 1)    seeks\n    take(2)\n      range(0, 4, 1)  seeks\n" in text

@@ -36,7 +36,6 @@ class BackgroundBatchNode(Node):
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        """The input of the batch."""
         return self.input.inputs
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
@@ -82,7 +81,6 @@ class _BackgroundBatchIterator(NodeIterator):
         return run
 
     def save(self) -> Any:
-        """Where the first batch begins that was not given yet."""
         return self._batches.save()
 
     def close(self) -> None:
@@ -197,7 +195,6 @@ class _Batches(BackgroundInput):
             self.begin(self._work)
 
     def save(self) -> Any:
-        """Where the first batch begins that was not given yet."""
         with self.lock:
             if self._slots:
                 first = self._slots[0].job.segments[0]
@@ -208,7 +205,6 @@ class _Batches(BackgroundInput):
         return state if self._implicit else {"at": state, "skip": 0}
 
     def close(self) -> None:
-        """Forget what is ready, and want no more."""
         super().close()
         with self.lock:
             self._slots.clear()

@@ -52,11 +52,9 @@ class BatchNode(UnaryNode):
         return _stacked
 
     def element_spec(self) -> Any:
-        """One dimension more."""
         return batched(self.input.element_spec(), self.size if self.drop else None)
 
     def cardinality(self) -> int:
-        """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
     def _shown(self) -> str:
@@ -99,7 +97,6 @@ class BatchIterator(NodeIterator):
         """Make a batch of elements."""
 
     def save(self) -> Any:
-        """Where the next batch begins."""
         return self._segments.save()
 
     def close(self) -> None:
@@ -126,7 +123,6 @@ class PlainBatchIterator(BatchIterator):
         return super().pull(1)
 
     def make(self, chunk: Chunk) -> Any:
-        """Stack them."""
         return _stacked(chunk)
 
 

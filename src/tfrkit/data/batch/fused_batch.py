@@ -8,7 +8,7 @@ stages one by one, errors in their places, and the state is theirs too: it is go
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
 from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor, split
@@ -16,15 +16,7 @@ from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 from tfrkit.data.features.decode_image import DecodeImageNode
 from tfrkit.data.features.image_column import BadImage
 
-__all__ = ["BatchJob", "BatchMaker", "ChunkStage", "FusedBatchNode"]
-
-
-@runtime_checkable
-class ChunkStage(Protocol):
-    """A stage that makes one element of each, and in which nobody can notice for how many at once."""
-
-    def chunk_function(self, context: Context) -> Any:
-        """Give the function from a chunk to (what was made of the elements before the first that fails, its error)."""
+__all__ = ["BatchJob", "BatchMaker", "FusedBatchNode"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +38,6 @@ class FusedBatchNode(UnaryNode):
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        """Only the input is run."""
         return (self.input,)
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
@@ -194,7 +185,6 @@ class _FusedIterator(NodeIterator):
         return run
 
     def save(self) -> Any:
-        """Where the next batch begins."""
         return self._jobs.state_of(self._jobs.source.save())
 
     def close(self) -> None:

@@ -53,7 +53,6 @@ class PaddedBatchNode(UnaryNode):
         return plan.batch_spec(spec, self.size if self.drop else None)
 
     def cardinality(self) -> int:
-        """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
     def _shown(self) -> str:
@@ -84,7 +83,6 @@ class _PaddedBatchIterator(BatchIterator):
         self._padder = _Padder(node)
 
     def make(self, chunk: Chunk) -> Any:
-        """Pad them."""
         return self._padder.make(chunk)
 
 

@@ -49,11 +49,9 @@ class RaggedBatchNode(UnaryNode):
         return map_structure(lambda leaf: _row_spec(leaf, self.splits, opaque), self.input.element_spec())
 
     def element_spec(self) -> Any:
-        """One dimension more."""
         return batched(self.row_spec(), self.size if self.drop else None)
 
     def cardinality(self) -> int:
-        """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
     def _shown(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.structure import flatten
 from tfrkit.data.elements.structure_specs import batched, unbatched
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepsNode
 
 __all__ = ["RebatchNode", "make_rebatch_node"]
 
@@ -29,9 +28,17 @@ class RebatchNode(StepsNode, UnaryNode):
 
     verb = "rebatch"
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Count off rows."""
-        return _Steps(begin(UnbatchNode(self.input)), self.sizes, self.drop)
+    def steps(self, begin: Open) -> Step:
+        rows, sizes = begin(UnbatchNode(self.input)), itertools.cycle(self.sizes)
+
+        def step() -> Any:
+            size = next(sizes)
+            batch = list(itertools.islice(rows, size))
+            if not batch or (self.drop and len(batch) < size):
+                raise StopIteration
+            return ObjectChunk(batch).batch()
+
+        return step
 
     def element_spec(self) -> Any:
         """The number of rows is known if there is only one size and no remainder."""
@@ -61,20 +68,3 @@ def make_rebatch_node(node: Node, batch_size: Any, drop: bool) -> Node:
             "Fix the issue by adding the `batch` transformation to the dataset."
         )
     return RebatchNode(node, sizes, drop)
-
-
-class _Steps:
-    def __init__(self, rows: StepInput, sizes: tuple[int, ...], drop: bool) -> None:
-        self._rows = rows
-        self._sizes = itertools.cycle(sizes)
-        self._drop = drop
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        size = next(self._sizes)
-        rows = list(itertools.islice(self._rows, size))
-        if not rows or (self._drop and len(rows) < size):
-            raise StopIteration
-        return ObjectChunk(rows).batch()

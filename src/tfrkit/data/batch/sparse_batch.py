@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tfrkit.data.batch.batch import batch_count
 from tfrkit.data.engine.node import UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import SparseTensorSpec
@@ -30,37 +30,25 @@ class SparseBatchNode(StepsNode, UnaryNode):
 
     verb = "sparse_batch"
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Count off elements."""
-        return _Steps(self, begin(self.input))
+    def steps(self, begin: Open) -> Step:
+        return functools.partial(self._batch, begin(self.input))
 
     def element_spec(self) -> Any:
-        """One dimension more."""
         return SparseTensorSpec((None, *self.row), self.input.element_spec().dtype)
 
     def cardinality(self) -> int:
-        """The input's, divided."""
         return batch_count(self.input.cardinality(), self.size, False)
 
     def _shown(self) -> str:
         return f"{self.size}, {list(self.row)}"
 
-
-class _Steps:
-    def __init__(self, node: SparseBatchNode, elements: StepInput) -> None:
-        self._node = node
-        self._elements = elements
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        rows = [self._checked(value) for value in itertools.islice(self._elements, self._node.size)]
+    def _batch(self, elements: StepInput) -> Any:
+        rows = [self._checked(value) for value in itertools.islice(elements, self.size)]
         if not rows:
             raise StopIteration
         sizes = [
             max(row.shape[axis] for row in rows) if size is None else size
-            for axis, size in enumerate(self._node.row)
+            for axis, size in enumerate(self.row)
         ]
         places = [np.indices(row.shape).reshape(row.ndim, row.size) for row in rows]
         numbers = [np.full((1, place.shape[1]), number) for number, place in enumerate(places)]
@@ -73,7 +61,7 @@ class _Steps:
 
     def _checked(self, value: Any) -> Any:
         array = value.to_numpy() if isinstance(value, BytesColumn) else np.asarray(value)
-        row = self._node.row
+        row = self.row
         if array.ndim != len(row):
             raise InvalidArgumentError(
                 f"Input element had shape ({show_dims(array.shape)}) that is incompatible with the row shape "

@@ -42,11 +42,9 @@ class UnbatchNode(UnaryNode):
     counts = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at an element of the input, and at one of its rows."""
         return _UnbatchIterator(self.input, context, state)
 
     def element_spec(self) -> Any:
-        """One dimension less."""
         return unbatched(self.input.element_spec())
 
     def cardinality(self) -> int:
@@ -99,7 +97,6 @@ class _UnbatchIterator(NodeIterator):
             self._done = state["row"]
 
     def pull(self, n: int) -> Run | None:
-        """Give rows of one element."""
         while self._rows is None or self._done >= len(self._rows):
             self._rows = None
             run = self._fetch()

@@ -9,21 +9,11 @@ from tfrkit.data.batch.background_batch import BackgroundBatchNode
 from tfrkit.data.batch.batch import BatchNode
 from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.batch.padded_batch import PaddedBatchNode
+from tfrkit.data.engine.chunk_node import ChunkNode
 from tfrkit.data.engine.node import Node
-from tfrkit.data.features.column_ops import ColumnsNode
-from tfrkit.data.features.decode_image import DecodeImageNode
-from tfrkit.data.features.parse import ParseNode
-from tfrkit.data.features.parse_sequence import ParseSequenceNode
 from tfrkit.data.stages.prefetch import PrefetchNode
 
 __all__ = ["LAST_REWRITES", "REWRITES", "optimise"]
-
-_STAGES: Final = (ParseNode, ParseSequenceNode, ColumnsNode, DecodeImageNode)
-_PARSES: Final = (ParseNode, ParseSequenceNode)
-
-
-def _fuses(node: Node) -> bool:
-    return isinstance(node, _STAGES) and node.keeps_count
 
 
 def stages_then_batch(node: Node) -> Node | None:
@@ -32,20 +22,20 @@ def stages_then_batch(node: Node) -> Node | None:
         return None
     before: list[Node] = []
     source = node.input
-    while _fuses(source):
+    while isinstance(source, ChunkNode) and source.keeps_count:
         before.append(source)
-        (source,) = source.inputs
+        source = source.input
     return FusedBatchNode(source, tuple(reversed(before)), node, ()) if before else None
 
 
 def batch_then_stage(node: Node) -> Node | None:
     """A batch of records that is then parsed, and verbs on features of batches."""
-    if not isinstance(node, _STAGES) or not node.keeps_count:
+    if not isinstance(node, ChunkNode) or not node.keeps_count:
         return None
     if isinstance(node.input, FusedBatchNode):
         fused = node.input
         return FusedBatchNode(fused.input, fused.before, fused.batch, (*fused.after, node))
-    if isinstance(node, _PARSES) and isinstance(node.input, BatchNode):
+    if node.takes_records and isinstance(node.input, BatchNode):
         return FusedBatchNode(node.input.input, (), node.input, (node,))
     return None
 

@@ -16,7 +16,7 @@ from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.data.engine.read_ahead import ObjectCursor
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 
-__all__ = ["Open", "StepInput", "StepsNode"]
+__all__ = ["Open", "Step", "StepInput", "StepsNode"]
 
 
 class StepInput:
@@ -45,6 +45,7 @@ class StepInput:
 
 
 Open = Callable[[Node], StepInput]
+Step = Callable[[], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,10 @@ class StepsNode(Node):
     """A stage that makes elements one at a time."""
 
     @abstractmethod
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Begin: give an iterator that may fail and go on.
+    def steps(self, begin: Open) -> Step:
+        """Begin: return the function that makes the next element.
+
+        It raises StopIteration at the end; after any other error it is called again for what follows.
 
         Args:
             begin: starts a node (of the inputs, or one that a user's function made).
@@ -66,7 +69,6 @@ class StepsNode(Node):
     counts = True  # the same ones, in the same order
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin, and drop what was given already."""
         return _StepsIterator(self, context, state)
 
 
@@ -78,7 +80,7 @@ class _StepsIterator(NodeIterator):
         self._seeds = save_seeds(seeds)
         self._context = context
         self._open: list[StepInput] = []
-        self._steps = node.steps(self._begin)
+        self._step = node.steps(self._begin)
         self._given = 0  # elements and errors
         self._ended = False
         while state is not None and self._given < state["given"]:
@@ -96,7 +98,7 @@ class _StepsIterator(NodeIterator):
         error: Exception | None = None
         while len(made) < n and not self._ended and error is None:
             try:
-                made.append(next(self._steps))
+                made.append(self._step())
             except StopIteration:
                 self._ended = True
             except Exception as failure:
@@ -111,7 +113,11 @@ class _StepsIterator(NodeIterator):
     def close(self) -> None:
         """Close all that was begun, and let go of it: the steps refer to this iterator."""
         self._ended = True
-        self._steps = iter(())
+        self._step = _ended
         for elements in self._open:
             elements.close()
         self._open = []
+
+
+def _ended() -> Any:
+    raise StopIteration

@@ -7,7 +7,6 @@ element may be a batch itself: its values are then columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -15,9 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
-from tfrkit.data.engine.chunk_iterator import ChunkIterator
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
+from tfrkit.data.engine.node import Context
 from tfrkit.data.features.cast_columns import cast_column, cast_value
 from tfrkit.data.features.raw_column import decode_column, decode_value
 from tfrkit.errors import InvalidArgumentError
@@ -64,7 +62,6 @@ class SelectOp(ColumnOp):
         return ", ".join(map(repr, self.keys))
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Keep the columns."""
         _require(self, columns, self.keys)
         return {key: columns[key] for key in self.keys}
 
@@ -84,7 +81,6 @@ class RenameOp(ColumnOp):
         return repr(self.names)
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Make a dict with other keys."""
         _require(self, columns, self.names)
         made = {self.names.get(key, key): value for key, value in columns.items()}
         if len(made) < len(columns):
@@ -111,17 +107,14 @@ class CastOp(ColumnOp):
         return ", ".join(f"{key}={dtype.name}" for key, dtype in self.dtypes.items())
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Cast whole columns."""
         _require(self, columns, self.dtypes)
         return columns | {key: cast_column(columns[key], dtype) for key, dtype in self.dtypes.items()}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
-        """Cast values."""
         _require(self, element, self.dtypes)
         return element | {key: cast_value(element[key], dtype) for key, dtype in self.dtypes.items()}
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Shapes stay."""
         _require(self, spec, self.dtypes)
         return spec | {key: _with_type(spec[key], dtype) for key, dtype in self.dtypes.items()}
 
@@ -172,7 +165,7 @@ class DecodeRawOp(ColumnOp):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnsNode(UnaryNode):
+class ColumnsNode(ChunkNode):
     """One operation on every element."""
 
     op: ColumnOp
@@ -182,15 +175,10 @@ class ColumnsNode(UnaryNode):
         if not self.input.opaque:
             self.element_spec()
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
-
-    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
-        """What does it to a chunk."""
+    def chunk_function(self, context: Context) -> ChunkFunction:
         return partial(apply_op, self.op)
 
     def element_spec(self) -> Any:
-        """As the operation says."""
         return self.op.on_spec(_as_dict(self.op, self.input.element_spec()))
 
     @property

@@ -8,7 +8,6 @@ then the stage is never fused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
 from tfrkit.data.engine.node import (
     UNKNOWN_CARDINALITY,
     Context,
@@ -38,7 +38,7 @@ __all__ = ["DecodeImageNode", "decode_chunk"]
 
 
 @dataclass(frozen=True, eq=False)
-class DecodeImageNode(UnaryNode):
+class DecodeImageNode(ChunkNode):
     """The images of one feature, decoded; the others stay."""
 
     key: str
@@ -67,8 +67,7 @@ class DecodeImageNode(UnaryNode):
         )
         return DecodedIterator(images, broken)
 
-    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
-        """What decodes a chunk."""
+    def chunk_function(self, context: Context) -> ChunkFunction:
         return partial(decode_chunk, self.key, self.maker, context)
 
     def with_next(self, stage: Node) -> DecodeImageNode | None:
@@ -173,7 +172,6 @@ class _LocatedNode(UnaryNode):
 
 class _LocatedIterator(UnaryIterator):
     def pull(self, n: int) -> Run | None:
-        """Pull and put them together."""
         run = self.input.pull(n)
         if run is None or not len(run.chunk):
             return run

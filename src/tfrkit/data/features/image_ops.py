@@ -48,7 +48,6 @@ class ResizeOp(ColumnOp):
         return columns | {self.key: RowList([self._resized(row) for row in rows(column)])}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
-        """Resize one image, or those of a batch."""
         return element | {self.key: self._resized(_feature(self.label, element, self.key))}
 
     def _resized(self, value: Any) -> npt.NDArray[Any]:
@@ -89,14 +88,12 @@ class NormalizeOp(ColumnOp):
         return columns | {self.key: RowList([self._changed(row) for row in rows(column)])}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
-        """Change the numbers of one element."""
         return element | {self.key: self._changed(_feature(self.label, element, self.key))}
 
     def _changed(self, value: Any) -> Any:
         return self.change(_numbers(self.label, value, self.key))
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Shapes stay."""
         found = _feature(self.label, spec, self.key)
         return spec | {self.key: TensorSpec(found.shape, np.dtype(np.float32))}
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk, concat
-from tfrkit.data.engine.chunk_iterator import ChunkIterator
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
+from tfrkit.data.engine.node import Context
 from tfrkit.data.features.example_columns import BadRow, ExampleColumns
 from tfrkit.data.features.example_spec import example_spec
 from tfrkit.model.bytes_column import BytesColumn
@@ -52,13 +51,14 @@ class ColumnParser:
 
 
 @dataclass(frozen=True, eq=False)
-class ParseNode(UnaryNode):
+class ParseNode(ChunkNode):
     """Serialised Examples, one by one or in batches, as dicts."""
 
     features: Spec
     policy: ReadPolicy
 
     verb = "parse"
+    takes_records = True
 
     def __post_init__(self) -> None:
         """Refuse a wrong spec at once."""
@@ -76,12 +76,8 @@ class ParseNode(UnaryNode):
             lambda batch: parse_example(batch, self.features, policy=self.policy),
         )
 
-    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
-        """What parses a chunk."""
+    def chunk_function(self, context: Context) -> ChunkFunction:
         return partial(parse_chunk, self.parser(), context)
-
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
         """By the spec and whether the input has records or batches."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tfrkit.data.elements.chunk import Chunk
-from tfrkit.data.engine.chunk_iterator import ChunkIterator
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
+from tfrkit.data.engine.node import Context
 from tfrkit.data.features.example_spec import batch_size_of, sequence_spec
 from tfrkit.data.features.parse import ColumnParser, parse_chunk
 from tfrkit.data.features.sequence_columns import SequenceColumns
@@ -23,7 +20,7 @@ __all__ = ["ParseSequenceNode"]
 
 
 @dataclass(frozen=True, eq=False)
-class ParseSequenceNode(UnaryNode):
+class ParseSequenceNode(ChunkNode):
     """Serialised SequenceExamples, one by one or in batches; of batches also the lengths."""
 
     context: Spec | None
@@ -31,6 +28,7 @@ class ParseSequenceNode(UnaryNode):
     policy: ReadPolicy
 
     verb = "parse_sequence"
+    takes_records = True
 
     def __post_init__(self) -> None:
         """Refuse a wrong spec at once."""
@@ -48,12 +46,8 @@ class ParseSequenceNode(UnaryNode):
         parse = parse_single_sequence_example if isinstance(batch, bytes) else parse_sequence_example
         return parse(batch, self.context, self.sequence, policy=self.policy)
 
-    def chunk_function(self, context: Context) -> Callable[[Chunk], tuple[Chunk, Exception | None]]:
-        """What parses a chunk."""
+    def chunk_function(self, context: Context) -> ChunkFunction:
         return partial(parse_chunk, self.parser(), context)
-
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
         """By the specs and whether the input has records or batches."""

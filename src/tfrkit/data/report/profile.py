@@ -230,7 +230,6 @@ class _Timed(NodeIterator):
         return self._measure(lambda: (self._iterator.pull(n), 0))[0]
 
     def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
-        """Measure it as a pull."""
         return self._measure(lambda: self._iterator.pull_every(n, first, step))
 
     def _measure(self, call: Callable[[], tuple[Run | None, int]]) -> tuple[Run | None, int]:

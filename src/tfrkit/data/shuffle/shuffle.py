@@ -57,7 +57,6 @@ class ShuffleNode(UnaryNode):
         return source_of(self.input) is not None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin, or go on from a state."""
         return ShuffleIterator(self, context, state)
 
     def cardinality(self) -> int:
@@ -395,7 +394,6 @@ class ShuffleIterator(NodeIterator):
         self._store.settle()
 
     def close(self) -> None:
-        """Close the input and forget the elements."""
         self._ended = True
         if self._input is not None:
             self._input.close()

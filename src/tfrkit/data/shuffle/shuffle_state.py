@@ -55,7 +55,6 @@ class BufferPlaces:
     places: Places
 
     def to_json(self) -> dict[str, Any]:
-        """Pack the places."""
         columns = (self.places.files, self.places.offsets, self.places.records)
         return {"count": len(self.places), "columns": [pack(column) for column in columns]}
 

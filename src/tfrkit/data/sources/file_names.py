@@ -17,7 +17,8 @@ import numpy as np
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.elements.structure import is_nested, map_structure
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator
+from tfrkit.data.sources.slices import RowsIterator
 from tfrkit.data.stages.interleave import InterleaveNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
@@ -43,36 +44,18 @@ class FilesNode(Node):
         return self.files
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at the number of a file."""
-        return _FilesIterator(self.files, 0 if state is None else state)
+        names = BytesColumn.from_list([os.fsencode(path) for path in self.files])
+        return RowsIterator(ColumnChunk(names, len(names)), 0 if state is None else state)
 
     def element_spec(self) -> Any:
         return TensorSpec((), _STRING)
 
     def cardinality(self) -> int:
-        """The number of files."""
         return len(self.files)
 
     def _shown(self) -> str:
         """How many there are."""
         return str(len(self.files))
-
-
-class _FilesIterator(NodeIterator):
-    def __init__(self, files: tuple[str, ...], done: int) -> None:
-        self._files = files
-        self._done = done
-
-    def pull(self, n: int) -> Run | None:
-        """Give the next names."""
-        names = [os.fsencode(path) for path in self._files[self._done : self._done + n]]
-        if not names:
-            return None
-        self._done += len(names)
-        return Run(ColumnChunk(BytesColumn.from_list(names), len(names)))
-
-    def save(self) -> int:
-        return self._done
 
 
 @dataclass(frozen=True)

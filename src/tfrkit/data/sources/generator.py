@@ -40,7 +40,6 @@ class GeneratorNode(Node):
     pure = False  # a user's generator can notice, and may block
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin, or call it again and drop as many elements as were seen."""
         return _GeneratorIterator(self, 0 if state is None else state)
 
     def element_spec(self) -> Any:
@@ -114,7 +113,6 @@ class _GeneratorIterator(NodeIterator):
         return -1 if self._ended else self._done - len(self._held)
 
     def close(self) -> None:
-        """Close the generator."""
         self._closed = self._ended = True
         values, self._values = self._values, None
         if not getattr(values, "gi_running", False):  # else whoever has it run closes it

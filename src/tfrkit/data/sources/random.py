@@ -43,7 +43,6 @@ class _RandomIterator(NodeIterator):
         self._stream.skip(done)
 
     def pull(self, n: int) -> Run:
-        """Draw."""
         self._done += n
         return Run(ColumnChunk(self._stream.uint32(n).astype(np.int64), n))
 

@@ -28,14 +28,12 @@ class RangeNode(Node):
         return "counter" if self.count < 0 else "range"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin at a number of elements given already."""
         return _RangeIterator(self, 0 if state is None else state)
 
     def element_spec(self) -> Any:
         return TensorSpec((), self.dtype)
 
     def cardinality(self) -> int:
-        """As many as there are numbers; -1 is without end."""
         return self.count
 
     def _shown(self) -> str:
@@ -50,7 +48,6 @@ class _RangeIterator(NodeIterator):
         self._done = done
 
     def pull(self, n: int) -> Run | None:
-        """Make the next numbers."""
         node = self._node
         if node.count >= 0:
             n = min(n, node.count - self._done)

@@ -17,7 +17,14 @@ from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.sparse import Sparse
 
-__all__ = ["ElementsNode", "SlicesNode", "TensorsNode", "make_slices_node", "make_tensors_node"]
+__all__ = [
+    "ElementsNode",
+    "RowsIterator",
+    "SlicesNode",
+    "TensorsNode",
+    "make_slices_node",
+    "make_tensors_node",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +38,7 @@ class SlicesNode(Node):
     verb = "from_tensor_slices"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin after so many rows."""
-        return _RowsIterator(ColumnChunk(self.columns, self.count), 0 if state is None else state)
+        return RowsIterator(ColumnChunk(self.columns, self.count), 0 if state is None else state)
 
     def element_spec(self) -> Any:
         return self.spec
@@ -53,8 +59,7 @@ class TensorsNode(Node):
     verb = "from_tensors"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin before or after the element."""
-        return _RowsIterator(ObjectChunk([self.element]), 0 if state is None else state)
+        return RowsIterator(ObjectChunk([self.element]), 0 if state is None else state)
 
     def element_spec(self) -> Any:
         return spec_of(self.element)
@@ -86,8 +91,7 @@ class ElementsNode(Node):
         return self.guessed
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin after so many."""
-        return _RowsIterator(ObjectChunk(freeze_elements(list(self.elements))), 0 if state is None else state)
+        return RowsIterator(ObjectChunk(freeze_elements(list(self.elements))), 0 if state is None else state)
 
     def element_spec(self) -> Any:
         return self.spec
@@ -96,7 +100,7 @@ class ElementsNode(Node):
         return len(self.elements)
 
 
-class _RowsIterator(NodeIterator):
+class RowsIterator(NodeIterator):
     """The elements of one chunk."""
 
     def __init__(self, chunk: ColumnChunk | ObjectChunk, done: int) -> None:
@@ -104,7 +108,6 @@ class _RowsIterator(NodeIterator):
         self._done = done
 
     def pull(self, n: int) -> Run | None:
-        """Cut off the next."""
         start = self._done
         stop = min(start + n, len(self._chunk))
         if start >= stop:

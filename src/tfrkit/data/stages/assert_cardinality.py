@@ -27,7 +27,6 @@ class AssertCardinalityNode(UnaryNode):
         return _AssertCardinalityIterator(self.count, Cursor(self.input, context, at), seen)
 
     def cardinality(self) -> int:
-        """What was promised."""
         return self.count
 
 

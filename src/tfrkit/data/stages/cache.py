@@ -164,7 +164,6 @@ class _Reader(NodeIterator):
             self._chunk += 1
 
     def pull(self, n: int) -> Run | None:
-        """Cut from the chunk at hand."""
         if self._chunk == len(self._kept.chunks):
             return None
         chunk = self._kept.chunks[self._chunk]

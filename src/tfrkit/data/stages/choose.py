@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tfrkit.data.elements.structure import is_nested
 from tfrkit.data.elements.structure_specs import merged
 from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.sources.random import RandomNode
 from tfrkit.data.stages.map import MapNode
@@ -42,44 +42,35 @@ class ChooseNode(StepsNode):
 
     verb = "choose_from_datasets"
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Take numbers."""
-        return _Steps(begin(self.choice), [begin(part) for part in self.parts], self.stop)
+    def steps(self, begin: Open) -> Step:
+        choice = begin(self.choice)
+        parts: list[StepInput | None] = [begin(part) for part in self.parts]
+
+        def step() -> Any:
+            while any(part is not None for part in parts):
+                number = int(next(choice))
+                if not 0 <= number < len(parts):
+                    raise InvalidArgumentError(f"Selector index out of range: {number} >= {len(parts)}")
+                part = parts[number]
+                if part is None:
+                    continue
+                try:
+                    return next(part)
+                except StopIteration:
+                    if self.stop:
+                        raise
+                    parts[number] = None
+            raise StopIteration
+
+        return step
 
     def element_spec(self) -> Any:
-        """The most exact that holds for all."""
         return _common_spec(self.parts)
 
     def cardinality(self) -> int:
         """Infinite if one of them is, as TensorFlow has it."""
         endless = any(part.cardinality() == INFINITE_CARDINALITY for part in self.parts)
         return INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY
-
-
-class _Steps:
-    def __init__(self, choice: StepInput, parts: list[StepInput], stop: bool) -> None:
-        self._choice = choice
-        self._parts: list[StepInput | None] = list(parts)
-        self._stop = stop
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        while any(part is not None for part in self._parts):
-            number = int(next(self._choice))
-            if not 0 <= number < len(self._parts):
-                raise InvalidArgumentError(f"Selector index out of range: {number} >= {len(self._parts)}")
-            part = self._parts[number]
-            if part is None:
-                continue
-            try:
-                return next(part)
-            except StopIteration:
-                if self._stop:
-                    raise
-                self._parts[number] = None
-        raise StopIteration
 
 
 def make_choose_node(parts: Sequence[Node], choice: Node, stop: bool) -> Node:
@@ -153,13 +144,11 @@ class RandomPairsNode(StepsNode, UnaryNode):
 
     verb = "random_pairs"
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Take two."""
+    def steps(self, begin: Open) -> Step:
         numbers = begin(self.input)
-        return (np.array([first, next(numbers)]) for first in numbers)
+        return lambda: np.array([next(numbers), next(numbers)])
 
     def element_spec(self) -> Any:
-        """Two numbers."""
         return TensorSpec((2,), np.int64)
 
 
@@ -170,7 +159,6 @@ class Draw:
     logits: tuple[float, ...] | None
 
     def __call__(self, seeds: npt.NDArray[np.int64], weights: Any = None) -> np.int64:
-        """Draw one."""
         if self.logits is None:
             with np.errstate(divide="ignore"):
                 logits = np.log(np.asarray(weights, np.float32)).astype(np.float64)

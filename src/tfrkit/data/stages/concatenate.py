@@ -30,16 +30,13 @@ class ConcatenateNode(Node):
     verb = "concatenate"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin with the first, or where the state says."""
         return _ConcatenateIterator(self, context, state)
 
     def element_spec(self) -> Any:
-        """The most exact that holds for both."""
         check_concatenate(self.first, self.second)
         return merged(self.first.element_spec(), self.second.element_spec())
 
     def cardinality(self) -> int:
-        """The sum."""
         counts = self.first.cardinality(), self.second.cardinality()
         for special in (INFINITE_CARDINALITY, UNKNOWN_CARDINALITY):
             if special in counts:
@@ -79,7 +76,6 @@ class _ConcatenateIterator(NodeIterator):
         self._unknown = node.opaque and not self._number
 
     def pull(self, n: int) -> Run | None:
-        """Pass on what the present one gives."""
         run = self._current.pull(n)
         if run is None and not self._number:
             self._current.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from tfrkit.data.engine.function_spec import call_with, name_of
 from tfrkit.data.engine.keep_order import keep_order
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
 from tfrkit.data.engine.rewrites import optimise
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.data.stages.window import MakeDataset
 from tfrkit.errors import InvalidArgumentError
@@ -35,9 +35,8 @@ class GroupByWindowNode(StepsNode, UnaryNode):
     verb = "group_by_window"
     opaque = True
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Sort elements into groups."""
-        return _Steps(self, begin)
+    def steps(self, begin: Open) -> Step:
+        return _Groups(self, begin).step
 
     def reduced(self, key: int, elements: tuple[Any, ...]) -> Node:
         """What the function makes of a group.
@@ -70,7 +69,7 @@ class GroupByWindowNode(StepsNode, UnaryNode):
         return f"{name_of(self.key)}, {name_of(self.reduce)}"
 
 
-class _Steps:
+class _Groups:
     def __init__(self, node: GroupByWindowNode, begin: Open) -> None:
         self._node = node
         self._begin = begin
@@ -80,10 +79,7 @@ class _Steps:
         self._current: StepInput | None = None  # what came of the last full group
         self._ended = False
 
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
+    def step(self) -> Any:
         while True:
             if self._current is not None:
                 try:
@@ -140,7 +136,6 @@ class SameSize:
     size: int
 
     def __call__(self, key: Any) -> int:
-        """Give it."""
         return self.size
 
 
@@ -157,7 +152,6 @@ class BucketOf:
         return getattr(self.length, "keeps_values", False)
 
     def __call__(self, *element: Any) -> int:
-        """Measure and count."""
         length = int(self.length(*element))
         return sum(boundary <= length for boundary in self.boundaries)
 
@@ -169,7 +163,6 @@ class BucketSize:
     sizes: tuple[int, ...]
 
     def __call__(self, key: Any) -> int:
-        """Look it up."""
         return self.sizes[int(key)]
 
 

@@ -67,7 +67,6 @@ class InterleaveNode(UnaryNode):
         return not getattr(self.function, "pure", False)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin with no dataset open, or those that were."""
         return _InterleaveIterator(self, context, state)
 
     def element_spec(self) -> Any:
@@ -284,7 +283,6 @@ class _InterleaveIterator(NodeIterator):
         }
 
     def close(self) -> None:
-        """Close the open datasets and the input."""
         for slot in self._slots:
             if slot is not None:
                 slot.close()

@@ -40,7 +40,6 @@ class MapNode(UnaryNode):
         check_parallel(self.parallel)
 
     def in_order(self) -> Node:
-        """With results in the order of the elements."""
         return self if self.deterministic else dataclasses.replace(self, deterministic=True)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -51,7 +50,6 @@ class MapNode(UnaryNode):
         return ParallelMapIterator(self.input, context, state, self.function, self.parallel, ordered=ordered)
 
     def element_spec(self) -> Any:
-        """What the function makes of an element."""
         return function_spec(self, self.function)
 
     def _shown(self) -> str:

@@ -319,7 +319,6 @@ class _Calls(BackgroundInput):
             return {**place.state(), "given": given.ranges()}
 
     def close(self) -> None:
-        """Forget what is ready, and want no more."""
         super().close()
         with self.lock:
             self._claims.clear()

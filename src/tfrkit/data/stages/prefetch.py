@@ -57,7 +57,6 @@ class PrefetchIterator(NodeIterator):
         return run
 
     def save(self) -> Any:
-        """Where the first element stands that was not given yet."""
         return self._queue.save()
 
     def close(self) -> None:
@@ -138,7 +137,6 @@ class _Queue(BackgroundInput):
             self.begin(self._work)
 
     def save(self) -> dict[str, Any]:
-        """Where the first element stands that was not given yet."""
         with self.lock:
             if self._entries:
                 entry = self._entries[0]
@@ -146,7 +144,6 @@ class _Queue(BackgroundInput):
             return self.now().state()
 
     def close(self) -> None:
-        """Forget what is ready, and want no more."""
         super().close()
         with self.lock:
             self._entries.clear()

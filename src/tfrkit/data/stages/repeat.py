@@ -37,7 +37,6 @@ class RepeatNode(UnaryNode):
         return self.count == 1
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin the first time, or in the middle of one."""
         return _RepeatIterator(self, context, state)
 
     def cardinality(self) -> int:
@@ -87,7 +86,6 @@ class _RepeatIterator(NodeIterator):
             self._input = self._node.input.begin(self._context, state)
 
     def pull(self, n: int) -> Run | None:
-        """Pull from the input; at its end, begin again."""
         while self._input is not None:
             run = self._input.pull(n)
             if run is not None:

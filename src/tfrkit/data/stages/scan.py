@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.elements.structure_specs import shown_types, spec_of
 from tfrkit.data.engine.function_spec import name_of, result_spec
 from tfrkit.data.engine.node import UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepsNode
 from tfrkit.model.element_spec import spec_of_value
 
 __all__ = ["ScanNode"]
@@ -28,9 +28,15 @@ class ScanNode(StepsNode, UnaryNode):
     verb = "scan"
     opaque = True
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Call the function with each."""
-        return _Steps(begin(self.input), self.state, self.function)
+    def steps(self, begin: Open) -> Step:
+        elements, state = begin(self.input), self.state
+
+        def step() -> Any:
+            nonlocal state
+            state, made = take_step(self.function, state, next(elements))
+            return made
+
+        return step
 
     def element_spec(self) -> Any:
         """That of what the function gives for an element and the first state."""
@@ -62,17 +68,3 @@ def take_step(function: Callable[..., Any], state: Any, element: Any) -> tuple[A
             f"Expected {expected}, got {got}."
         )
     return made
-
-
-class _Steps:
-    def __init__(self, elements: StepInput, state: Any, function: Callable[..., Any]) -> None:
-        self._elements = elements
-        self._state = state
-        self._function = function
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        self._state, made = take_step(self._function, self._state, next(self._elements))
-        return made

@@ -33,7 +33,6 @@ class ShardNode(UnaryNode):
         return _ShardIterator(self, self.input.begin(context, at), seen, between)
 
     def cardinality(self) -> int:
-        """The input's share."""
         size = self.input.cardinality()
         return size if size < 0 else size // self.shards + int(self.index < size % self.shards)
 

@@ -31,14 +31,12 @@ class TakeNode(UnaryNode):
         return self.count == -1
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin with the whole count, or what was left of it."""
         left, at = (self.count, None) if state is None else (state["left"], state["at"])
         if left == 0:
             return _NothingIterator()
         return _TakeIterator(self.input.begin(context, at), left)
 
     def cardinality(self) -> int:
-        """The smaller of the two counts."""
         size = self.input.cardinality()
         if self.count < 0 or size == 0:
             return size
@@ -49,11 +47,9 @@ class TakeNode(UnaryNode):
 
 class _NothingIterator(NodeIterator):
     def pull(self, n: int) -> Run | None:
-        """Give nothing."""
         return None
 
     def save(self) -> Any:
-        """Nothing is left."""
         return {"left": 0, "at": None}
 
 
@@ -104,14 +100,12 @@ class SkipNode(UnaryNode):
         return self.count == 0
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin with everything still to skip, or what was left to."""
         if self.count < 0:
             return _NothingIterator()
         left, at = (self.count, None) if state is None else (state["left"], state["at"])
         return _SkipIterator(self.count, self.input.begin(context, at), left)
 
     def cardinality(self) -> int:
-        """The input's less the count."""
         size = self.input.cardinality()
         if size < 0:
             return size

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepsNode
 from tfrkit.data.stages.filter import accepts
 
 __all__ = ["TakeWhileNode"]
@@ -21,24 +21,16 @@ class TakeWhileNode(StepsNode, UnaryNode):
 
     verb = "take_while"
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Ask for each."""
-        return _Steps(begin(self.input), self.predicate)
+    def steps(self, begin: Open) -> Step:
+        elements = begin(self.input)
+
+        def step() -> Any:
+            element = next(elements)
+            if not accepts(self.predicate, element):
+                raise StopIteration
+            return element
+
+        return step
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-
-class _Steps:
-    def __init__(self, elements: StepInput, predicate: Callable[..., Any]) -> None:
-        self._elements = elements
-        self._predicate = predicate
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        element = next(self._elements)
-        if not accepts(self._predicate, element):
-            raise StopIteration
-        return element

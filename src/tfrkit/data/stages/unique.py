@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from tfrkit.data.elements.structure import flatten
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import dtype_name
 
@@ -48,9 +47,19 @@ class UniqueNode(StepsNode, UnaryNode):
         if len(leaves) != 1:
             raise InvalidArgumentError("UniqueDataset only supports inputs with a single component.")
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Look at each."""
-        return _Steps(begin(self.input))
+    def steps(self, begin: Open) -> Step:
+        elements = begin(self.input)
+        seen: set[Any] = set()
+
+        def step() -> Any:
+            while True:
+                element = next(elements)
+                key = _key(element)
+                if key not in seen:
+                    seen.add(key)
+                    return element
+
+        return step
 
     def element_spec(self) -> Any:
         spec = self.input.element_spec()
@@ -59,23 +68,6 @@ class UniqueNode(StepsNode, UnaryNode):
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-
-class _Steps:
-    def __init__(self, elements: StepInput) -> None:
-        self._elements = elements
-        self._seen: set[Any] = set()
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        while True:
-            element = next(self._elements)
-            key = _key(element)
-            if key not in self._seen:
-                self._seen.add(key)
-                return element
 
 
 def _key(element: Any) -> Any:

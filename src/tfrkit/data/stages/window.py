@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
 from tfrkit.data.engine.node import Node, UnaryNode
-from tfrkit.data.engine.steps import Open, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import DatasetSpec
@@ -31,9 +31,8 @@ class WindowNode(StepsNode, UnaryNode):
 
     verb = "window"
 
-    def steps(self, begin: Open) -> Iterator[Any]:
-        """Keep as many elements as a window spans."""
-        return _Steps(self, begin(self.input))
+    def steps(self, begin: Open) -> Step:
+        return _Windows(self, begin(self.input)).step
 
     def element_spec(self) -> Any:
         """A dataset in the place of every value."""
@@ -71,7 +70,7 @@ class _Failed:
         self.error = error
 
 
-class _Steps:
+class _Windows:
     def __init__(self, node: WindowNode, elements: StepInput) -> None:
         self._node = node
         self._elements = elements
@@ -80,10 +79,7 @@ class _Steps:
         self._skip = 0  # elements before the next window that no window has
         self._ended = False
 
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
+    def step(self) -> Any:
         node = self._node
         span = (node.size - 1) * node.stride + 1
         while not self._ended and (self._skip or len(self._kept) < span):

@@ -37,17 +37,14 @@ class ZipNode(Node):
     counts = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin all parts; none if the end was reached."""
         states = [None] * len(self.parts) if state is None else state
         cursors = [Cursor(part, context, at) for part, at in zip(self.parts, states, strict=bool(states))]
         return _ZipIterator(self, cursors)
 
     def element_spec(self) -> Any:
-        """Those of the parts, packed."""
         return map_structure(lambda number: self.parts[number].element_spec(), self.packing)
 
     def cardinality(self) -> int:
-        """The smallest."""
         counts = [part.cardinality() for part in self.parts]
         finite = [count for count in counts if count != INFINITE_CARDINALITY]
         if not finite:
@@ -91,7 +88,6 @@ class _ZipIterator(NodeIterator):
         self._ended = not cursors
 
     def pull(self, n: int) -> Run | None:
-        """Give what all parts have."""
         if self._ended:
             return None
         return self._pull_many(n) or self._pull_one()

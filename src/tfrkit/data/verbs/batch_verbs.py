@@ -1,93 +1,114 @@
-"""StepVerbs: the verbs of Dataset that look at one element at a time. What they do is in the file of the stage."""
+"""BatchVerbs: the verbs of Dataset that put elements together, and take them apart."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tfrkit.data.arguments import batch_size_of, integer
+from tfrkit.data.batch.batch import BatchNode
+from tfrkit.data.batch.padded_batch import make_padded_batch_node
+from tfrkit.data.batch.ragged_batch import RaggedBatchNode
 from tfrkit.data.batch.rebatch import make_rebatch_node
 from tfrkit.data.batch.sparse_batch import SparseBatchNode
+from tfrkit.data.batch.unbatch import UnbatchNode, check_unbatch
 from tfrkit.data.elements import element_values as convert
-from tfrkit.data.engine.node import INFINITE_CARDINALITY, Node
-from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
-from tfrkit.data.sources.random import RandomNode
-from tfrkit.data.sources.range import RangeNode
-from tfrkit.data.stages.choose import make_choose_node, make_sample_node
 from tfrkit.data.stages.group_by_window import BucketOf, BucketSize, GroupByWindowNode, PadBucket, SameSize
-from tfrkit.data.stages.scan import ScanNode
-from tfrkit.data.stages.take_while import TakeWhileNode
-from tfrkit.data.stages.unique import UniqueNode
 from tfrkit.data.stages.window import make_window_node
+from tfrkit.data.verbs.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
 
-__all__ = ["StepVerbs"]
+__all__ = ["BatchVerbs"]
 
 
-class StepVerbs(ABC):
-    """Windows and groups, running states, and choices among datasets."""
+class BatchVerbs(VerbGroup):
+    """Batches, windows and groups of elements."""
 
-    node: Node
-
-    @classmethod
-    @abstractmethod
-    def _over(cls, node: Node) -> Dataset:
-        """Wrap a node."""
-
-    @classmethod
-    @abstractmethod
-    def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
-        """What a stage calls in the place of a user's function."""
-
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements before the first for which a function is false.
-
-        >>> import tfrkit as tfr
-        >>> [int(x) for x in tfr.Dataset.range(9).take_while(lambda x: x != 3)]
-        [0, 1, 2]
-        """
-        return self._over(TakeWhileNode(self.node, self._function(predicate)))
-
-    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """What a function makes of a running state and each element.
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Put consecutive elements together; the last batch may be smaller.
 
         Args:
-            initial_state: a value, or a tuple or dict of them.
-            scan_func: takes the state and an element (each as one argument) and gives the next state and what comes
-                out.
+            batch_size: how many.
+            drop_remainder: leave out a last batch that is smaller.
+            num_parallel_calls: ignored; TensorFlow has it.
+            deterministic: ignored; TensorFlow has it.
             name: ignored; TensorFlow has it.
 
         Raises:
-            TypeError: it gives no pair, or a state of another type.
-
-        >>> import numpy as np, tfrkit as tfr
-        >>> [int(x) for x in tfr.Dataset.range(5).scan(np.int64(0), lambda total, x: (total + x, total + x))]
-        [0, 1, 3, 6, 10]
-        """
-        return self._over(ScanNode(self.node, convert.to_tensors(initial_state), self._function(scan_func)))
-
-    def unique(self, name: str | None = None) -> Dataset:
-        """Every element once, where it comes first; all that came are remembered.
-
-        Raises:
-            TypeError: elements are not int32, int64 or strings.
-            InvalidArgumentError: they have several parts.
-        """
-        return self._over(UniqueNode(self.node))
-
-    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of another size, or of several sizes in turn.
+            InvalidArgumentError: the size is not positive. Elements of different shapes are one at their batch.
 
         >>> import tfrkit as tfr
-        >>> [batch.tolist() for batch in tfr.Dataset.range(7).batch(3).rebatch([1, 2])]
-        [[0], [1, 2], [3], [4, 5], [6]]
+        >>> [batch.tolist() for batch in tfr.Dataset.range(5).batch(2)]
+        [[0, 1], [2, 3], [4]]
         """
-        return self._over(make_rebatch_node(self.node, batch_size, bool(drop_remainder)))
+        return self._over(BatchNode(self.node, batch_size_of(batch_size), bool(drop_remainder)))
+
+    def padded_batch(
+        self,
+        batch_size: int,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Put consecutive elements together, padded to the longest or to the given shapes.
+
+        Args:
+            batch_size: how many.
+            padded_shapes: a shape for each part of an element, in its structure; None or -1 is the batch's longest.
+            padding_values: a value for each part, or one for all; by default 0, "" or False.
+            drop_remainder: leave out a last batch that is smaller.
+            name: ignored; TensorFlow has it.
+
+        Raises:
+            TypeError: a padding value has not the type of its part.
+            ValueError: shapes are needed, or do not go with the elements. A DataLossError comes at a batch with an
+                element that is longer than its shape.
+
+        >>> import numpy as np, tfrkit as tfr
+        >>> ds = tfr.Dataset.range(1, 4).map(lambda n: np.full(n, n))
+        >>> [batch.tolist() for batch in ds.padded_batch(2, padding_values=np.int64(-1))]
+        [[[1, -1], [2, 2]], [[3, 3, 3]]]
+        """
+        return self._over(
+            make_padded_batch_node(
+                self.node, batch_size_of(batch_size), padded_shapes, padding_values, bool(drop_remainder)
+            )
+        )
+
+    def ragged_batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = "int64",
+        name: str | None = None,
+    ) -> Dataset:
+        """Put consecutive elements together, as Ragged where their lengths are not known.
+
+        Args:
+            batch_size: how many.
+            drop_remainder: leave out a last batch that is smaller.
+            row_splits_dtype: what `element_spec` says of the splits, int64 or int32; a Ragged always has int64.
+            name: ignored; TensorFlow has it.
+
+        >>> import numpy as np, tfrkit as tfr
+        >>> ds = tfr.Dataset.range(3).map(np.arange).ragged_batch(3)
+        >>> ds.get_single_element().to_list()
+        [[], [0], [0, 1]]
+        """
+        splits = convert.as_dtype(row_splits_dtype)
+        return self._over(RaggedBatchNode(self.node, batch_size_of(batch_size), bool(drop_remainder), splits))
 
     def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
         """Put consecutive arrays together as a Sparse.
@@ -108,6 +129,28 @@ class StepVerbs(ABC):
         )
         row = tuple(None if part is None or int(part) < 0 else int(part) for part in given)
         return self._over(SparseBatchNode(self.node, size, row))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """Give the rows of every element one by one.
+
+        Raises:
+            ValueError: elements are scalars, or their parts are known to have different numbers of rows.
+
+        >>> import tfrkit as tfr
+        >>> [int(x) for x in tfr.Dataset.range(5).batch(2).unbatch()]
+        [0, 1, 2, 3, 4]
+        """
+        check_unbatch(self.node)
+        return self._over(UnbatchNode(self.node))
+
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
+        """Batches of another size, or of several sizes in turn.
+
+        >>> import tfrkit as tfr
+        >>> [batch.tolist() for batch in tfr.Dataset.range(7).batch(3).rebatch([1, 2])]
+        [[0], [1, 2], [3], [4, 5], [6]]
+        """
+        return self._over(make_rebatch_node(self.node, batch_size, bool(drop_remainder)))
 
     def window(
         self,
@@ -218,73 +261,3 @@ class StepVerbs(ABC):
         pad = PadBucket(sizes, padded_shapes, padding_values, reach, not no_padding, bool(drop_remainder))
         key = BucketOf(self._function(element_length_func), boundaries)
         return self._over(GroupByWindowNode(self.node, key, pad, BucketSize(sizes), self._over))
-
-    # ---- sources
-
-    @classmethod
-    def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Dataset:
-        """Count without end.
-
-        >>> import tfrkit as tfr
-        >>> [int(x) for x in tfr.Dataset.counter(5, 2).take(3)]
-        [5, 7, 9]
-        """
-        return cls._over(RangeNode(start, step, INFINITE_CARDINALITY, convert.as_dtype(dtype)))
-
-    @classmethod
-    def random(
-        cls, seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-    ) -> Dataset:
-        """Random numbers of 32 bits, as int64, without end; TensorFlow's for a seed.
-
-        Args:
-            seed: an integer; None draws one.
-            rerandomize_each_iteration: others in every pass.
-            name: ignored; TensorFlow has it.
-        """
-        return cls._over(RandomNode(SeedGenerator.of(seed, bool(rerandomize_each_iteration))))
-
-    @classmethod
-    def choose_from_datasets(
-        cls, datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
-    ) -> Dataset:
-        """The next element of the dataset whose number comes next.
-
-        Args:
-            datasets: from which to take.
-            choice_dataset: numbers of them, as int64.
-            stop_on_empty_dataset: end where the chosen one has ended; else that choice is passed over.
-
-        Raises:
-            ValueError: there is no dataset.
-            TypeError: the choices are no int64 numbers, or elements differ in type.
-        """
-        parts = [each.node for each in datasets]
-        return cls._over(make_choose_node(parts, choice_dataset.node, bool(stop_on_empty_dataset)))
-
-    @classmethod
-    def sample_from_datasets(
-        cls,
-        datasets: Sequence[Dataset],
-        weights: Any = None,
-        seed: int | None = None,
-        stop_on_empty_dataset: bool = False,
-        rerandomize_each_iteration: bool | None = None,
-    ) -> Dataset:
-        """Elements of datasets at random, in TensorFlow's order for a seed.
-
-        Args:
-            datasets: from which to take.
-            weights: how often each is chosen; equal by default. A dataset of weights gives other ones every time.
-            seed: an integer; None draws one.
-            stop_on_empty_dataset: end where the chosen one has ended; else the others go on.
-            rerandomize_each_iteration: another order in every pass.
-
-        Raises:
-            ValueError: there is no dataset, or another number of weights.
-            TypeError: elements differ in type.
-        """
-        parts = [each.node for each in datasets]
-        given = getattr(weights, "node", weights)
-        again = bool(rerandomize_each_iteration)
-        return cls._over(make_sample_node(parts, given, seed, bool(stop_on_empty_dataset), again))

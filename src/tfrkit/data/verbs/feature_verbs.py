@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfrkit.data.elements import element_values as convert
-from tfrkit.data.engine.node import Node
 from tfrkit.data.engine.source_policy import find_on_corrupt, source_policies
 from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
 from tfrkit.data.features.decode_image import DecodeImageNode
@@ -16,6 +14,7 @@ from tfrkit.data.features.parse import ParseNode
 from tfrkit.data.features.parse_sequence import ParseSequenceNode
 from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.data.features.with_source import WithSourceNode
+from tfrkit.data.verbs.verb_group import VerbGroup
 from tfrkit.images.image_maker import ImageMaker, image_size, method_name
 from tfrkit.images.normalize import Normalization, as_numbers
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
@@ -27,25 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["FeatureVerbs"]
 
 
-class FeatureVerbs(ABC):
+class FeatureVerbs(VerbGroup):
     """Parsing records, and changing the features of what they hold.
 
     Attributes:
         usual_policy: how records are parsed that come from no file, or from one that a function opened.
     """
 
-    node: Node
     usual_policy: ClassVar[ReadPolicy] = TFRKIT
-
-    @classmethod
-    @abstractmethod
-    def _over(cls, node: Node) -> Dataset:
-        """Wrap a node."""
-
-    @classmethod
-    @abstractmethod
-    def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
-        """What a stage calls in the place of a user's function."""
 
     def parse(self, features: Spec, *, policy: ReadPolicy | None = None) -> Dataset:
         """Parse serialised Examples: records one by one, or batches of them, to dicts.
