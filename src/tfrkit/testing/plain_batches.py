@@ -22,7 +22,7 @@ from tfrkit.testing.plain_sources import row_of
 from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 
 
-class Grouping(Stage):
+class PlainGrouping(Stage):
     """Consecutive elements put together. An error loses those that were waiting."""
 
     def __init__(self, node: Any) -> None:
@@ -47,7 +47,7 @@ class Grouping(Stage):
 
 
 @runs(BatchNode)
-class Batch(Grouping):
+class PlainBatch(PlainGrouping):
     """Leaves stacked; rows of ragged columns become one again."""
 
     def together(self, values: list[Any]) -> Any:
@@ -89,7 +89,7 @@ def ragged_of(rows: list[Any], splits: str) -> Ragged:
 
 
 @runs(PaddedBatchNode)
-class PaddedBatch(Grouping):
+class PlainPaddedBatch(PlainGrouping):
     """Leaves stacked, after they were made equally large."""
 
     def together(self, values: list[Any]) -> Any:
@@ -138,7 +138,7 @@ def padded(values: list[Any], shape: Any, fill: Any, component: int) -> Any:
 
 
 @runs(RaggedBatchNode)
-class RaggedBatch(Grouping):
+class PlainRaggedBatch(PlainGrouping):
     """Leaves with a size that is not known become Ragged; all of those that a user's function made."""
 
     def together(self, values: list[Any]) -> Any:
@@ -163,7 +163,7 @@ class RaggedBatch(Grouping):
 
 
 @runs(UnbatchNode)
-class Unbatch(Stage):
+class PlainUnbatch(Stage):
     """Rows of every element."""
 
     def __init__(self, node: UnbatchNode) -> None:

@@ -24,7 +24,7 @@ from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_s
 from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 
 
-class Parsing(Stage):
+class PlainParsing(Stage):
     """A record to a dict, or a batch of records to a dict of columns."""
 
     def __init__(self, node: Any) -> None:
@@ -53,7 +53,7 @@ class Parsing(Stage):
 
 
 @runs(ParseNode)
-class Parse(Parsing):
+class PlainParse(PlainParsing):
     """Examples."""
 
     def one(self, record: bytes) -> Any:
@@ -67,7 +67,7 @@ class Parse(Parsing):
 
 
 @runs(ParseSequenceNode)
-class ParseSequence(Parsing):
+class PlainParseSequence(PlainParsing):
     """SequenceExamples."""
 
     def one(self, record: bytes) -> Any:
@@ -100,7 +100,7 @@ def rows(found: dict[str, Any], features: Spec) -> dict[str, Any]:
 
 
 @runs(ColumnsNode)
-class Columns(Stage):
+class PlainColumns(Stage):
     """select, rename, cast, decode_raw: what each does to one element."""
 
     def __init__(self, node: ColumnsNode) -> None:
@@ -133,7 +133,7 @@ class Columns(Stage):
 
 
 @runs(WithColumnNode)
-class WithColumn(Stage):
+class PlainWithColumn(Stage):
     """One feature more, made by a function of the element."""
 
     def __init__(self, node: WithColumnNode) -> None:
@@ -152,7 +152,7 @@ class WithColumn(Stage):
 
 
 @runs(WithSourceNode)
-class WithSource(Stage):
+class PlainWithSource(Stage):
     """File and record number as features."""
 
     def __init__(self, node: WithSourceNode) -> None:

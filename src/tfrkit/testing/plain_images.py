@@ -16,7 +16,7 @@ from tfrkit.testing.plain_stage import Item, Stage, begin, opened, runs
 
 
 @runs(DecodeImageNode)
-class DecodeImage(Stage):
+class PlainDecodeImage(Stage):
     """One image after another; what is broken is an error, or left out."""
 
     def __init__(self, node: DecodeImageNode) -> None:

@@ -1,8 +1,4 @@
-"""Stages of the plain engine that decide about order: shuffle and interleave.
-
-The random numbers are Philox 4x32-10, written out: a counter and a key are mixed ten times, which gives four numbers;
-the counter goes up by one for the next four.
-"""
+"""Stages of the plain engine that decide about order: shuffle and interleave."""
 
 from __future__ import annotations
 
@@ -13,54 +9,10 @@ from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle.shuffle import ShuffleNode
 from tfrkit.data.stages.interleave import InterleaveNode
 from tfrkit.testing.plain_stage import Item, Stage, begin, call, runs
-
-_32_BITS = 2**32 - 1
-
-
-class Philox:
-    """Random numbers of 32 bits.
-
-    >>> Philox(1, 2).next() == Philox(1, 2).next()
-    True
-    """
-
-    def __init__(self, seed: int, seed2: int) -> None:
-        self.key = [seed & _32_BITS, seed >> 32 & _32_BITS]
-        self.counter = [0, 0, seed2 & _32_BITS, seed2 >> 32 & _32_BITS]
-        self.ready: deque[int] = deque()
-
-    def next(self) -> int:
-        """The next number."""
-        if not self.ready:
-            self.ready.extend(self.mixed())
-            self.count_up()
-        return self.ready.popleft()
-
-    def mixed(self) -> list[int]:
-        """Four numbers of the counter and the key."""
-        a, b, c, d = self.counter
-        low, high = self.key
-        for _ in range(10):
-            first, second = 0xD2511F53 * a, 0xCD9E8D57 * c
-            a, b, c, d = (
-                second >> 32 ^ b ^ low,
-                second & _32_BITS,
-                first >> 32 ^ d ^ high,
-                first & _32_BITS,
-            )
-            low, high = low + 0x9E3779B9 & _32_BITS, high + 0xBB67AE85 & _32_BITS
-        return [a, b, c, d]
-
-    def count_up(self) -> None:
-        """Add one to the counter of 128 bits."""
-        for place in range(4):
-            self.counter[place] = self.counter[place] + 1 & _32_BITS
-            if self.counter[place]:
-                return
-
+from tfrkit.testing.shuffle_reference import PlainPhilox
 
 # The generator that gives the seeds of every pass, for each shuffle that was ever run.
-_GENERATORS: WeakKeyDictionary[SeedGenerator, Philox] = WeakKeyDictionary()
+_GENERATORS: WeakKeyDictionary[SeedGenerator, PlainPhilox] = WeakKeyDictionary()
 
 
 def seeds_of_pass(seeds: SeedGenerator) -> tuple[int, int]:
@@ -70,7 +22,7 @@ def seeds_of_pass(seeds: SeedGenerator) -> tuple[int, int]:
     if not reshuffle:
         return seed, seed2
     if seeds not in _GENERATORS:
-        _GENERATORS[seeds] = Philox(seed, seed2)
+        _GENERATORS[seeds] = PlainPhilox(seed, seed2)
         for _ in range(2 * draws):  # a dataset that was unpickled goes on where it was
             _GENERATORS[seeds].next()
     generator = _GENERATORS[seeds]
@@ -78,7 +30,7 @@ def seeds_of_pass(seeds: SeedGenerator) -> tuple[int, int]:
 
 
 @runs(ShuffleNode)
-class Shuffle(Stage):
+class PlainShuffle(Stage):
     """A buffer of `size` elements. A random one of them goes out, and the oldest takes its place.
 
     A shuffle that is repeated is one stage: the buffer fills with elements of the next pass when those of one come to
@@ -93,7 +45,7 @@ class Shuffle(Stage):
         self.counts: deque[int] = deque()  # elements of each pass in it
         self.largest: int | None = None  # what the buffer of whole passes once held
         self.empty = True  # nothing has come in this pass
-        self.random = Philox(*seeds_of_pass(node.seeds))
+        self.random = PlainPhilox(*seeds_of_pass(node.seeds))
 
     def __next__(self) -> Item:
         while self.wants_more():
@@ -102,7 +54,7 @@ class Shuffle(Stage):
             raise StopIteration
         while not self.counts[0]:
             self.counts.popleft()
-            self.random = Philox(*seeds_of_pass(self.node.seeds))
+            self.random = PlainPhilox(*seeds_of_pass(self.node.seeds))
         chosen = self.random.next() % self.counts[0]
         self.counts[0] -= 1
         item = self.buffer[chosen]
@@ -143,7 +95,7 @@ class Shuffle(Stage):
 
 
 @runs(InterleaveNode)
-class Interleave(Stage):
+class PlainInterleave(Stage):
     """Datasets that a function makes, `cycle` of them open at a time, `block` elements of each in turn.
 
     An error leaves the turn where it is. With parallel calls an error counts as an element, and one without a dataset
@@ -201,11 +153,11 @@ class Interleave(Stage):
         """An error came."""
         if self.node.parallel is not None:
             if self.open[self.turn] is None:
-                self.open[self.turn] = Empty()
+                self.open[self.turn] = PlainEmpty()
             self.count()
 
 
-class Empty(Stage):
+class PlainEmpty(Stage):
     """No elements."""
 
     def __next__(self) -> Item:

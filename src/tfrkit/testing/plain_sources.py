@@ -36,7 +36,7 @@ _BLOCK_BYTES = 1 << 16
 
 
 @runs(RangeNode)
-class Range(Stage):
+class PlainRange(Stage):
     """Numbers in even steps."""
 
     def __init__(self, node: RangeNode) -> None:
@@ -52,7 +52,7 @@ class Range(Stage):
 
 
 @runs(SlicesNode)
-class Slices(Stage):
+class PlainSlices(Stage):
     """Rows of arrays."""
 
     def __init__(self, node: SlicesNode) -> None:
@@ -78,7 +78,7 @@ def row_of(column: Any, number: int) -> Any:
 
 
 @runs(TensorsNode)
-class Tensors(Stage):
+class PlainTensors(Stage):
     """One element."""
 
     def __init__(self, node: TensorsNode) -> None:
@@ -91,7 +91,7 @@ class Tensors(Stage):
 
 
 @runs(FilesNode)
-class Files(Stage):
+class PlainFiles(Stage):
     """Names of files."""
 
     def __init__(self, node: FilesNode) -> None:
@@ -102,7 +102,7 @@ class Files(Stage):
 
 
 @runs(RecordsNode)
-class Records(Stage):
+class PlainRecords(Stage):
     """Records of files."""
 
     def __init__(self, node: RecordsNode) -> None:
@@ -120,7 +120,7 @@ class Records(Stage):
 
 
 @runs(GeneratorNode)
-class Generator(Stage):
+class PlainGenerator(Stage):
     """What a generator yields; it is called at the first element. After an error of its own it has ended."""
 
     def __init__(self, node: GeneratorNode) -> None:
@@ -157,7 +157,7 @@ def translated(failure: Exception) -> OpError:
 
 
 @runs(TextLinesNode)
-class TextLines(Stage):
+class PlainTextLines(Stage):
     """Lines of files: cut at line feeds, without carriage returns."""
 
     def __init__(self, node: TextLinesNode) -> None:

@@ -26,7 +26,7 @@ from tfrkit.testing.plain_stage import Item, Stage, begin, call, converted, runs
 
 
 @runs(PrefetchNode, OptionsNode)
-class Same(Stage):
+class PlainSame(Stage):
     """The input as it is."""
 
     def __init__(self, node: Any) -> None:
@@ -37,7 +37,7 @@ class Same(Stage):
 
 
 @runs(MapNode)
-class Map(Stage):
+class PlainMap(Stage):
     """A function on every element."""
 
     def __init__(self, node: MapNode) -> None:
@@ -50,7 +50,7 @@ class Map(Stage):
 
 
 @runs(FilterNode)
-class Filter(Stage):
+class PlainFilter(Stage):
     """The elements for which a function is true."""
 
     def __init__(self, node: FilterNode) -> None:
@@ -71,7 +71,7 @@ class Filter(Stage):
 
 
 @runs(TakeNode)
-class Take(Stage):
+class PlainTake(Stage):
     """The first elements; errors do not count."""
 
     def __init__(self, node: TakeNode) -> None:
@@ -87,7 +87,7 @@ class Take(Stage):
 
 
 @runs(SkipNode)
-class Skip(Stage):
+class PlainSkip(Stage):
     """All but the first elements. After an error among them the count begins again."""
 
     def __init__(self, node: SkipNode) -> None:
@@ -106,7 +106,7 @@ class Skip(Stage):
 
 
 @runs(ShardNode)
-class Shard(Stage):
+class PlainShard(Stage):
     """Every n-th element. After an error between two of them the elements between them are counted again."""
 
     def __init__(self, node: ShardNode) -> None:
@@ -125,7 +125,7 @@ class Shard(Stage):
 
 
 @runs(RepeatNode)
-class Repeat(Stage):
+class PlainRepeat(Stage):
     """The input again and again; endless repeating stops when a whole pass gave nothing but errors."""
 
     def __init__(self, node: RepeatNode) -> None:
@@ -152,7 +152,7 @@ class Repeat(Stage):
 
 
 @runs(ConcatenateNode)
-class Concatenate(Stage):
+class PlainConcatenate(Stage):
     """One dataset, then another."""
 
     def __init__(self, node: ConcatenateNode) -> None:
@@ -171,7 +171,7 @@ class Concatenate(Stage):
 
 
 @runs(ZipNode)
-class Zip(Stage):
+class PlainZip(Stage):
     """Elements side by side. When one fails the others go on too; the first error is given."""
 
     def __init__(self, node: ZipNode) -> None:
@@ -203,7 +203,7 @@ _CACHES: WeakKeyDictionary[CacheMemory, list[Item]] = WeakKeyDictionary()
 
 
 @runs(CacheNode)
-class Cache(Stage):
+class PlainCache(Stage):
     """What a complete pass gave, or the input; errors are not kept.
 
     A pass is complete with its last element, if the number of elements is known, else with its end.
@@ -232,7 +232,7 @@ class Cache(Stage):
 
 
 @runs(IgnoreErrorsNode)
-class IgnoreErrors(Stage):
+class PlainIgnoreErrors(Stage):
     """What does not fail. An input that fails again and again in the same way has ended."""
 
     def __init__(self, node: IgnoreErrorsNode) -> None:
@@ -252,7 +252,7 @@ class IgnoreErrors(Stage):
 
 
 @runs(AssertCardinalityNode)
-class AssertCardinality(Stage):
+class PlainAssertCardinality(Stage):
     """As many elements as promised."""
 
     def __init__(self, node: AssertCardinalityNode) -> None:

@@ -81,7 +81,7 @@ FINGERPRINTS = {
     "generator": "7894ba154cef2d9e7696699e0cb825c9",
     "order": "e0cb3d726fb6152d524a027c81a80ef7",
     "random": "d741199d4368795e626c4d152d3a9116",
-    "batches": "659f356658e1cd2840391bc12b85e85d",
+    "batches": "0f24304e2f7e282018baae2da9385a16",
     "ragged": "d07d0022edc05997a40521fd06185621",
     "sparse": "c459f9699db9aca62e0c184af956bde4",
     "functions": "cf68f7b281df38428a6134b8b58d7481",

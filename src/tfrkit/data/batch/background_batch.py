@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tfrkit.data.batch.fused_batch import BatchJob, BatchMaker, FusedBatchNode
 from tfrkit.data.elements.chunk import ObjectChunk
-from tfrkit.data.engine.background import BackgroundInput
+from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
 from tfrkit.data.engine.cursor import Segment, split
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
 
@@ -60,17 +60,17 @@ class BackgroundBatchNode(Node):
         return f"{self.input.label} + prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
 
 
-class _BackgroundBatchIterator(NodeIterator):
+class _BackgroundBatchIterator(BackgroundIterator):
     def __init__(self, node: BackgroundBatchNode, context: Context, state: Any) -> None:
         at, skip = state, 0
         if state is not None and node.depth is not None:  # prefetch has a state of its own
             at, skip = state["at"], state["skip"]
         inner, seen = node.input.read_state(at)
-        self._batches = _Batches(node, context, inner, seen + skip * node.input.batch.size)
+        self._shared = _Batches(node, context, inner, seen + skip * node.input.batch.size)
 
     def pull(self, n: int) -> Run | None:
         """Give batches that are ready; make some if none is."""
-        batches = self._batches
+        batches: _Batches = self._shared
         run = batches.take_ready(n)
         batches.hungry = run is None
         while run is None and not batches.over():
@@ -79,12 +79,6 @@ class _BackgroundBatchIterator(NodeIterator):
             run = batches.take_ready(n)
         batches.push()
         return run
-
-    def save(self) -> Any:
-        return self._batches.save()
-
-    def close(self) -> None:
-        self._batches.close()
 
 
 class _Slot:

@@ -19,7 +19,7 @@ from tfrkit.data.elements.structure_specs import batched
 from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor
 from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
 
-__all__ = ["BatchIterator", "BatchNode", "PlainBatchIterator", "batch_count"]
+__all__ = ["BatchIterator", "BatchNode", "BatchingNode", "PlainBatchIterator", "batch_count"]
 
 _AT_ONCE: Final = 4096  # elements that are cut into batches in one go, if so many batches are asked for
 
@@ -36,29 +36,38 @@ def batch_count(elements: int, size: int, drop: bool) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchNode(UnaryNode):
+class BatchingNode(UnaryNode):
     """Batches of `size`; a last one with fewer elements is dropped or not."""
 
     size: int
     drop: bool
 
+    def cardinality(self) -> int:
+        return batch_count(self.input.cardinality(), self.size, self.drop)
+
+    @property
+    def rows(self) -> int | None:
+        """The number of elements of every batch, None if the last may have fewer."""
+        return self.size if self.drop else None
+
+    def _shown(self) -> str:
+        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class BatchNode(BatchingNode):
+    """Batches of elements as they are."""
+
     verb = "batch"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        cursor = Cursor(self.input, context, state)
-        return PlainBatchIterator(cursor, self.size, self.drop)
+        return PlainBatchIterator(Cursor(self.input, context, state), self.size, self.drop)
 
     def maker(self) -> Callable[[Chunk], Any]:
         return _stacked
 
     def element_spec(self) -> Any:
-        return batched(self.input.element_spec(), self.size if self.drop else None)
-
-    def cardinality(self) -> int:
-        return batch_count(self.input.cardinality(), self.size, self.drop)
-
-    def _shown(self) -> str:
-        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
+        return batched(self.input.element_spec(), self.rows)
 
 
 class BatchIterator(NodeIterator):

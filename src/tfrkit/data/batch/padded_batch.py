@@ -10,27 +10,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.batch.batch import BatchIterator, batch_count
+from tfrkit.data.batch.batch import BatchingNode, BatchIterator
 from tfrkit.data.batch.pad import pad_column, pad_values
 from tfrkit.data.batch.pad_plan import PadPlan, make_pad_plan
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, RecordChunk
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import spec_of
 from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, Node, NodeIterator, UnaryNode
+from tfrkit.data.engine.node import Context, Node, NodeIterator
 from tfrkit.model.element_spec import ElementSpec, NoneTensorSpec
 
 __all__ = ["PaddedBatchNode", "make_padded_batch_node"]
 
 
 @dataclass(frozen=True, eq=False)
-class PaddedBatchNode(UnaryNode):
-    """Batches of `size`; shapes and values as the user gave them, or None."""
+class PaddedBatchNode(BatchingNode):
+    """Padded batches; shapes and values as the user gave them, or None."""
 
-    size: int
     shapes: Any
     values: Any
-    drop: bool
 
     verb = "padded_batch"
 
@@ -50,29 +48,17 @@ class PaddedBatchNode(UnaryNode):
         """The padded shapes with one dimension more."""
         spec = self.input.element_spec()
         plan = make_pad_plan(spec, self.shapes, self.values)
-        return plan.batch_spec(spec, self.size if self.drop else None)
-
-    def cardinality(self) -> int:
-        return batch_count(self.input.cardinality(), self.size, self.drop)
-
-    def _shown(self) -> str:
-        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
+        return plan.batch_spec(spec, self.rows)
 
 
-def make_padded_batch_node(
-    input: Node,
-    size: int,
-    shapes: Any,
-    values: Any,
-    drop: bool,
-) -> PaddedBatchNode:
+def make_padded_batch_node(input: Node, size: int, shapes: Any, values: Any, drop: bool) -> PaddedBatchNode:
     """Check the arguments as TensorFlow does, as far as the elements are known.
 
     Raises:
         TypeError: elements cannot be padded, or a padding value is of another type.
         ValueError: shapes or values do not fit the elements.
     """
-    node = PaddedBatchNode(input, size, shapes, values, drop)
+    node = PaddedBatchNode(input, size, drop, shapes, values)
     node.plan()
     return node
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.batch.batch import BatchIterator, batch_count
+from tfrkit.data.batch.batch import BatchingNode, BatchIterator
 from tfrkit.data.batch.collate import collate
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk
 from tfrkit.data.elements.columns import Padded, RowList, strings_in
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import batched
 from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, NodeIterator, UnaryNode
+from tfrkit.data.engine.node import Context, NodeIterator
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import ElementSpec, RaggedTensorSpec, TensorSpec
 from tfrkit.model.ragged import Ragged
@@ -29,19 +29,16 @@ __all__ = ["RaggedBatchIterator", "RaggedBatchNode", "stack_ragged"]
 
 
 @dataclass(frozen=True, eq=False)
-class RaggedBatchNode(UnaryNode):
-    """Batches of `size`, with row splits of type `splits`."""
+class RaggedBatchNode(BatchingNode):
+    """Ragged batches, with row splits of type `splits`."""
 
-    size: int
-    drop: bool
     splits: np.dtype[Any]
 
     verb = "ragged_batch"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         spec = None if self.input.opaque else self.row_spec()
-        cursor = Cursor(self.input, context, state)
-        return RaggedBatchIterator(self, cursor, spec)
+        return RaggedBatchIterator(self, Cursor(self.input, context, state), spec)
 
     def row_spec(self) -> Any:
         """That of the elements, as rows of a Ragged where a size is not known."""
@@ -49,13 +46,7 @@ class RaggedBatchNode(UnaryNode):
         return map_structure(lambda leaf: _row_spec(leaf, self.splits, opaque), self.input.element_spec())
 
     def element_spec(self) -> Any:
-        return batched(self.row_spec(), self.size if self.drop else None)
-
-    def cardinality(self) -> int:
-        return batch_count(self.input.cardinality(), self.size, self.drop)
-
-    def _shown(self) -> str:
-        return f"{self.size}{', drop_remainder=True' if self.drop else ''}"
+        return batched(self.row_spec(), self.rows)
 
 
 def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> ElementSpec:

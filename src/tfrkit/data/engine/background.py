@@ -14,31 +14,16 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, Node, Run
+from tfrkit.data.engine.cursor import Cursor, CursorPosition
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import CancelledError
 from tfrkit.threads import exiting, spawn
 
-__all__ = ["BackgroundInput", "CursorPosition"]
+__all__ = ["BackgroundInput", "BackgroundIterator"]
 
 _LOOK_SECONDS: Final = 0.1  # a waiting thread looks so often whether the pipeline was closed
-
-
-class CursorPosition(NamedTuple):
-    """Where an element stands: so many elements after a saved position of the input."""
-
-    at: Any
-    skip: int
-
-    def after(self, count: int) -> CursorPosition:
-        """So many elements further in the same run."""
-        return CursorPosition(self.at, self.skip + count)
-
-    def state(self) -> dict[str, Any]:
-        """As an Cursor takes it."""
-        return {"at": self.at, "skip": self.skip}
 
 
 class BackgroundInput:
@@ -46,7 +31,7 @@ class BackgroundInput:
 
     Attributes:
         lock: to be held for changes of what is shared; never while pulling or calling a user's function.
-        closed: nobody wants elements any more.
+        closed: the consumer wants no more elements.
         ended: the input is at its end.
     """
 
@@ -187,3 +172,16 @@ class BackgroundInput:
         if free:
             self._cursor.close()
         self.ring()
+
+
+class BackgroundIterator(NodeIterator):
+    """The consumer of a BackgroundInput, which has a `save`. Threads refer to that, never to this."""
+
+    _shared: Any
+
+    def save(self) -> Any:
+        return self._shared.save()
+
+    def close(self) -> None:
+        """End the background work; calls that have begun are not waited for."""
+        self._shared.close()

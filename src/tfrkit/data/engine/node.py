@@ -8,8 +8,9 @@ pulled beyond demand except by the stages that are there for it (shuffle, prefet
 from __future__ import annotations
 
 import dataclasses
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -37,7 +38,9 @@ __all__ = [
 AUTOTUNE: Final = -1
 INFINITE_CARDINALITY: Final = -1
 UNKNOWN_CARDINALITY: Final = -2
+_MAX_DAMAGES: Final = 10_000  # details kept of one pass; the count continues
 _AT_ONCE: Final = 4096  # elements that are pulled at once to be left out
+_counting = threading.Lock()  # sources of one pass may run at once
 
 
 @dataclass(slots=True)
@@ -80,6 +83,12 @@ class Context:
     turned_off: frozenset[str] = frozenset()
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
     closed: bool = False
+
+    def count_damages(self, count: int, found: Sequence[tuple[str, Damage]]) -> None:
+        """Count damages that a source or a stage skipped, and keep the first of them. Thread-safe."""
+        with _counting:
+            self.skipped += count
+            self.damages.extend(found[: max(0, _MAX_DAMAGES - len(self.damages))])
 
 
 class NodeIterator(ABC):

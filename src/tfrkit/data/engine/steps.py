@@ -107,7 +107,6 @@ class _StepsIterator(NodeIterator):
         return Run(ObjectChunk(made), error) if made or error is not None else None
 
     def save(self) -> Any:
-        """How the seeds stood at the beginning, and how much was given since."""
         return {"seeds": self._seeds, "given": self._given}
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ there; elements that a shuffle gave before it stay given. Of a batch, which may 
 
 from __future__ import annotations
 
-import threading
 import warnings
 from typing import Any, Final
 
@@ -24,9 +23,7 @@ from tfrkit.records.read.damage import Damage
 
 __all__ = ["BrokenImages", "DecodedIterator"]
 
-_MAX_DAMAGES: Final = 10_000  # details kept of one pass; the count goes on
 _NO_FILE: Final = ""  # in a state: for elements that came from no file
-_counting = threading.Lock()
 
 
 class BrokenImages:
@@ -111,10 +108,7 @@ class BrokenImages:
 
     def _count(self, bad: BadImage) -> None:
         damage = Damage("bad image", -1, -1, bad.record or 0, bad.reason.message, f"feature {bad.key!r}")
-        with _counting:
-            self._context.skipped += 1
-            if len(self._context.damages) < _MAX_DAMAGES:
-                self._context.damages.append((bad.path or _NO_FILE, damage))
+        self._context.count_damages(1, [(bad.path or _NO_FILE, damage)])
 
 
 def _is_batch(features: dict[str, Any], count: int | None) -> bool:

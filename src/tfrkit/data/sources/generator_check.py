@@ -12,6 +12,7 @@ import numpy as np
 
 from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
+from tfrkit.data.elements.structure_specs import types_of
 from tfrkit.errors import InternalError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec, compatible_shapes, dtype_name, spec_of_value
@@ -45,20 +46,10 @@ def checker(spec: Any) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         found = _flat_parts(spec, value)
         if found is None:
-            raise TypeError(_other_structure(map_structure(_TypeName, spec), value))
+            raise TypeError(_other_structure(types_of(spec), value))
         return pack(spec, _to_tensors(found, leaves))
 
     return check
-
-
-class _TypeName:
-    """Shown as TensorFlow shows a type."""
-
-    def __init__(self, spec: TensorSpec) -> None:
-        self._name = dtype_name(spec.dtype)
-
-    def __repr__(self) -> str:
-        return f"tf.{self._name}"
 
 
 def _other_structure(expected: Any, value: Any) -> str:

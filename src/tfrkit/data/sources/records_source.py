@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from dataclasses import dataclass, field
 from typing import IO, Any, ClassVar, Final
 
@@ -28,9 +27,7 @@ from tfrkit.records.read.reader import BlockReader
 
 __all__ = ["RecordsNode"]
 
-_MAX_DAMAGES: Final = 10_000  # details kept of one pass; the count goes on
 _NONE: Final = np.zeros(0, np.int64)
-_counting = threading.Lock()  # sources of one pass may run at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,11 +212,8 @@ class _RecordsIterator(NodeIterator):
 
     def _count(self, reader: BlockReader) -> None:
         """Tell the context of damages that the reader passed over."""
-        new, context = reader.skipped - self._counted, self._context
-        with _counting:
-            context.skipped += new
-            room = max(0, _MAX_DAMAGES - len(context.damages))
-            context.damages.extend(reader.damages[self._counted :][:room])
+        new = reader.skipped - self._counted
+        self._context.count_damages(new, reader.damages[self._counted :])
         self._counted += new
 
     def save(self) -> list[int]:

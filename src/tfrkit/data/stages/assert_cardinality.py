@@ -63,7 +63,6 @@ class _AssertCardinalityIterator(NodeIterator):
         )
 
     def save(self) -> Any:
-        """Where the input stands, and how many of its elements are past."""
         return {"at": self._cursor.save(), "seen": self._seen}
 
     def close(self) -> None:

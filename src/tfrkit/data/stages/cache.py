@@ -144,7 +144,6 @@ class _Writer(NodeIterator):
             self._memory.keep(self._kept)
 
     def save(self) -> Any:
-        """Where the pass began, and how far it is."""
         return {"begin": self._begin, "seen": self._seen, "failed": self._failed}
 
     def close(self) -> None:
@@ -176,7 +175,6 @@ class _Reader(NodeIterator):
         return Run(part)
 
     def save(self) -> Any:
-        """Where the kept pass began, and how many of its elements are given."""
         return {"begin": self._kept.begin, "read": self._done}
 
 

@@ -97,7 +97,6 @@ class _ConcatenateIterator(NodeIterator):
         return run
 
     def save(self) -> Any:
-        """Which of the two, where that stands, and how the other will be shuffled."""
         return {"number": self._number, "at": self._current.save(), "seeds": save_seeds(self._seeds)}
 
     def close(self) -> None:

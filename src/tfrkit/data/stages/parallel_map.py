@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from tfrkit.data.elements.chunk import ObjectChunk, concat
 from tfrkit.data.elements.origin import Origin
-from tfrkit.data.engine.background import BackgroundInput, CursorPosition
+from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
 from tfrkit.data.engine.call_each import call_each, call_with_one
-from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.data.engine.cursor import CursorPosition
+from tfrkit.data.engine.node import Context, Node, Run
 from tfrkit.data.engine.seen_ranges import SeenRanges
 from tfrkit.data.engine.thread_choice import ThreadChoice
 from tfrkit.values.stateful import watch
@@ -122,30 +123,20 @@ class _Failure:
         self.error = error
 
 
-class ParallelMapIterator(NodeIterator):
-    """Results of a function that is called in threads."""
+class ParallelMapIterator(BackgroundIterator):
+    """Results of a function that is called in threads, `parallel` calls at once (AUTOTUNE finds out).
 
-    def __init__(
-        self,
-        node: Node,
-        context: Context,
-        state: Any,
-        function: Callable[..., Any],
-        parallel: int,
-        *,
-        ordered: bool,
-        watched: bool = False,
-    ) -> None:
-        """Over the elements of a node, so many calls at once (AUTOTUNE finds out).
+    `watched`: calls run one after another as soon as one of them notes that order counts; see `values.stateful`.
+    """
 
-        `watched`: calls run one after another as soon as one of them notes that order counts; see `values.stateful`.
-        """
+    def __init__(self, node: Node, context: Context, state: Any, *calls: Any, **options: Any) -> None:
+        """Take the function and the number of calls, and the options of `_Calls`."""
         self._interrupted = False
-        self._calls = _Calls(node, context, state, function, parallel, ordered=ordered, watched=watched)
+        self._shared = _Calls(node, context, state, *calls, **options)
 
     def pull(self, n: int) -> Run | None:
         """Give what is ready; wait if nothing is."""
-        calls = self._calls
+        calls: _Calls = self._shared
         if self._interrupted:
             calls.recover()
         self._interrupted = True  # until it is known not to be
@@ -160,14 +151,6 @@ class ParallelMapIterator(NodeIterator):
             calls.push()
         self._interrupted = False
         return run
-
-    def save(self) -> Any:
-        """Where the oldest element stands that was not given, and which later ones were."""
-        return self._calls.save()
-
-    def close(self) -> None:
-        """End the background work; calls that have begun are not waited for."""
-        self._calls.close()
 
 
 class _Calls(BackgroundInput):
@@ -198,7 +181,7 @@ class _Calls(BackgroundInput):
         parallel: int,
         *,
         ordered: bool,
-        watched: bool,
+        watched: bool = False,
     ) -> None:
         super().__init__(node, context, state)
         fixed = parallel > 0

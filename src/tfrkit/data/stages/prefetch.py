@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
-from tfrkit.data.engine.background import BackgroundInput, CursorPosition
+from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
+from tfrkit.data.engine.cursor import CursorPosition
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["PrefetchIterator", "PrefetchNode"]
@@ -39,15 +40,15 @@ class PrefetchNode(UnaryNode):
         return "AUTOTUNE" if self.depth == AUTOTUNE else str(self.depth)
 
 
-class PrefetchIterator(NodeIterator):
-    """The elements of a node, read ahead; also what the slots of a parallel interleave are."""
+class PrefetchIterator(BackgroundIterator):
+    """The elements of a node, read ahead."""
 
     def __init__(self, node: Node, context: Context, state: Any, depth: int) -> None:
-        self._queue = _Queue(node, context, state, depth)
+        self._shared = _Queue(node, context, state, depth)
 
     def pull(self, n: int) -> Run | None:
         """Give what is ready; wait if nothing is."""
-        queue = self._queue
+        queue: _Queue = self._shared
         run = queue.take_ready(n)
         if run is None:
             queue.expect(n)
@@ -55,12 +56,6 @@ class PrefetchIterator(NodeIterator):
         if run is not None:
             queue.refill(n)
         return run
-
-    def save(self) -> Any:
-        return self._queue.save()
-
-    def close(self) -> None:
-        self._queue.close()
 
 
 class _Entry:

@@ -66,5 +66,4 @@ class _ShardIterator(UnaryIterator):
         return self.input.pull_every(n, first, step) if alone else super().pull_every(n, first, step)
 
     def save(self) -> Any:
-        """Where the input stands, and how many of its elements are past."""
         return {"at": self.input.save(), "seen": self._seen, "between": self._between}

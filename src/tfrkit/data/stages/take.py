@@ -79,7 +79,6 @@ class _TakeIterator(UnaryIterator):
         )
 
     def save(self) -> Any:
-        """What is left, and where the input stands."""
         return {"left": self._left, "at": None if self._left == 0 else self.input.save()}
 
 
@@ -136,5 +135,4 @@ class _SkipIterator(UnaryIterator):
         return super().pull_every(n, first, step) if self._count else self.input.pull_every(n, first, step)
 
     def save(self) -> Any:
-        """What is left to skip, and where the input stands."""
         return {"left": self._left, "at": self.input.save()}

@@ -18,6 +18,7 @@ from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.scan import ScanNode
 from tfrkit.data.stages.take_while import TakeWhileNode
 from tfrkit.data.stages.unique import UniqueNode
+from tfrkit.data.stages.zip import make_zip_node
 from tfrkit.data.verbs.verb_group import VerbGroup
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class ElementVerbs(VerbGroup):
         [(np.int64(5), b'a'), (np.int64(6), b'b')]
         """
         numbers = self._over(RangeNode(integer(start, "start"), 1, INFINITE_CARDINALITY, np.dtype(np.int64)))
-        return self.zip(numbers, self)
+        return self._over(make_zip_node((numbers, self), None))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Make a dataset of every element, and give their elements one after another.
