@@ -18,21 +18,7 @@ from tfrkit.values.float_to_integer import float_to_integer
 from tfrkit.values.operands import STRING, as_type, as_value, cast_array, dtype_of, kernel_name, shape_of
 from tfrkit.values.types import check_type
 
-__all__ = [
-    "bitcast",
-    "cast",
-    "cast_value",
-    "make_complex",
-    "saturate_cast",
-    "to_bfloat16",
-    "to_complex64",
-    "to_complex128",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "to_int64",
-]
-
+__all__ = ["bitcast", "cast", "cast_value", "make_complex", "saturate_cast"]
 
 _WHOLE: Final = frozenset("?bhilqBHILQ")  # numpy's letters of integers and truth values
 _WIDE: Final = frozenset("?bhilqBHILQfd")  # and of the types to which they cast without a warning
@@ -181,41 +167,6 @@ def make_complex(real: Any, imag: Any) -> Any:
     made: npt.NDArray[Any] = np.empty(np.broadcast_shapes(shape_of(real), shape_of(imag)), kind)
     made.real, made.imag = real, imag
     return made if made.ndim else made[()]
-
-
-def to_float(x: Any) -> Any:
-    """Cast to float32."""
-    return cast(x, "float32")
-
-
-def to_int32(x: Any) -> Any:
-    """Cast to int32."""
-    return cast(x, "int32")
-
-
-def to_int64(x: Any) -> Any:
-    """Cast to int64."""
-    return cast(x, "int64")
-
-
-def to_double(x: Any) -> Any:
-    """Cast to float64."""
-    return cast(x, "float64")
-
-
-def to_bfloat16(x: Any) -> Any:
-    """Cast to bfloat16."""
-    return cast(x, "bfloat16")
-
-
-def to_complex64(x: Any) -> Any:
-    """Cast to complex64."""
-    return cast(x, "complex64")
-
-
-def to_complex128(x: Any) -> Any:
-    """Cast to complex128."""
-    return cast(x, "complex128")
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:

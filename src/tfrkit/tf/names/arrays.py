@@ -32,7 +32,7 @@ _TEXT_TYPES: Final = (
 NAMES: Final[dict[str, Entry]] = {
     **{name: f"tf.{module}:{name}" for module, names in _FUNCTIONS.items() for name in names.split()},
     **{f"compat.v1.{name}": f"tf.v1.old_arguments:{name}" for name in _OLD.split()},
-    **{f"compat.v1.to_{name}": f"values.cast:to_{name}" for name in _CASTS.split()},
+    **{f"compat.v1.to_{name}": f"tf.v1.old_arguments:to_{name}" for name in _CASTS.split()},
     **{f"compat.{name}": Raw(f"tf.text_types:{name}") for name in _TEXT_TYPES.split()},
     "compat.as_str": Raw("tf.text_types:as_text"),
     "is_symbolic_tensor": Raw("tf.text_types:is_symbolic_tensor"),

@@ -33,8 +33,9 @@ def with_arguments(function: Callable[..., Any], order: str, **renamed: str) -> 
         if len(args) <= leading and plain.issuperset(options):
             return function(*args, **options)
         for name in options:
-            if name not in names:
-                raise TypeError(f"{other.__name__}() got an unexpected keyword argument {name!r}")
+            if name not in names[len(args) :]:
+                what = "multiple values for" if name in names else "an unexpected keyword"
+                raise TypeError(f"{other.__name__}() got {what} argument {name!r}")
         given = dict(zip(names, args, strict=False), **options)
         for name in dropped:
             given.pop(name, None)

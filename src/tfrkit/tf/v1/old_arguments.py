@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,12 +13,40 @@ from tfrkit.tf.ops.arrays import pad as padding
 from tfrkit.tf.ops.arrays.strided_slice import rearranged
 from tfrkit.tf.ops.math import reduce
 from tfrkit.tf.ops.sparse import sparse
+from tfrkit.values.cast import cast
 from tfrkit.values.operands import convert, dtype_of, is_tensor, shape_of, takes_alike
 
 __all__ = [
-    "argmax", "argmin", "boolean_mask", "expand_dims", "gather", "ones_like", "pad", "reduce_all", "reduce_any",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "shape", "size",
-    "sparse_concat", "sparse_split", "squeeze", "transpose", "where", "zeros_like",
+    "argmax",
+    "argmin",
+    "boolean_mask",
+    "expand_dims",
+    "gather",
+    "ones_like",
+    "pad",
+    "reduce_all",
+    "reduce_any",
+    "reduce_logsumexp",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+    "shape",
+    "size",
+    "sparse_concat",
+    "sparse_split",
+    "squeeze",
+    "to_bfloat16",
+    "to_complex64",
+    "to_complex128",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+    "transpose",
+    "where",
+    "zeros_like",
 ]  # fmt: skip
 
 _reduction = partial(
@@ -55,9 +84,26 @@ sparse_concat = with_arguments(
 sparse_split = with_arguments(sparse.split, "sp_input num_split axis name split_dim", split_dim="axis")
 
 
+def _casting(dtype: str) -> Callable[[Any], Any]:
+    def to_type(x: Any) -> Any:
+        return cast(x, dtype)
+
+    to_type.__doc__ = f"Cast to {dtype}."
+    return to_type
+
+
+to_float = _casting("float32")
+to_double = _casting("float64")
+to_int32 = _casting("int32")
+to_int64 = _casting("int64")
+to_bfloat16 = _casting("bfloat16")
+to_complex64 = _casting("complex64")
+to_complex128 = _casting("complex128")
+
+
 @takes_alike("x", "y")
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Choose, without broadcasting: a condition of one dimension chooses rows."""
+    """Choose without broadcasting: a condition of one dimension chooses rows."""
     if x is None or y is None:
         return choosing.where(condition, x, y)
     chosen = condition if is_tensor(condition) else convert(condition, dtype_of(convert(True)))

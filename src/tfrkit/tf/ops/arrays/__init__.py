@@ -1,1 +1,1 @@
-"""Making arrays, and changing their shape or choosing from them."""
+"""Making arrays, changing their shape, and choosing from them."""

@@ -12,7 +12,7 @@ __all__ = ["depth_to_space", "space_to_depth"]
 
 
 def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC") -> Any:  # noqa: A002, ARG001
-    """Blocks of images as channels."""
+    """Move blocks of images into channels."""
     value = _image(input, block_size)
     batch, height, width, depth = shape_of(value)
     if height % block_size or width % block_size:
@@ -29,7 +29,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC") -> An
 
 
 def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC") -> Any:  # noqa: A002, ARG001
-    """Channels of images as blocks."""
+    """Move channels of images into blocks."""
     value = _image(input, block_size)
     batch, height, width, depth = shape_of(value)
     if depth % block_size**2:

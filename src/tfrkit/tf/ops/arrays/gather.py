@@ -1,4 +1,4 @@
-"""Choosing elements by their places or by a condition, and putting them at places."""
+"""Choosing elements by indices or by a condition, and writing them at indices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BOOL = np.dtype(bool)
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
-    """The elements, or rows, where a mask is true.
+    """Return the elements, or rows, where a mask is true.
 
     Raises:
         ValueError: the shapes do not fit; the text is TensorFlow's.
@@ -58,7 +58,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
 
 @takes_alike("x", "y")
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Choose from x where a condition holds and else from y; without both, the places where it holds.
+    """Choose x where a condition holds, else y; without both, return the indices where it holds.
 
     Raises:
         ValueError: only one of them is given.
@@ -96,7 +96,7 @@ def gather(
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Any:
-    """The rows at these places, along a dimension, for each batch separately if there are batch dimensions.
+    """Return the rows at these indices along a dimension, batch by batch if there are batch dimensions.
 
     Raises:
         InvalidArgumentError: there is no such row or dimension; the text is TensorFlow's.
@@ -131,7 +131,7 @@ def gather(
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
-    """The elements, or parts, at places that have an index for each of the first dimensions.
+    """Return the elements, or slices, at indices into the first dimensions.
 
     >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).tolist()
     [2, 3]
@@ -154,7 +154,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
 
 
 def slice_value(input_: Any, begin: Any, size: Any) -> Any:
-    """A part that begins at one place and has these sizes, -1 for all that is left.
+    """Return the part that begins at `begin` and has these sizes; -1 takes the rest.
 
     >>> slice_value([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).tolist()
     [[2, 3], [5, 6]]
@@ -181,14 +181,14 @@ def slice_value(input_: Any, begin: Any, size: Any) -> Any:
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    """Zeros of a shape, with values added at places."""
+    """Add values at indices into zeros of a shape."""
     values = as_value(updates)
     sizes = as_array(as_value(shape)).tolist()
     return _scattered(np.zeros(sizes, dtype_of(values)), indices, values, np.add)
 
 
 def _scattering(word: str, function: Any) -> Callable[..., Any]:
-    """The function that changes values at places: `function` combines two numbers, None replaces."""
+    """Make a function that changes values at indices: `function` combines two numbers, None replaces."""
 
     def scatter(tensor: Any, indices: Any, updates: Any) -> Any:
         value, values = alike(f"TensorScatter{word.capitalize()}", tensor, updates)
@@ -207,7 +207,7 @@ tensor_scatter_nd_min = _scattering("min", np.minimum)
 
 
 def unravel_index(indices: Any, dims: Any) -> Any:
-    """The places in an array of a shape that flat numbers stand for."""
+    """Convert flat indices to coordinates in an array of a shape."""
     flat = as_value(indices)
     try:
         found = np.unravel_index(np.asarray(flat), tuple(integers(dims, "Tidx").tolist()))
@@ -217,12 +217,12 @@ def unravel_index(indices: Any, dims: Any) -> Any:
 
 
 def batch_gather(params: Any, indices: Any) -> Any:
-    """The elements at these places of each row."""
+    """Return the elements at these indices of each row."""
     return gather(params, indices, batch_dims=np.ndim(as_value(indices)) - 1)
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:  # noqa: ARG001
-    """The rows of a matrix at these places."""
+    """Return the rows of a matrix at these indices."""
     return gather(params, ids)
 
 
@@ -247,7 +247,7 @@ def _batched(array: Any, places: Any, axis: int, batch: int) -> Any:
 
 
 def _batch_places(sizes: tuple[int, ...], rank: int) -> list[Any]:
-    """For each batch dimension, which row a place is in."""
+    """Return the row number of each index, for every batch dimension."""
     return [
         np.arange(size).reshape([-1 if place == at else 1 for place in range(rank)])
         for at, size in enumerate(sizes)

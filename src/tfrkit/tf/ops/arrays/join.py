@@ -1,4 +1,4 @@
-"""Putting values together and taking them apart: stack, concat, split, tile, repeat."""
+"""Joining and splitting values: stack, concat, split, tile, repeat."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["concat", "joined", "repeat", "split", "stack", "tile", "unstack"]
 
 @takes_alike("values", listed=True)
 def stack(values: Any, axis: int = 0) -> Any:
-    """Put values of one shape side by side, along a new dimension.
+    """Stack values of one shape along a new dimension.
 
     Raises:
         InvalidArgumentError: types or shapes differ; the text is TensorFlow's.
@@ -67,7 +67,7 @@ def stack(values: Any, axis: int = 0) -> Any:
 
 
 def _are_arrays(values: Any, axis: int) -> bool:
-    """Whether they are arrays of numbers of one type, with such a dimension."""
+    """Return whether they are arrays of numbers of one type that have this dimension."""
     first = values[0]
     if type(first) is not np.ndarray or not -first.ndim <= axis < first.ndim or first.dtype == STRING:
         return False
@@ -75,7 +75,7 @@ def _are_arrays(values: Any, axis: int) -> bool:
 
 
 def _are_even(values: Any) -> bool:
-    """Whether they are numbers of one type and shape, or arrays of numbers."""
+    """Return whether they are numbers, or arrays of numbers, of one type and shape."""
     first = values[0]
     if not isinstance(first, (np.ndarray, np.generic)) or first.dtype == STRING:
         return False
@@ -86,7 +86,7 @@ def _are_even(values: Any) -> bool:
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0) -> list[Any]:
-    """Take a value apart along a dimension.
+    """Split a value along a dimension into values of one dimension less.
 
     >>> unstack([[1, 2], [3, 4]], axis=1)[0].tolist()
     [1, 3]
@@ -105,7 +105,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0) -> list[Any]:
 
 @takes_alike("values", listed=True)
 def concat(values: Any, axis: Any) -> Any:
-    """Join values along a dimension that they have.
+    """Concatenate values along a dimension.
 
     Raises:
         InvalidArgumentError: types or shapes do not fit; the text is TensorFlow's.
@@ -117,7 +117,7 @@ def concat(values: Any, axis: Any) -> Any:
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) > 1 and isinstance(values, Pack) and type(axis) is int and _are_arrays(values, axis):
-        with contextlib.suppress(ValueError):  # shapes that do not fit, which is told below
+        with contextlib.suppress(ValueError):  # shapes that do not fit, which is reported below
             return np.concatenate(values, axis)
     if len(values) == 1:
         if np.ndim(place):
@@ -137,7 +137,7 @@ def concat(values: Any, axis: Any) -> Any:
 
 
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None) -> list[Any]:
-    """Cut a value along a dimension, into so many equal parts or into parts of these sizes.
+    """Split a value along a dimension, into a number of equal parts or into parts of these sizes.
 
     >>> [part.tolist() for part in split([1, 2, 3], [1, -1])]
     [[1], [2, 3]]
@@ -215,7 +215,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None) -> Any:  # noqa: A
 
 
 def joined(parts: list[Any], join: Callable[[list[npt.NDArray[Any]]], npt.NDArray[Any]]) -> Any:
-    """Apply a function of several arrays that only moves elements, also to strings."""
+    """Apply a function of several arrays that only moves elements; strings work too."""
     if dtype_of(parts[0]) != STRING:
         return join([np.asarray(part) for part in parts])
     columns = [_flat(part) for part in parts]

@@ -1,4 +1,4 @@
-"""Making values: constants, zeros, ranges."""
+"""Making values: constants, zeros, ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["constant", "fill", "ones", "ones_like", "zeros", "zeros_like"]
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
-    """Make a value of numbers or strings; arrays are copied.
+    """Make a value from numbers or strings; arrays are copied.
 
     Args:
         value: numbers, strings, nested sequences of them, or an array.
@@ -63,7 +63,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
 
 
 def fill(dims: Any, value: Any) -> Any:
-    """A value of a shape that has one number or string everywhere.
+    """Return a value of a shape, filled with one number or string.
 
     >>> fill([2], "x")
     BytesColumn(shape=(2,), [b'x', b'x'])
@@ -78,7 +78,7 @@ def fill(dims: Any, value: Any) -> Any:
 
 
 def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noqa: ARG001
-    """Zeros, False or empty strings.
+    """Return zeros, False or empty strings.
 
     >>> zeros([2], "int64")
     array([0, 0])
@@ -87,18 +87,18 @@ def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noq
 
 
 def ones(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noqa: ARG001
-    """Ones, or True."""
+    """Return ones, or True."""
     return _full(_sizes(shape), _one(as_type(dtype)))
 
 
 def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
-    """Zeros in the shape of another value, and of its type unless one is given."""
+    """Return zeros in the shape of another value, and of its type unless `dtype` says otherwise."""
     value = as_value(input)
     return _full(list(shape_of(value)), _nothing(dtype_of(value) if dtype is None else as_type(dtype)))
 
 
 def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
-    """Ones in the shape of another value, and of its type unless one is given."""
+    """Return ones in the shape of another value, and of its type unless `dtype` says otherwise."""
     value = as_value(input)
     if dtype is None:
         check_type("OnesLike", dtype_of(value))

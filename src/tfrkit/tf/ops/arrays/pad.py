@@ -16,7 +16,7 @@ __all__ = ["pad"]
 
 @takes_alike("tensor", "constant_values")
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Any:
-    """Put elements before and behind along each dimension: a constant, or those of the value mirrored.
+    """Pad each dimension before and after: with a constant, or with the value's own elements mirrored.
 
     Args:
         tensor: any value.
@@ -56,17 +56,17 @@ def _counts(given: Any, sizes: tuple[int, ...]) -> list[tuple[int, int]]:
         raise InvalidArgumentError(
             f"The first dimension of paddings must be the rank of inputs{show_dims(given.shape)} {show_dims(sizes)}"
         )
-    for before, behind in given.tolist():
-        if before < 0 or behind < 0:
-            raise InvalidArgumentError(f"Paddings must be non-negative: {before} {behind}")
-    return [(before, behind) for before, behind in given.tolist()]
+    for before, after in given.tolist():
+        if before < 0 or after < 0:
+            raise InvalidArgumentError(f"Paddings must be non-negative: {before} {after}")
+    return [(before, after) for before, after in given.tolist()]
 
 
 def _constant(value: Any, counts: list[tuple[int, int]], filler: Any) -> Any:
     array = as_array(value)
     if filler is None:
         filler = b"" if array.dtype == object else array.dtype.type(0)
-    sizes = [before + size + behind for (before, behind), size in zip(counts, array.shape, strict=True)]
+    sizes = [before + size + after for (before, after), size in zip(counts, array.shape, strict=True)]
     made = np.empty(sizes, array.dtype)
     made[...] = filler
     made[
@@ -76,12 +76,12 @@ def _constant(value: Any, counts: list[tuple[int, int]], filler: Any) -> Any:
 
 
 def _check_mirror(counts: list[tuple[int, int]], sizes: tuple[int, ...], mode: str) -> None:
-    for (before, behind), size in zip(counts, sizes, strict=True):
-        if mode == "REFLECT" and max(before, behind) >= size:
+    for (before, after), size in zip(counts, sizes, strict=True):
+        if mode == "REFLECT" and max(before, after) >= size:
             raise InvalidArgumentError(
-                f"paddings must be less than the dimension size: {before}, {behind} not less than {size}"
+                f"paddings must be less than the dimension size: {before}, {after} not less than {size}"
             )
-        if mode == "SYMMETRIC" and max(before, behind) > size:
+        if mode == "SYMMETRIC" and max(before, after) > size:
             raise InvalidArgumentError(
-                f"paddings must be no greater than the dimension size: {before}, {behind} greater than {size}"
+                f"paddings must be no greater than the dimension size: {before}, {after} greater than {size}"
             )

@@ -1,4 +1,4 @@
-"""Arrays that follow a rule: ranges, unit matrices, one-hot rows, masks of lengths, grids."""
+"""Arrays that follow a rule: ranges, identity matrices, one-hot rows, sequence masks, grids."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _ORDER: Final = [np.dtype(name) for name in ("int32", "int64", "float32", "float
 
 @quietly
 def value_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
-    """Numbers from a start to before a limit.
+    """Return the numbers from a start up to, not including, a limit.
 
     Raises:
-        InvalidArgumentError: there are none, or endlessly many; the text is TensorFlow's.
+        InvalidArgumentError: `delta` does not lead from start to limit; the text is TensorFlow's.
 
     >>> value_range(3).tolist(), value_range(10, 0, -4).tolist()
     ([0, 1, 2], [10, 6, 2])
@@ -67,7 +67,7 @@ def value_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None
 
 @quietly
 def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Any:
-    """Numbers at equal distances, both ends included.
+    """Return evenly spaced numbers, both ends included.
 
     >>> linspace(0.0, 1.0, 3).tolist()
     [0.0, 0.5, 1.0]
@@ -100,7 +100,7 @@ def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Any:
 
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32") -> Any:
-    """Ones on the diagonal, zeros elsewhere."""
+    """Return identity matrices."""
     kind = as_type(dtype)
     if kind == STRING:
         raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
@@ -122,7 +122,7 @@ def one_hot(
     axis: int | None = None,
     dtype: Any = None,
 ) -> Any:
-    """A row for each number, with one value at its place and another elsewhere; none if it has no place.
+    """Return a row for each index, with `on_value` there and `off_value` elsewhere.
 
     >>> one_hot([0, 2, 5], 3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
@@ -153,7 +153,7 @@ def one_hot(
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
-    """A row for each length, true up to it.
+    """Return a row for each length: true up to it, false after.
 
     >>> sequence_mask([1, 2], 3).tolist()
     [[True, False, False], [True, True, False]]
@@ -174,7 +174,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
 
 
 def meshgrid(*args: Any, indexing: str = "xy", **options: Any) -> list[Any]:
-    """The coordinates of a grid, one array for each of its dimensions."""
+    """Return the coordinates of a grid, one array for each of its dimensions."""
     if options:
         raise TypeError(f"'{next(iter(options))}' is an invalid keyword argument for this function")
     if indexing not in ("xy", "ij"):
@@ -187,7 +187,7 @@ def meshgrid(*args: Any, indexing: str = "xy", **options: Any) -> list[Any]:
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:  # noqa: A002
-    """A matrix with zeros outside of a band round the diagonal; -1 keeps all on one side."""
+    """Set matrices to 0 outside a band around the diagonal; -1 keeps a whole side."""
     value = as_value(input)
     lower, upper = int(as_value(num_lower)), int(as_value(num_upper))
     rows, columns = np.indices(value.shape[-2:])
@@ -200,7 +200,7 @@ def _shown(number: Any) -> Any:
 
 
 def _widest(values: list[Any]) -> list[Any]:
-    """All of the type that comes last in TensorFlow's order."""
+    """Convert all to the type that comes last in TensorFlow's order."""
     kinds = [dtype_of(value) for value in values]
     for kind in kinds:
         if kind not in _ORDER:

@@ -1,4 +1,4 @@
-"""The shape of values: asking for it, and changing it without changing the elements."""
+"""The shape of values: reading it, and changing it without changing the elements."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ _SEQUENCES = (list, tuple)
 
 
 def identity(input: Any) -> Any:  # noqa: A002
-    """The value itself."""
+    """Return the value itself."""
     return as_value(input)
 
 
 def identity_n(input: Any) -> list[Any]:  # noqa: A002
-    """The values themselves."""
+    """Return the values themselves."""
     return [as_value(value) for value in input]
 
 
 def shape(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
-    """The sizes, as numbers."""
+    """Return the shape as numbers."""
     return np.array(shape_of(as_value(input)), _size_type(out_type))
 
 
 def size(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
-    """The number of elements."""
+    """Return the number of elements."""
     return _size_type(out_type).type(math.prod(shape_of(as_value(input))))
 
 
 def rank(input: Any) -> Any:  # noqa: A002
-    """The number of dimensions."""
+    """Return the number of dimensions."""
     if isinstance(input, Ragged):
         return np.int32(len(input.shape))
     return np.int32(len(shape_of(as_value(input))))
 
 
 def reshape(tensor: Any, shape: Any) -> Any:
-    """The same elements in another shape, of which one size may be -1.
+    """Return the same elements in another shape, of which one size may be -1.
 
     Raises:
         InvalidArgumentError: there are not as many elements; the text is TensorFlow's.
@@ -63,7 +63,7 @@ def reshape(tensor: Any, shape: Any) -> Any:
     """
     value = as_value(tensor)
     if type(value) is np.ndarray and type(shape) in _SEQUENCES and shape and _are_sizes(shape):
-        with contextlib.suppress(ValueError):  # which is told below
+        with contextlib.suppress(ValueError):  # which is reported below
             return value.reshape(shape)
     sizes = integers(shape, "Tshape")
     if sizes.ndim > 1:
@@ -78,7 +78,7 @@ def reshape(tensor: Any, shape: Any) -> Any:
 
 
 def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
-    """One dimension of size 1 more.
+    """Insert a dimension of size 1.
 
     >>> expand_dims([1, 2], -1).tolist()
     [[1], [2]]
@@ -97,7 +97,7 @@ def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
 
 
 def squeeze(input: Any, axis: Any = None) -> Any:  # noqa: A002
-    """Without dimensions of size 1: all of them, or those that are named.
+    """Remove dimensions of size 1: all of them, or those in `axis`.
 
     >>> squeeze([[[1], [2]]]).tolist(), squeeze([[[1], [2]]], 0).tolist()
     ([1, 2], [[1], [2]])
@@ -121,7 +121,7 @@ def squeeze(input: Any, axis: Any = None) -> Any:  # noqa: A002
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
-    """The dimensions in another order, by default turned round.
+    """Reorder the dimensions; reversed by default.
 
     >>> transpose([[1, 2], [3, 4]]).tolist()
     [[1, 3], [2, 4]]
@@ -151,7 +151,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
 
 
 def reverse(tensor: Any, axis: Any) -> Any:
-    """Some dimensions turned round."""
+    """Reverse the order of elements along some dimensions."""
     value = as_value(tensor)
     check_type("ReverseV2", dtype_of(value))
     places = integers(axis, "Tidx")
@@ -169,7 +169,7 @@ def reverse(tensor: Any, axis: Any) -> Any:
 
 
 def roll(input: Any, shift: Any, axis: Any) -> Any:  # noqa: A002
-    """Elements moved along dimensions; what leaves at one end comes in at the other."""
+    """Roll elements along dimensions: what leaves at one end enters at the other."""
     value = as_value(input)
     count = len(shape_of(value))
     steps, places = integers(shift, "Tshift"), integers(axis, "Taxis")
@@ -192,7 +192,7 @@ def roll(input: Any, shift: Any, axis: Any) -> Any:  # noqa: A002
 
 
 def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
-    """Repeat along dimensions of size 1, and new ones in front.
+    """Repeat a value along dimensions of size 1, and along new ones in front.
 
     Raises:
         InvalidArgumentError: the shapes do not fit.
@@ -216,7 +216,7 @@ def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
 
 
 def ensure_shape(x: Any, shape: Any) -> Any:
-    """The value itself, if it has the shape.
+    """Return the value itself, if it has the shape.
 
     Raises:
         InvalidArgumentError: it has another.
@@ -238,7 +238,7 @@ def ensure_shape(x: Any, shape: Any) -> Any:
 
 
 def _are_sizes(shape: Any) -> bool:
-    """Whether they are ints that mean the same to numpy."""
+    """Return whether they are ints that mean the same to numpy."""
     return all(type(size) is int for size in shape) and min(shape) >= -1
 
 
@@ -258,7 +258,7 @@ def _places(axis: Any) -> list[int]:
 
 
 def _filled(sizes: list[int], given: tuple[int, ...]) -> list[int]:
-    """The shape with the size in place of -1; of an empty value the sizes that are not 0 count."""
+    """Return the shape with the missing size filled in; for an empty value from the sizes that are not 0."""
     for place, one in enumerate(sizes):
         if one < -1:
             raise InvalidArgumentError(f"Size {place} must be non-negative, not {one}")

@@ -17,7 +17,7 @@ __all__ = ["masked_slice", "rearranged", "strided_slice"]
 
 
 def rearranged(value: Any, arrange: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Any:
-    """Apply a function that only moves elements, also to strings.
+    """Apply a function that only moves elements; strings work too.
 
     >>> rearranged(b"x", lambda array: array.reshape(1, 1))
     BytesColumn(shape=(1, 1), [[b'x']])

@@ -44,7 +44,7 @@ _PAIRS: Final = {
     "greater": (">", elementwise.greater),
     "greater_equal": (">=", elementwise.greater_equal),
 }
-_SIGNS: Final = {  # with what stands before the shown values: TensorFlow leaves the break out of one
+_SIGNS: Final = {  # and what precedes the shown values: TensorFlow leaves the line break out of one
     "positive": (">", np.greater, "\n"),
     "negative": ("<", np.less, "\n"),
     "non_negative": (">=", np.greater_equal, "\n"),

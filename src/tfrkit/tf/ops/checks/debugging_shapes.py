@@ -133,7 +133,7 @@ def assert_shapes(
     summarize: int | None = None,  # noqa: ARG001
     message: str | None = None,
 ) -> None:
-    """Check shapes, in which symbols stand for sizes that must be the same everywhere.
+    """Check shapes; symbols stand for sizes that must be the same everywhere.
 
     Args:
         shapes: pairs of a tensor and the sizes of its dimensions: a number, a symbol, or None for any size. A first or

@@ -1,4 +1,4 @@
-"""Functions of numbers: entry by entry, reductions, products, order, segments.
+"""Functions of numbers: elementwise ones, reductions, products, order, segments.
 
 The types that elementwise functions take are known to `values.types` from here on.
 """

@@ -1,4 +1,4 @@
-"""Functions of networks that input programs use: softmax, gelu, biases, the L2 loss."""
+"""Functions of neural networks that input programs use: softmax, gelu, biases, the L2 loss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["bias_add", "gelu", "l2_loss", "log_softmax", "softmax"]
 @entrywise
 @quietly
 def gelu(features: Any, approximate: bool = False) -> Any:
-    """The number times the part of a normal distribution that lies below it."""
+    """Multiply each number by the normal distribution's probability of a smaller one."""
     value = as_value(features)
     check_type("Erf", dtype_of(value))
     kind = dtype_of(value).type
@@ -31,14 +31,14 @@ def gelu(features: Any, approximate: bool = False) -> Any:
 
 @quietly
 def l2_loss(t: Any) -> Any:
-    """Half the sum of the squares."""
+    """Return half the sum of the squares."""
     value = as_value(t)
     check_type("L2Loss", dtype_of(value))
     return np.sum(np.square(value), dtype=dtype_of(value)) / dtype_of(value).type(2)
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None) -> Any:  # noqa: ARG001
-    """Add a number for each place of the last dimension."""
+    """Add a vector along the last dimension."""
     value, bias = alike("BiasAdd", value, bias)
     if shape_of(bias) != shape_of(value)[-1:]:
         raise InvalidArgumentError(
@@ -50,7 +50,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None) -> Any:  # n
 
 @quietly
 def softmax(logits: Any, axis: int | None = None) -> Any:
-    """E to the power of each number, divided by the sum of all, along a dimension.
+    """Return the softmax along a dimension, the last by default.
 
     >>> softmax([0.0, 0.0]).tolist()
     [0.5, 0.5]
@@ -62,7 +62,7 @@ def softmax(logits: Any, axis: int | None = None) -> Any:
 
 @quietly
 def log_softmax(logits: Any, axis: int | None = None) -> Any:
-    """The logarithm of `softmax`."""
+    """Return the logarithm of `softmax`."""
     value, place = _logits("LogSoftmax", logits, axis)
     shifted = value - np.max(value, place, keepdims=True, initial=-np.inf)
     return shifted - np.log(np.sum(np.exp(shifted), place, keepdims=True, dtype=shifted.dtype))

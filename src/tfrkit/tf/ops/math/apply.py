@@ -1,4 +1,4 @@
-"""Applying numpy's functions entry by entry, with TensorFlow's checks of types and shapes and without warnings."""
+"""Applying numpy's functions elementwise, with TensorFlow's checks of types and shapes and without warnings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["apply_pair", "apply_single", "as_floats", "check_broadcast", "entryw
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _BOOL: Final = np.dtype(bool)
 _WHOLE: Final = frozenset("?bhilqBHILQ")  # numpy's letters of integers and truth values
-_SILENT: Final = frozenset(  # give no warnings for them; the context that silences the others takes a microsecond
+_SILENT: Final = frozenset(  # raise no warnings for integers; silencing the others takes a microsecond
     {
         np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.equal, np.not_equal, np.less, np.less_equal,
         np.greater, np.greater_equal, np.logical_and, np.logical_or, np.bitwise_and, np.bitwise_or, np.bitwise_xor,
@@ -37,7 +37,7 @@ _SILENT: Final = frozenset(  # give no warnings for them; the context that silen
 
 
 def entrywise(function: _Function, sparse: bool = False) -> _Function:
-    """Mark a function as one that works entry by entry, and so on the values of ragged arguments.
+    """Mark a function as elementwise, so that it is applied to the values of ragged arguments.
 
     Args:
         function: the function.
@@ -48,7 +48,7 @@ def entrywise(function: _Function, sparse: bool = False) -> _Function:
 
 
 def quietly(function: _Function) -> _Function:
-    """Make a function give no warnings of numpy's about numbers, as TensorFlow gives none."""
+    """Silence numpy's warnings about numbers inside a function; TensorFlow has none."""
 
     @functools.wraps(function)
     def quiet(*args: Any, **options: Any) -> Any:
@@ -99,7 +99,7 @@ def check_broadcast(x: Any, y: Any) -> None:
 
 
 def truths(op: str, *values: Any) -> list[Any]:
-    """Make truth values of the arguments of an operation.
+    """Convert the arguments of an operation to bool.
 
     Raises:
         InvalidArgumentError: one is a tensor of another type; the text is TensorFlow's.
@@ -115,12 +115,12 @@ def truths(op: str, *values: Any) -> list[Any]:
 
 
 def as_floats(x: Any) -> Any:
-    """Integers as the floats that a quotient of them is: float32 for those of up to 16 bits, else float64."""
+    """Convert integers to the type of their quotients: float32 up to 16 bits, else float64."""
     if x.dtype.kind in "iu":
         return x.astype(np.float32 if x.dtype.itemsize <= 2 else np.float64)
     return x
 
 
 def _objects(made: Any) -> Any:
-    """What numpy made of bytes objects; of a single pair it makes no array."""
+    """Return the result of a ufunc on bytes objects as an array; numpy returns bare bytes for a single pair."""
     return np.array(made, object) if isinstance(made, bytes) else made

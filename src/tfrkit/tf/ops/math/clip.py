@@ -16,7 +16,7 @@ __all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"
 
 @quietly
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None) -> Any:  # noqa: A002
-    """The norm of vectors, or the Euclidean one of matrices.
+    """Return a norm of vectors, or the Euclidean norm of matrices.
 
     Raises:
         ValueError: there is no such norm.
@@ -40,7 +40,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
 @entrywise
 @takes_alike("t", "clip_value_min", "clip_value_max")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
-    """Numbers, but not less than one and not more than another.
+    """Limit numbers to a range.
 
     Raises:
         ValueError: the bounds have more elements than the value.
@@ -58,7 +58,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
 
 @quietly
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
-    """A value, made smaller if its Euclidean norm is larger than another."""
+    """Scale a value down if its Euclidean norm exceeds `clip_norm`."""
     value = as_value(t)
     most = convert(clip_norm, dtype_of(value))
     squares = reduce.reduce_sum(np.square(value), axes, keepdims=True)
@@ -68,7 +68,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
 
 @quietly
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
-    """A value divided by its Euclidean norm."""
+    """Divide a value by its Euclidean norm."""
     value = as_value(x)
     squares = reduce.reduce_sum(np.square(value), axis, keepdims=True)
     return value * np.reciprocal(np.sqrt(np.maximum(squares, dtype_of(value).type(epsilon))))
@@ -76,7 +76,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
 
 @quietly
 def global_norm(t_list: Any) -> Any:
-    """The Euclidean norm of all elements of several values."""
+    """Return the Euclidean norm of all elements of several values."""
     values = [as_value(value) for value in t_list]
     squares = [np.sum(np.square(value), dtype=dtype_of(value)) for value in values]
     return np.sqrt(sum(squares[1:], squares[0]))
@@ -84,7 +84,7 @@ def global_norm(t_list: Any) -> Any:
 
 @quietly
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None) -> tuple[list[Any], Any]:
-    """Several values, made smaller if the norm of all is larger than another; and the norm."""
+    """Scale several values down if their common norm exceeds `clip_norm`; return them and the norm."""
     values = [as_value(value) for value in t_list]
     found = global_norm(values) if use_norm is None else as_value(use_norm)
     most, one = convert(clip_norm, dtype_of(values[0])), dtype_of(values[0]).type(1)

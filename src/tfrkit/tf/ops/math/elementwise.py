@@ -1,4 +1,4 @@
-"""Functions entry by entry, with TensorFlow's checks of types and shapes and without numpy's warnings.
+"""Elementwise functions, with TensorFlow's checks of types and shapes and without numpy's warnings.
 
 Most are made from the rows of `names.math`: `add`, `absolute` and a few more, which follow rules of their own, are
 written out at the end. Arguments of one function have one type; a Python number takes that of the other. Shapes are
@@ -50,7 +50,7 @@ _DIVISIBLE: Final = (
 
 
 def _where(condition: Any, one: Any, two: Any) -> Any:
-    """What `numpy.where` gives, but a scalar for scalars."""
+    """Call `numpy.where`, and return a scalar for scalars."""
     return np.asarray(np.where(condition, one, two))[()]
 
 
@@ -169,7 +169,7 @@ def _logical(kernel: str, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _made(columns: list[str], make: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
-    """The function of a row."""
+    """Make the function of a row."""
     names, kernel, types, compute, more = columns
     compute = globals()[compute] if compute.startswith("_") else getattr(np, compute)
     function = _logical(kernel, compute) if types == "bool" else make(kernel, compute)
@@ -194,7 +194,7 @@ for _columns in rows(PAIRS):
 
 
 def absolute(x: Any) -> Any:
-    """The distance from 0; of complex numbers too.
+    """Return the absolute value, also of complex numbers.
 
     >>> absolute([-1.5, 2.0]).tolist(), absolute(3 + 4j)
     ([1.5, 2.0], np.float64(5.0))
@@ -204,7 +204,7 @@ def absolute(x: Any) -> Any:
 
 
 def round_half_even(x: Any) -> Any:
-    """The nearest integer; of two equally near ones the even one. Integers stay.
+    """Round to the nearest integer, ties to even; integers are returned as they are.
 
     >>> round_half_even([0.5, 1.5, -2.5]).tolist()
     [0.0, 2.0, -2.0]
@@ -215,7 +215,7 @@ def round_half_even(x: Any) -> Any:
 
 @takes_alike("x", "y", by_first=True)
 def add(x: Any, y: Any) -> Any:
-    """Add; strings are joined.
+    """Add numbers, or concatenate strings.
 
     >>> add(np.float32(1), 2), add("a", "b")
     (np.float32(3.0), b'ab')
@@ -226,7 +226,7 @@ def add(x: Any, y: Any) -> Any:
 
 @takes_alike("x", "y", by_first=True)
 def multiply_truths(x: Any, y: Any) -> Any:
-    """What `*` gives for truth values: whether both are, cast to int32, not 0."""
+    """Multiply bools as the operator `*` does: true if both, cast to int32, are not 0."""
     x, y = as_value(x), as_value(y)
     if STRING in (dtype_of(x), dtype_of(y)):
         raise UnimplementedError("Cast string to int32 is not supported")
@@ -236,7 +236,7 @@ def multiply_truths(x: Any, y: Any) -> Any:
 
 @takes_alike("x", "y", by_first=True)
 def truediv(x: Any, y: Any) -> Any:
-    """Divide; integers give float32 or, if they have more than 16 bits, float64.
+    """Divide; the quotient of integers is float32 up to 16 bits, else float64.
 
     Raises:
         TypeError: the types differ, or cannot be divided.
@@ -254,7 +254,7 @@ def truediv(x: Any, y: Any) -> Any:
 
 @takes_alike("x", "y", by_first=True)
 def divide_no_nan(x: Any, y: Any) -> Any:
-    """Divide; what is divided by 0 is 0."""
+    """Divide; a quotient by 0 is 0."""
     x = as_value(x)
     y = y if is_tensor(y) else convert_hinted(y, dtype_of(x))
     _check_divisible(x, y, "tf.math.divide_no_nan")
@@ -262,7 +262,7 @@ def divide_no_nan(x: Any, y: Any) -> Any:
 
 
 def add_n(inputs: Any) -> Any:
-    """The sum of values of one type and shape.
+    """Return the sum of values of one type and shape.
 
     Raises:
         ValueError: there are none.

@@ -27,7 +27,7 @@ def matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
 ) -> Any:
-    """The product of matrices, or of batches of them.
+    """Multiply matrices, or batches of them.
 
     Raises:
         InvalidArgumentError: they do not fit; the text is TensorFlow's.
@@ -53,7 +53,7 @@ def matmul(
 
 @quietly
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
-    """Sum over the products of elements along some axes."""
+    """Sum the products of elements over some axes."""
     a, b = alike_to_first("MatMul", a, b)
     sizes = convert(axes)
     given: Any = int(sizes) if not np.ndim(sizes) else [np.atleast_1d(part).tolist() for part in sizes]
@@ -63,7 +63,7 @@ def tensordot(a: Any, b: Any, axes: Any) -> Any:
 
 @quietly
 def einsum(equation: str, *inputs: Any) -> Any:
-    """Sum over the indices that an equation names, as numpy's function does."""
+    """Evaluate an Einstein summation, as numpy's function does."""
     values = [as_value(value) for value in inputs]
     for number, value in enumerate(values):
         if dtype_of(value) != dtype_of(values[0]):

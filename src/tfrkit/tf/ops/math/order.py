@@ -1,4 +1,4 @@
-"""The order of elements: sorting, the largest ones, distinct ones, where one would stand."""
+"""The order of elements: sorting, the largest, distinct ones, insertion points."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ __all__ = [
 
 
 class TopKV2(NamedTuple):
-    """The largest elements and their places."""
+    """The largest elements and their indices."""
 
     values: Any
     indices: Any
 
 
 class Unique(NamedTuple):
-    """Distinct elements, and for each element which of them it is."""
+    """Distinct elements, and for each element its index among them."""
 
     y: Any
     idx: Any
 
 
 class UniqueWithCounts(NamedTuple):
-    """The same, with how often each occurs."""
+    """Like `unique`, with how often each element occurs."""
 
     y: Any
     idx: Any
@@ -41,7 +41,7 @@ class UniqueWithCounts(NamedTuple):
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
-    """Sort along a dimension; NaN is larger than all.
+    """Sort along a dimension; NaN is larger than every number.
 
     >>> sort([3, 1, 2], direction="DESCENDING").tolist()
     [3, 2, 1]
@@ -53,7 +53,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
 
 
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:  # noqa: ARG001
-    """The places of the elements in order; equal ones stay in theirs.
+    """Return the indices that sort a value; the sort is stable.
 
     >>> argsort([3, 1, 2]).tolist()
     [1, 2, 0]
@@ -68,7 +68,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32") -> TopKV2:  # noqa: A002, ARG001
-    """The k largest along the last dimension, largest first, and their places.
+    """Return the k largest along the last dimension, largest first, and their indices.
 
     >>> top_k([1, 3, 2], 2).values.tolist()
     [3, 2]
@@ -89,7 +89,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32"
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any) -> Any:
-    """Whether the prediction of each target is among the k largest of its row; ties are."""
+    """Return whether the prediction for each target is among the k largest of its row; ties count."""
     rows, wanted = as_value(predictions), as_value(targets)
     inside = (wanted >= 0) & (wanted < rows.shape[1])
     chosen = np.take_along_axis(rows, np.where(inside, wanted, 0)[:, None], 1)
@@ -98,7 +98,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any) -> Any:
 
 
 def unique(x: Any, out_idx: Any = "int32") -> Unique:
-    """Distinct elements in the order in which they first occur, and which of them each element is.
+    """Return distinct elements in order of their first occurrence, and each element's index among them.
 
     >>> unique(["b", "a", "b"]).y.to_list()
     [b'b', b'a']
@@ -108,14 +108,14 @@ def unique(x: Any, out_idx: Any = "int32") -> Unique:
 
 
 def unique_with_counts(x: Any, out_idx: Any = "int32") -> UniqueWithCounts:
-    """The same, with how often each occurs."""
+    """Like `unique`, with how often each element occurs."""
     found, which, counts = _distinct(x)
     kind = as_type(out_idx)
     return UniqueWithCounts(found, which.astype(kind), counts.astype(kind))
 
 
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32") -> Any:
-    """Where in a sorted sequence values would stand, row by row.
+    """Return where values would be inserted into a sorted sequence, row by row.
 
     >>> searchsorted([1, 3, 5], [3, 6]).tolist()
     [1, 3]

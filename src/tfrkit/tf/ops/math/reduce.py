@@ -126,7 +126,7 @@ reduce_all = _reduction("all", "All", np.all, "whether all are true")
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of the squared differences from the mean.
+    """Return the mean of the squared differences from the mean.
 
     Raises:
         TypeError: they are integers.
@@ -144,12 +144,12 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False)
 
 @quietly
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The square root of the variance."""
+    """Return the square root of the variance."""
     return np.sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of the sum of e to their powers, without overflow."""
+    """Return log(sum(exp(x))), without overflow."""
     value = as_value(input_tensor)
     check_type("IsFinite", dtype_of(value))
     largest = reduce_max(value, axis, keepdims=True)
@@ -160,7 +160,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 
 
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The square root of the sum of the squares."""
+    """Return the square root of the sum of the squares."""
     value = as_value(input_tensor)
     check_type("EuclideanNorm", dtype_of(value))
     with np.errstate(all="ignore"):
@@ -175,7 +175,7 @@ def count_nonzero(
     keepdims: Any = None,
     dtype: Any = "int64",
 ) -> Any:
-    """How many are not 0, not False, or not empty."""
+    """Count the elements that are not 0, not False, or not empty."""
     value = as_value(input)
     filled = as_array(value) != b"" if dtype_of(value) == STRING else np.not_equal(value, 0)
     return reduce_sum(filled.astype(as_type(dtype)), axis, bool(keepdims))
@@ -183,7 +183,7 @@ def count_nonzero(
 
 @quietly
 def zero_fraction(value: Any) -> Any:
-    """The part that is 0, as a float32."""
+    """Return the fraction of zeros, as a float32."""
     value = as_value(value)
     total = np.size(value)
     with np.errstate(all="ignore"):
@@ -192,7 +192,7 @@ def zero_fraction(value: Any) -> Any:
 
 @quietly
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tuple[Any, Any]:  # noqa: ARG001
-    """The mean and the variance."""
+    """Return the mean and the variance."""
     value = as_value(x)
     mean = reduce_mean(value, axes, keepdims=True)
     variance = reduce_mean(np.square(value - mean), axes, keepdims)
@@ -200,7 +200,7 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tup
 
 
 def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # noqa: A002
-    """The place of the largest, the first of several; NaN is passed over.
+    """Return the index of the largest, the first of several; NaN is skipped.
 
     >>> argmax([[1, 5], [7, 2]], axis=1).tolist()
     [1, 0]
@@ -209,7 +209,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # 
 
 
 def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # noqa: A002
-    """The place of the smallest, the first of several; NaN is passed over."""
+    """Return the index of the smallest, the first of several; NaN is skipped."""
     return _place("ArgMin", np.argmin, np.inf, input, axis, output_type)
 
 
@@ -237,7 +237,7 @@ def _place(
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Sums of all elements up to each, along a dimension.
+    """Return running sums along a dimension.
 
     >>> cumsum([1, 2, 3]).tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).tolist()
     ([1, 3, 6], [5, 3, 0])
@@ -246,7 +246,7 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
 
 
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Products of all elements up to each, along a dimension."""
+    """Return running products along a dimension."""
     return _scanned("Cumprod", np.cumprod, 1, x, axis, exclusive, reverse)
 
 

@@ -1,4 +1,4 @@
-"""Numbers that belong together: sums and maxima of segments, counts of numbers, partitions of a value."""
+"""Sums and maxima of segments, counts of numbers, and partitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["bincount", "dynamic_partition", "segment_max", "segment_sum"]
 
 
 def segment_sum(data: Any, segment_ids: Any) -> Any:
-    """The sum of the rows of each segment; numbers of segments ascend.
+    """Return the sum of the rows of each segment; `segment_ids` are sorted.
 
     >>> segment_sum([1, 2, 3], [0, 0, 2]).tolist()
     [3, 0, 3]
@@ -27,7 +27,7 @@ def segment_sum(data: Any, segment_ids: Any) -> Any:
 
 
 def segment_max(data: Any, segment_ids: Any) -> Any:
-    """The largest of the rows of each segment, 0 where there are none.
+    """Return the largest of the rows of each segment, 0 for an empty one.
 
     >>> segment_max([1, 3, 2], [0, 0, 2]).tolist()
     [3, 0, 2]
@@ -44,7 +44,7 @@ def bincount(
     axis: Any = None,
     binary_output: bool = False,
 ) -> Any:
-    """How often each number occurs, or the sum of the weights of each.
+    """Count how often each number occurs, or sum the weights of each.
 
     Args:
         arr: integers that are not negative.
@@ -83,7 +83,7 @@ def bincount(
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> list[Any]:
-    """Put each row into one of several lists.
+    """Split rows into several lists.
 
     >>> [part.tolist() for part in dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
