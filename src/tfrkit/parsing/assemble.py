@@ -1,7 +1,7 @@
 """Results from the kernels' columns: shapes, padding, sparse and ragged features.
 
-A kernel gives for each slot what it read under one key: an array, or data and offsets, and for lists of any length the
-row splits behind them. Here these become what a feature of the spec is for a user. Pure: no I/O.
+A kernel returns for each key that it read an array, or data and offsets, followed by the row splits for lists of any
+length. This module makes the values of the spec's features from them. Pure: no I/O.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ Make = Callable[
 
 
 def batch_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, ExpectedFeature]]) -> Make | None:
-    """Give the function that makes a feature's column of a batch, or None if the kernel's column is it.
+    """Return the function that makes a feature's column of a batch; None if the kernel's column is the result.
 
     Args:
         key: the feature's name.
         feature: what the spec says.
-        slots: by key, the place of its column in the kernel's list, and the slot.
+        slots: by key, the number of its column, and what is expected under the key.
     """
     if isinstance(feature, SparseFeature):
         return _sparse_maker(feature, lambda columns, name: make_ragged(columns[slots[name][0]]))
@@ -63,7 +63,7 @@ def batch_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, Expe
 def single_maker(
     key: str, feature: FeatureSpec, slots: dict[str, tuple[int, ExpectedFeature]]
 ) -> Make | None:
-    """Give the function that makes a feature of one example from a dict by key, or None if the value is it."""
+    """Return the function that makes a feature of one example from a dict by key; None if the value is the result."""
     if isinstance(feature, SparseFeature):
         return _sparse_maker(feature, _one_row)
     if isinstance(feature, RaggedFeature):
@@ -83,7 +83,7 @@ def single_maker(
 
 
 def make_dense(column: Any, shape: tuple[int, ...]) -> Any:
-    """Give values of fixed number their shape: an array, or a BytesColumn of data and offsets."""
+    """Return values of fixed number in their shape: an array, or a BytesColumn of data and offsets."""
     if isinstance(column, tuple):
         return BytesColumn.unchecked(column[0], column[1], shape)
     return column.reshape(shape)
@@ -161,7 +161,7 @@ def _ragged_maker(key: str, feature: RaggedFeature, slots: dict[str, tuple[int, 
 
 
 def narrow_splits(rows: Ragged, dtype: str) -> Ragged:
-    """Give row splits the type that the feature asks for.
+    """Return the rows with splits of the type that the feature asks for.
 
     Raises:
         InvalidArgumentError: there are more values than the type can count.

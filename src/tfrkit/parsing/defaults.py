@@ -1,6 +1,6 @@
 """Default values of a spec, converted to the feature's type and shape as TensorFlow converts them.
 
-Arrays are cast like arrays; numbers and lists must be of the type already: 1.5 is no default of an int64.
+Arrays are cast; Python's numbers and lists must have the type already: 1.5 is not a default for int64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from tfrkit.values.literal import of_literal
 
 __all__ = ["convert_default"]
 
-_DTYPES: Final = {"int64": np.dtype(np.int64), "float32": np.dtype(np.float32), "string": np.dtype(object)}
+_DTYPES: Final[dict[str, np.dtype[Any]]] = {
+    "int64": np.dtype(np.int64),
+    "float32": np.dtype(np.float32),
+    "string": np.dtype(object),
+}
 
 
 def convert_default(
@@ -30,8 +34,8 @@ def convert_default(
         value: what the spec says.
         name: the feature's type: "int64", "float32" or "string".
         shape: the feature's shape.
-        index: place of the feature among the fixed ones in alphabetic order, which an error names.
-        padding: it is the value to pad with, of which TensorFlow reshapes tensors too.
+        index: number of the feature among the fixed ones in alphabetic order, for errors.
+        padding: the default is the value to pad with; TensorFlow then reshapes tensors, too.
 
     Returns:
         A contiguous array, or a list of bytes, of as many values as the shape has.
@@ -39,7 +43,7 @@ def convert_default(
     Raises:
         InvalidArgumentError: there are more or fewer values.
         TypeError: they are of another type.
-        ValueError: they are nothing that a feature can hold.
+        ValueError: a feature cannot hold them.
 
     >>> convert_default([7, 8], "int64", (2, 1)).tolist()
     [7, 8]

@@ -1,7 +1,8 @@
 """Columns into Examples: encode_examples and encode_sequence_examples.
 
 Reads the columns with `encode_column.py`, sorts them by name, and hands them to the kernel, which writes the bytes of
-all examples, in frames, in one go. Single examples are `convert.py`'s; files are `records/write/writer.py`'s.
+all examples, in frames, in one pass. Single examples are made in `example_values.py`; files are written by
+`records/write/writer.py`.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ def encode_examples(columns: Any, *, threads: int | None = None) -> Block:
               dictionaries of them.
 
             Rows where a list has None, or a masked array or Arrow array a null, do not get the feature. In a pandas
-            DataFrame NaN is a null, and an index without a name is no column.
+            DataFrame NaN is a null, and an index without a name is not a column.
         threads: by default all cores if there is much to do.
 
     Returns:
         A Block, whose frames have their checksums: `TFRecordWriter.write_many` writes it as it is. The features of an
-        Example are in the bytewise order of their names, so that equal columns give equal bytes.
+        Example are in the bytewise order of their names, so that equal columns become equal bytes.
 
     Raises:
         TypeError: a column or a value in it cannot be a feature; the text names the feature, the row and the value.
@@ -75,7 +76,7 @@ def encode_sequence_examples(
         threads: by default all cores if there is much to do.
 
     Returns:
-        A Block, as `encode_examples` gives.
+        A Block, as from `encode_examples`.
 
     Raises:
         TypeError, ValueError: as `encode_examples`; texts also name the step.
@@ -104,7 +105,7 @@ class ExampleEncoder:
         self._native = _core.DictEncoder(_unusual)
 
     def encode(self, features: Any) -> bytes:
-        """Give the bytes of the Example that `make_example` makes, or of the message; keys are in bytewise order.
+        """Return the bytes of the Example that `make_example` makes, or of the message; keys are in bytewise order.
 
         Raises:
             TypeError, ValueError: as `make_example`.

@@ -213,7 +213,7 @@ def _from_array(array: npt.NDArray[Any], where: str) -> InputColumn:
 
 
 class _TooLargeError(ValueError):
-    """A number is beyond int64; `row` is where it is, until whoever knows lists and steps says it better."""
+    """A number is beyond int64; `row` counts flat rows until `in_row` translates it to lists and steps."""
 
     def __init__(self, where: str, row: int, value: int, step: int | None = None) -> None:
         place = f"row {row}" if step is None else f"row {row}, step {step}"
@@ -224,7 +224,7 @@ class _TooLargeError(ValueError):
         self._where, self._value = where, value
 
     def in_row(self, splits: npt.NDArray[Any], *, steps: bool = False) -> _TooLargeError:
-        """Give the error for rows that have the values or steps from split to split."""
+        """Return the error with the row, and the step, that has this flat row."""
         row = int(np.searchsorted(splits, self.row, side="right")) - 1
         return _TooLargeError(self._where, row, self._value, self.row - int(splits[row]) if steps else None)
 
@@ -247,7 +247,7 @@ def _from_list(items: list[Any], where: str, per_row: int = 1) -> InputColumn:
 
 
 def _from_lists(items: list[Any], name: Callable[[int], str]) -> InputColumn:
-    """Join items, each a number, a string, None, or a list of them; `name` tells the place of one, for errors."""
+    """Join items, each a number, a string, None, or a list of them; `name` returns the place of one, for errors."""
     kind, values, splits, present = _core.gather_lists(items)
     if splits is not None and kind == UNSET:
         return _without_kind(len(items), present)
@@ -261,7 +261,7 @@ def _from_lists(items: list[Any], name: Callable[[int], str]) -> InputColumn:
 
 
 def _without_kind(count: int, present: npt.NDArray[np.uint8] | None) -> InputColumn:
-    """Make a column of lists without values, whose kind nothing tells."""
+    """Make a column of lists without values, whose kind is unknown."""
     nowhere = present is not None and not present.any()
     return InputColumn(
         count, UNSET, None if nowhere else [b""] * count, None, 1, None if nowhere else present
@@ -276,7 +276,7 @@ def _is_missing(item: object) -> bool:
 def _common_kind(
     lists: Sequence[tuple[int, Any] | None], items: Sequence[Any], name: Callable[[int], str]
 ) -> int:
-    """Find the kind of all lists that have values; if none has, of the first whose type tells it."""
+    """Find the kind of all lists that have values; if none has, of the first whose type implies it."""
     kinds = [found[0] for found in lists if found is not None]
     full = next((found[0] for found in lists if found is not None and len(found[1])), None)
     if full is None:
@@ -367,7 +367,7 @@ def _ragged_of(value: Sparse) -> Ragged:
 
 
 def _deep_ragged(value: Sparse) -> Ragged:
-    """The rows of steps of a Sparse of three dimensions, as VarLen features of SequenceExamples give it."""
+    """The rows of steps of a Sparse of three dimensions, as VarLen features of SequenceExamples have it."""
     if value.ndim != 3:
         raise TypeError(f"expected two or three dimensions but got {value.ndim}")
     rows, steps = int(value.dense_shape[0]), int(value.dense_shape[1])

@@ -1,4 +1,4 @@
-"""Names of examples, which errors of the batch kernels print: checked and converted as TensorFlow does."""
+"""Names of examples, which appear in errors of batches: checked and converted as TensorFlow does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["example_names", "sequence_names"]
 
 
 def example_names(names: Any, shape: tuple[int, ...]) -> list[str] | None:
-    """Give the names of examples as text, or None if there are none.
+    """Return the names of examples as str, or None if there are none.
 
     Args:
         names: str or bytes, or a list or array of them.
@@ -23,7 +23,7 @@ def example_names(names: Any, shape: tuple[int, ...]) -> list[str] | None:
 
     Raises:
         InvalidArgumentError: the names have another shape.
-        TypeError: a name is no text.
+        TypeError: a name is not text.
 
     >>> example_names(["a", b"b"], (2,))
     ['a', 'b']
@@ -42,7 +42,7 @@ def example_names(names: Any, shape: tuple[int, ...]) -> list[str] | None:
 
 
 def sequence_names(names: Any, count: int) -> list[str] | None:
-    """Give the names of sequence examples as text, or None if there are none; any shape of `count` names will do."""
+    """Return the names of sequence examples as str, or None if there are none; any shape of `count` names will do."""
     if names is None:
         return None
     flat, _ = _texts(names)

@@ -38,7 +38,7 @@ def make_example(features: Mapping[str, Any]) -> Example:
 
     Args:
         features: values by name, each whatever `feature` takes, or a Feature message. None and a list without values
-            give a feature without a kind, which every parser takes for missing.
+            become a feature without a kind, which every parser treats as missing.
 
     Returns:
         The message; without features it is `Example()`. `make_example(to_dict(example)) == example`.
@@ -85,11 +85,11 @@ def make_sequence_example(
 
 
 def to_dict(example: Any, *, sequence: bool = False) -> dict[str, Any]:
-    r"""Give what is in an Example or SequenceExample as numpy arrays and lists of bytes.
+    r"""Return the content of an Example or SequenceExample as numpy arrays and lists of bytes.
 
     Args:
-        example: a message of any pool, which knows what it is, or a serialised one.
-        sequence: serialised ones are SequenceExamples; an Example otherwise.
+        example: a message of any pool, or a serialised one.
+        sequence: serialised ones are SequenceExamples, not Examples.
 
     Returns:
         For an Example a dict by name, in the order of the names, of int64 arrays, float32 arrays, lists of bytes, or
@@ -97,7 +97,7 @@ def to_dict(example: Any, *, sequence: bool = False) -> dict[str, Any]:
         where a feature list is a list with one such value for each step.
 
     Raises:
-        InvalidArgumentError: the bytes are no such message.
+        InvalidArgumentError: the bytes are not such a message.
         TypeError: it is neither a message nor bytes.
 
     >>> to_dict(b'\n\x0e\n\x0c\n\x03age\x12\x05\x1a\x03\n\x01*')
@@ -118,9 +118,6 @@ def to_dict(example: Any, *, sequence: bool = False) -> dict[str, Any]:
         "context": _feature_dict(message.context.feature),
         "feature_lists": {key: [_value(step) for step in lists[key].feature] for key in sorted(lists)},
     }
-
-
-# -- inside ---------------------------------------------------------------------------------------------------------
 
 
 def _items(features: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -153,16 +150,16 @@ def _put_list(target: FeatureList, steps: Any, where: str) -> None:
         type(steps), "__iter__"
     ):
         raise TypeError(f"{where}: expected a list or array of steps but got {shown(steps)}")
-    untold = []
+    without_kind = []
     for number, step in enumerate(steps):
         added = target.feature.add()
         _put(added, step, f"{where}, step {number}: ")
         if step is not None and not is_message(step) and added.WhichOneof("kind") is None:
-            untold.append(added)
-    told = next((kind for step in target.feature if (kind := step.WhichOneof("kind"))), None)
-    if told is not None:  # a list without values is of the kind of the other steps
-        for added in untold:
-            getattr(added, told).SetInParent()
+            without_kind.append(added)
+    common = next((kind for step in target.feature if (kind := step.WhichOneof("kind"))), None)
+    if common is not None:  # a list without values is of the kind of the other steps
+        for added in without_kind:
+            getattr(added, common).SetInParent()
 
 
 def _parsed(example: Any, cls: type[_Made]) -> _Made:
@@ -175,7 +172,7 @@ def _parsed(example: Any, cls: type[_Made]) -> _Made:
     except DecodeError as error:
         name = cls.__name__
         raise InvalidArgumentError(
-            f"expected a serialised {name} but these {len(example)} bytes are none: {error}"
+            f"expected a serialised {name} but these {len(example)} bytes are not one: {error}"
         ) from error
 
 

@@ -1,8 +1,8 @@
-"""Slots: what the kernel has to find in every example, worked out from a spec with TensorFlow's checks.
+"""ExpectedFeature: what the kernel reads under one key of every example, worked out from a spec. Pure: no I/O.
 
-Several features may read one key (the indices of two SparseFeatures, say); a slot is what is read under a key, once.
-Features are looked at in the order of their sorted keys, as TensorFlow does, so that of several errors in a spec the
-same one is reported. Pure: no I/O.
+Several features of a spec may read one key (the indices of two SparseFeatures, say); the kernel reads it once, into one
+slot. Features are checked in the order of their sorted keys, as TensorFlow does, so that of several errors in a spec
+the same one is reported.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class ExpectedFeature:
 
     Attributes:
         key: name of the feature in the example.
-        form: what it is read for: a value of fixed shape, a run of such values, or anything of any length.
+        form: how it is read: as a value of fixed shape, a run of such values, or a list of any length.
         type: "int64", "float32" or "string".
         shape: of one value; () for forms without.
-        default: an array or a list of bytes; None if there is none. For a sequence the single value to pad with.
+        default: an array or a list of bytes, or None. For a sequence the single value to pad with.
         required: of a feature list: whether it must be there.
     """
 
@@ -83,7 +83,7 @@ class Attributes:
 
 @dataclass(slots=True)
 class _Keys:
-    """What TensorFlow's operation would be given, in its three groups."""
+    """The arguments of TensorFlow's operation, in its three groups."""
 
     dense: dict[str, tuple[Form, Any, Dims | None, Any, bool]] = field(default_factory=dict)
     sparse: dict[str, Any] = field(default_factory=dict)
@@ -92,11 +92,11 @@ class _Keys:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFeatures:
-    """The slots of a spec, and its features.
+    """A spec and what the kernel reads for it.
 
     Attributes:
         features: the spec, in its own order, keys as text.
-        slots: sorted by key, those of RaggedFeatures behind the others.
+        slots: sorted by key, those of RaggedFeatures after the others.
         given: the spec's own keys, in its order: str or bytes.
     """
 
@@ -112,18 +112,18 @@ def find_expected(
     *,
     lists: bool = False,
 ) -> ExpectedFeatures:
-    """Check a spec and give its slots.
+    """Check a spec and return what the kernel reads for it.
 
     Args:
         features: the spec; keys may be bytes, as TensorFlow takes them, but not of both kinds.
-        allowed: classes of features that may stand in it.
+        allowed: classes of features that it may have.
         attributes: what TensorFlow calls the types.
         lists: the spec is of feature lists: sequences have one value for each step, and no default. Else the shape of
             a sequence begins with None.
 
     Raises:
-        InvalidArgumentError: a type or a default cannot be.
-        TypeError: what should name a type or a shape does not.
+        InvalidArgumentError: a type or a default is not possible.
+        TypeError: the type or shape of a feature is not one.
         ValueError: a feature is incomplete, or two are in conflict.
     """
     checked: dict[str, FeatureSpec] = {}

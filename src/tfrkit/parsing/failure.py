@@ -1,7 +1,7 @@
 """Failures of the Example kernel as exceptions, in TensorFlow's words.
 
-TensorFlow has two kernels for Examples with different texts: one for a single example, one for a batch. Behind its text
-stands where the example came from, if the input knew; what helps a person besides is a note of the exception.
+TensorFlow has two kernels for Examples with different texts: one for a single example, one for a batch. The origin of
+the example follows the text where it is known; further help is a note of the exception.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["UNKNOWN", "batch_failure", "located", "single_failure"]
 UNKNOWN: Final = "<unknown>"  # TensorFlow's name of an example without one
 _TYPES: Final = {0: "invalid", 1: "string", 2: "float", 3: "int64"}
 _LISTS: Final = {1: "bytes", 2: "float", 3: "int64"}
-_DUMPED_BYTES: Final = 1024  # of an example that is no example; TensorFlow prints them all
+_DUMPED_BYTES: Final = 1024  # of bytes that are not an Example; TensorFlow prints them all
 
 
 def located(text: str, records: SerializedInput, row: int, note: str = "") -> InvalidArgumentError:
@@ -40,7 +40,7 @@ def located(text: str, records: SerializedInput, row: int, note: str = "") -> In
 def single_failure(
     failure: Any, slots: Sequence[ExpectedFeature], records: SerializedInput
 ) -> InvalidArgumentError:
-    """Give the exception of TensorFlow's kernel for one example."""
+    """Return the exception of TensorFlow's kernel for one example."""
     if failure.slot < 0:
         return _malformed(failure, records)
     slot = slots[failure.slot]
@@ -67,11 +67,11 @@ def batch_failure(
     records: SerializedInput,
     names: Sequence[str] | None,
 ) -> InvalidArgumentError:
-    """Give the exception of TensorFlow's kernel for a batch.
+    """Return the exception of TensorFlow's kernel for a batch.
 
     Args:
-        failure: what the native plan gave.
-        slots: those of the plan.
+        failure: what the native plan returned.
+        slots: what the plan expects.
         records: the input.
         names: of the examples, or None.
     """

@@ -48,19 +48,19 @@ def parse_example(
         features: the spec: feature names and what is expected of them.
         example_names: names of the examples, for error messages.
         name: ignored; TensorFlow has it.
-        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
-        threads: at most so many cores; None uses all. Small batches take one.
+        policy: with `TENSORFLOW`, bytes that TensorFlow reads differently from protobuf are read as by TensorFlow.
+        threads: the most cores to use; None uses all. Small batches take one.
 
     Returns:
-        A dict in the order of the spec. FixedLen gives an array (bytes: BytesColumn) with the examples as first
-        dimension; VarLen and Ragged give a Ragged; FixedLenSequence an array padded to the longest; SparseFeature a
+        A dict in the order of the spec. FixedLen becomes an array (bytes: BytesColumn) with the examples as first
+        dimension; VarLen and Ragged a Ragged; FixedLenSequence an array padded to the longest; SparseFeature a
         Sparse. Arrays may be read-only.
 
     Raises:
         InvalidArgumentError: an example is damaged or does not fit the spec. The text begins with TensorFlow's; path,
             record and offset are attributes where the input knows them.
-        TypeError: what should name a type or a shape in the spec does not.
-        ValueError: the spec is not complete, contradicts itself, or the input is nothing that can be parsed.
+        TypeError: the type or shape of a feature in the spec is not one.
+        ValueError: the spec is incomplete or contradicts itself, or the input cannot be parsed.
 
     >>> import tfrkit as tfr
     >>> records = [tfr.make_example({"label": i, "ids": [1] * (i + 1)}).SerializeToString() for i in range(3)]
@@ -96,17 +96,17 @@ def parse_single_example(
         features: the spec: feature names and what is expected of them.
         example_names: checked to be one name; TensorFlow has it.
         name: ignored; TensorFlow has it.
-        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
+        policy: with `TENSORFLOW`, bytes that TensorFlow reads differently from protobuf are read as by TensorFlow.
 
     Returns:
-        A dict in the order of the spec. FixedLen of shape [] gives a numpy scalar or bytes, of another shape an array
+        A dict in the order of the spec. FixedLen of shape [] becomes a numpy scalar or bytes, of another shape an array
         (of bytes objects); VarLen a 1-D array (bytes: BytesColumn); FixedLenSequence an array of one dimension more;
-        SparseFeature a Sparse; RaggedFeature a Ragged, or without partitions what VarLen gives.
+        SparseFeature a Sparse; RaggedFeature a Ragged, or without partitions the same as VarLen.
 
     Raises:
         InvalidArgumentError: the example is damaged or does not fit the spec. The text is TensorFlow's.
-        TypeError: what should name a type or a shape in the spec does not.
-        ValueError: the spec is not complete or contradicts itself, or the input is not one example.
+        TypeError: the type or shape of a feature in the spec is not one.
+        ValueError: the spec is incomplete or contradicts itself, or the input is not one example.
 
     >>> import tfrkit as tfr
     >>> record = tfr.make_example({"label": 3, "name": "x"}).SerializeToString()
@@ -118,10 +118,10 @@ def parse_single_example(
 
 
 def single_plan_of(features: Spec) -> ExamplesPlan:
-    """Give the compiled spec for `parse_one`.
+    """Return the compiled spec for `parse_one`.
 
     Raises:
-        ValueError: there is none, or it is not complete or contradicts itself.
+        ValueError: the spec is missing, incomplete or contradicts itself.
     """
     if not features:
         raise ValueError(f"Invalid argument: features cannot be {'None' if features is None else 'empty'}.")
@@ -142,7 +142,7 @@ def parse_one(plan: ExamplesPlan, serialized: Any, example_names: Any, policy: R
 
 
 def native_threads(threads: int | None) -> int:
-    """Give a number of threads as the kernels take it: 0 is all cores."""
+    """Return a number of threads as the kernels take it: 0 is all cores."""
     if threads is None:
         return 0
     if threads < 1:
@@ -151,7 +151,7 @@ def native_threads(threads: int | None) -> int:
 
 
 def plan_of(features: Spec) -> ExamplesPlan:
-    """Give the compiled spec; see `compile_examples`."""
+    """Return the compiled spec; see `compile_examples`."""
     return _PLANS.get(features)
 
 

@@ -1,7 +1,7 @@
-"""Plans: a spec for Examples, compiled once, with everything that parsing needs.
+"""Plans: specs for Examples, compiled once, with everything that parsing needs.
 
-Compiling takes a millisecond, finding a compiled plan again half a microsecond: that is what makes a Python loop over
-single examples quick.
+Compiling takes a millisecond, finding a compiled plan half a microsecond, which keeps a Python loop over single
+examples fast.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ _Plan = TypeVar("_Plan")
 
 
 class PlanCache(Generic[_Plan]):
-    """Compiled specs. Any thread may ask.
+    """A cache of compiled specs. Thread-safe.
 
-    A dict that was seen before is known by its identity, if it still holds the same features under the same keys; one
-    that says the same, by its contents. What is not seen: a change inside a feature, such as of a list that is its
-    shape.
+    A dict that was seen before is found by its identity, if it still holds the same features under the same keys; an
+    equal one by its contents. A change inside a feature is not noticed, such as of a list that is its shape.
     """
 
     __slots__ = ("_by_content", "_by_identity", "_compile", "_lock")
@@ -52,14 +51,14 @@ class PlanCache(Generic[_Plan]):
         self._lock = threading.Lock()
 
     def get(self, spec: Any) -> _Plan:
-        """Give the plan of a spec."""
+        """Return the plan of a spec."""
         found = self._by_identity.get(id(spec))
         if found is not None and (found[0].items.are_in(spec) or found[0].is_of(spec)):
             return found[2]
         return self._find(id(spec), (spec,))
 
     def get_pair(self, first: Any, second: Any) -> _Plan:
-        """Give the plan of two specs that belong together; either may be None."""
+        """Return the plan of two specs that belong together; either may be None."""
         key = (id(first), id(second))
         found = self._by_identity.get(key)
         if found is not None and found[0].is_of(first) and found[1].is_of(second):
@@ -177,7 +176,7 @@ class ExamplesPlan(ResultMaker):
 
     Attributes:
         features: the spec, keys as text.
-        slots: what the kernel reads, sorted by key.
+        slots: what the kernel reads, sorted by key; failures name them by number.
         native: reads a batch, and decides which error comes first.
         quick: reads one example into a dict in the order of the spec; None if that dict would not be the result.
         quick_makers: what is still to be made of the quick dict's values, by key.
@@ -226,12 +225,12 @@ def tensorflow_order(features: Mapping[Any, Any]) -> tuple[Any, ...]:
 
 
 def rename(result: dict[str, Any], given: tuple[Any, ...] | None) -> dict[Any, Any]:
-    """Give a result the keys that its spec has, which may be bytes; None leaves it as it is."""
+    """Return a result with the keys of its spec, which may be bytes; None leaves it as it is."""
     return result if given is None else dict(zip(given, result.values(), strict=True))
 
 
 def native_slot(slot: ExpectedFeature) -> tuple[str, int, int, int, Any]:
-    """Give a slot as the kernel takes it: key, kind, count or -1, what the count is a multiple of, default."""
+    """Return a feature as the kernel takes it: key, kind, count or -1, divisor of the count, default."""
     if slot.form == "dense":
         return slot.key, slot.kind, slot.size, 1, slot.default
     return slot.key, slot.kind, -1, max(slot.size, 1) if slot.form == "sequence" else 0, None
@@ -241,8 +240,8 @@ def compile_examples(features: Any) -> ExamplesPlan:
     """Compile a spec for Examples.
 
     Raises:
-        InvalidArgumentError: a type or a default cannot be.
-        TypeError: what should name a type or a shape does not.
+        InvalidArgumentError: a type or a default is not possible.
+        TypeError: the type or shape of a feature is not one.
         ValueError: a feature is incomplete or not supported, or two are in conflict.
     """
     if not features:

@@ -45,19 +45,19 @@ def parse_sequence_example(
         sequence_features: spec of the feature lists: FixedLenSequence, VarLen and Ragged.
         example_names: names of the examples, for error messages.
         name: ignored; TensorFlow has it.
-        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
-        threads: at most so many cores; None uses all. Small batches take one.
+        policy: with `TENSORFLOW`, bytes that TensorFlow reads differently from protobuf are read as by TensorFlow.
+        threads: the most cores to use; None uses all. Small batches take one.
 
     Returns:
-        The context, as `parse_example` gives it; the feature lists: FixedLenSequence as an array (bytes: BytesColumn)
+        The context, as from `parse_example`; the feature lists: FixedLenSequence as an array (bytes: BytesColumn)
         of examples and steps, padded to the longest list, VarLen and Ragged as a Ragged of examples and steps; for
         each FixedLenSequence the number of steps of every example.
 
     Raises:
         InvalidArgumentError: an example is damaged or does not fit the specs. The text begins with TensorFlow's; path,
             record and offset are attributes where the input knows them.
-        TypeError: what should name a type or a shape in a spec does not.
-        ValueError: a spec is not complete, contradicts itself, or the input is nothing that can be parsed.
+        TypeError: the type or shape of a feature in a spec is not one.
+        ValueError: a spec is incomplete or contradicts itself, or the input cannot be parsed.
 
     >>> import tfrkit as tfr
     >>> record = tfr.make_sequence_example({"n": 2}, {"t": [[1], [2]]}).SerializeToString()
@@ -93,16 +93,16 @@ def parse_single_sequence_example(
         sequence_features: spec of the feature lists: FixedLenSequence, VarLen and Ragged.
         example_name: name of the example, for error messages.
         name: ignored; TensorFlow has it.
-        policy: `TENSORFLOW` reads what the format allows and TensorFlow reads otherwise as TensorFlow does.
+        policy: with `TENSORFLOW`, bytes that TensorFlow reads differently from protobuf are read as by TensorFlow.
 
     Returns:
-        The context, as `parse_single_example` gives it, and the feature lists: FixedLenSequence as an array whose first
+        The context, as from `parse_single_example`, and the feature lists: FixedLenSequence as an array whose first
         dimension are the steps, VarLen and Ragged as a Ragged of steps.
 
     Raises:
         InvalidArgumentError: the example is damaged or does not fit the specs. The text is TensorFlow's.
-        TypeError: what should name a type or a shape in a spec does not.
-        ValueError: a spec is not complete or contradicts itself, or the input is not one example.
+        TypeError: the type or shape of a feature in a spec is not one.
+        ValueError: a spec is incomplete or contradicts itself, or the input is not one example.
 
     >>> import tfrkit as tfr
     >>> record = tfr.make_sequence_example({"n": 2}, {"t": [[1], [2, 3]]}).SerializeToString()
@@ -116,10 +116,10 @@ def parse_single_sequence_example(
 
 
 def sequence_plan_of(context_features: Spec | None, sequence_features: Spec | None) -> SequencesPlan:
-    """Give the compiled specs.
+    """Return the compiled specs.
 
     Raises:
-        ValueError: both are empty, or one is not complete or contradicts itself.
+        ValueError: both are empty, or one is incomplete or contradicts itself.
     """
     if not (context_features or sequence_features):
         raise ValueError(
@@ -131,7 +131,7 @@ def sequence_plan_of(context_features: Spec | None, sequence_features: Spec | No
 def parse_sequence_records(
     plan: SequencesPlan, records: SerializedInput, example_names: Any, policy: ReadPolicy, threads: int | None
 ) -> _Results:
-    """Parse records by a compiled plan; one that is marked as a scalar without a batch dimension."""
+    """Parse records by a compiled plan; a single one is returned without a batch dimension."""
     names = sequence_names(example_names, records.count)
     context, lists, failure = plan.native.parse(
         records.pieces, SEQUENCE_DIALECTS[policy.wire], native_threads(threads)

@@ -1,6 +1,6 @@
 """Whether the partitions of a RaggedFeature fit the values of every example.
 
-Where they do, cutting a whole batch gives each example what cutting it alone would. Pure: no I/O.
+Where they do, cutting a whole batch at once equals cutting each example alone. Pure: no I/O.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def partitions_fit(values: Ragged, feature: RaggedFeature, borders: dict[str, Ragged]) -> bool:
-    """Tell whether every example's borders ascend from its first value to its last.
+    """Return whether every example's borders ascend from its first value to its last.
 
     Args:
         values: each example's values.

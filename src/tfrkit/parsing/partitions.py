@@ -23,7 +23,7 @@ __all__ = ["cut_rows", "partition_batch", "partition_one"]
 
 Splits = npt.NDArray[Any]
 _FIRST: Final = 3  # values that TensorFlow's checks print
-# A row id in the data says how many rows there are: so many more than ids are believed, beyond is an error.
+# A row id in the data decides how many rows there are; more empty rows than this are taken for damage.
 _MAX_EMPTY_ROWS: Final = 1 << 24
 _INVALID: Final = "do not form a valid RaggedTensor"
 
@@ -252,7 +252,7 @@ def cut_rows(values: Any, splits: Splits, validate: bool) -> Ragged:
 
 
 def _sound(values: Any, splits: Splits) -> Ragged:
-    """Give the rows that slices of the values from border to border are, as a Ragged whose splits fit its values."""
+    """Return the slices of the values from border to border as the rows of a Ragged whose splits fit its values."""
     count = len(values)
     if splits[0] == 0 and splits[-1] <= count and not bool((splits[1:] < splits[:-1]).any()):
         return Ragged.unchecked(values if splits[-1] == count else values[: int(splits[-1])], splits)

@@ -40,8 +40,8 @@ class SequencesPlan:
     Attributes:
         features: the context's spec, keys as text.
         list_features: that of the feature lists.
-        context: slots of the context, sorted by key.
-        lists: slots of the feature lists, sorted by key.
+        context: what the kernel reads of the context, sorted by key.
+        lists: the same of the feature lists.
         native: reads a batch.
     """
 
@@ -76,7 +76,7 @@ class SequencesPlan:
         ]
 
     def rename(self, context: dict[str, Any], lists: dict[str, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Give results the keys that the specs have."""
+        """Return results with the keys of the specs."""
         return rename(context, self._results.given), rename(lists, self._given_lists)
 
     def make_context(self, columns: list[Any], count: int, *, one: bool) -> dict[str, Any]:
@@ -104,8 +104,8 @@ def compile_sequences(context: Any, sequences: Any) -> SequencesPlan:
     """Compile the specs of a SequenceExample's context and feature lists; either may be None.
 
     Raises:
-        InvalidArgumentError: a type or a default cannot be.
-        TypeError: what should name a type or a shape does not.
+        InvalidArgumentError: a type or a default is not possible.
+        TypeError: the type or shape of a feature is not one.
         ValueError: a feature is incomplete or not supported, or two are in conflict.
     """
     return SequencesPlan(
@@ -115,7 +115,7 @@ def compile_sequences(context: Any, sequences: Any) -> SequencesPlan:
 
 
 def _first(slot: ExpectedFeature, column: Any) -> Any:
-    """The first row of a context column, in the form in which the Example kernel gives one example."""
+    """The first row of a context column, in the form in which the Example kernel returns one example."""
     if slot.form != "dense":
         return column[:-1] if slot.type == "string" else column[0]
     if slot.type == "string":
@@ -123,7 +123,7 @@ def _first(slot: ExpectedFeature, column: Any) -> Any:
         return values[0] if slot.size == 1 else values
     if slot.size != 1:
         return column
-    # An array may be of C's long long, whose scalars are no np.int64 though the types are equal.
+    # An array may be of C's long long, whose scalars are not np.int64 though the types are equal.
     return np.int64(column[0]) if slot.type == "int64" else column[0]
 
 
@@ -155,7 +155,7 @@ def make_steps(column: tuple[Any, ...]) -> Ragged:
 
 
 def narrow_steps(rows: Ragged, dtype: str) -> Ragged:
-    """Give the splits of both depths the type that the feature asks for."""
+    """Return the rows with splits of the type that the feature asks for, at both depths."""
     outer = narrow_splits(rows, dtype)
     return Ragged.unchecked(narrow_splits(outer.values, dtype), outer.row_splits)
 

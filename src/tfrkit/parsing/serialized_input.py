@@ -1,7 +1,7 @@
-"""Inputs of the parsers: serialised examples in whatever Python holds them, as pieces for the kernels.
+"""SerializedInput: serialised examples in any form that the parsers accept, as pieces for the kernels.
 
-A piece is `(data, offsets, lengths)` or a list of bytes. Nothing is copied that need not be; what a block knows of its
-file is kept, so that an error can say where the example stands.
+A piece is `(data, offsets, lengths)` or a list of bytes. Data are copied only where they must be; the file positions
+that a block knows are kept for errors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBERS: Final = {int: np.int32, float: np.float32, bool: np.bool_}  # what Ten
 
 
 class InputPosition(NamedTuple):
-    """Where an example came from; what is not known is None."""
+    """Position of an example in its file; None for what is not known."""
 
     path: str | None
     record: int | None
@@ -75,7 +75,7 @@ def as_scalar(serialized: Any) -> SerializedInput:
     """Take one serialised example; a batch is refused.
 
     Raises:
-        ValueError: it is no single example.
+        ValueError: it is not a single example.
     """
     records = as_records(serialized, matrix=True)
     if not records.scalar:
@@ -90,11 +90,11 @@ def as_records(serialized: Any, *, strict: bool = False, matrix: bool = False) -
         serialized: bytes; a list, tuple or array of them; a Block, a list or iterator of Blocks; a BytesColumn; an
             Arrow array of binary; a message or a list of messages.
         strict: refuse an empty list, of which TensorFlow makes a tensor of floats.
-        matrix: more than one dimension is no error yet, as what refuses it has other words.
+        matrix: more than one dimension is refused with the text for a single example.
 
     Raises:
         InvalidArgumentError: there are more dimensions than one.
-        ValueError: it is nothing of that.
+        ValueError: it is something else.
     """
     if isinstance(serialized, bytes):
         return SerializedInput([[serialized]], [[serialized]], 1, scalar=True)

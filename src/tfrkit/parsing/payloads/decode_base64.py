@@ -1,6 +1,6 @@
 """Web-safe base64: byte strings to text and back, string by string.
 
-The alphabet has `-` and `_` instead of `+` and `/`. Nothing else may stand in the text, no line breaks either.
+The alphabet has `-` and `_` instead of `+` and `/`. No other characters are allowed, nor line breaks.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def decode_base64(
     r"""Turn web-safe base64 into the bytes it stands for.
 
     Args:
-        input: one text as str or bytes, or nested lists, an array or a BytesColumn of them; padding with `=` may be
-            there or not.
+        input: one text as str or bytes, or nested lists, an array or a BytesColumn of them; padding with `=` is
+            optional.
         name: ignored; TensorFlow has it.
 
     Returns:
@@ -59,7 +59,7 @@ def encode_base64(
         The text as bytes, or a BytesColumn of the shape of the input.
 
     Raises:
-        TypeError: `pad` is no bool, or the input no string.
+        TypeError: `pad` is not a bool, or the input is not a string.
 
     >>> encode_base64(b"a"), encode_base64([b"a", b"ab"], pad=True).to_list()
     (b'YQ', [b'YQ==', b'YWI='])

@@ -1,6 +1,6 @@
-"""decode_compressed: byte strings that are compressed each for itself, as in features of an Example.
+"""decode_compressed: byte strings, each compressed on its own, as in features of an Example.
 
-Files are decompressed in `storage`. Output is made as it is inflated: what a header claims allocates nothing.
+Files are decompressed in `codecs`. Output grows as it is inflated: sizes in headers allocate nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["decode_compressed"]
 
 _WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
 _GZIP_ODD_FLAGS: Final = 0xE2  # a checksum of the header, and three that are reserved
-_ZSTD_PIECE_BYTES: Final = 1024  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
+_ZSTD_PIECE_BYTES: Final = 1024  # four bytes may encode 128 kB, and zstandard returns all that a piece holds
 _ZSTD_WINDOW_BYTES: Final = 1 << 27
 _ZSTD_TOO_SMALL: Final = "Destination buffer is too small"
 _ZSTD_CUT: Final = "Src size is incorrect"
@@ -36,17 +36,17 @@ def decode_compressed(
     compression_type: str | None = "",
     name: str | None = None,  # noqa: ARG001
 ) -> bytes | BytesColumn:
-    """Decompress byte strings, each for itself.
+    """Decompress byte strings, each on its own.
 
     Args:
         bytes: one string, or nested lists, an array, a BytesColumn or a Block of them.
-        compression_type: "" (the strings stay what they are), "ZLIB", "GZIP" (all members, one after another) or
+        compression_type: "" (the strings are returned as they are), "ZLIB", "GZIP" (all members, one after another) or
             "ZSTD" (needs the extra `zstd`; the header of the first frame must say the size of the whole).
         name: ignored; TensorFlow has it.
 
     Returns:
-        The bytes, or a BytesColumn of the shape of the input. As in TensorFlow, of a ZLIB or GZIP stream that is cut
-        off what is there is given, and what follows a ZLIB stream is ignored.
+        The bytes, or a BytesColumn of the shape of the input. As in TensorFlow, a truncated ZLIB or GZIP stream
+        yields what it holds, and bytes after a ZLIB stream are ignored.
 
     Raises:
         DataLossError: a ZLIB or GZIP stream is damaged.
@@ -82,10 +82,10 @@ def _inflate(data: bytes, kind: str) -> bytes:
 
 
 def _inflate_member(data: bytes, window_bits: int) -> tuple[bytes, bytes]:
-    """Inflate one stream; give its content and what follows it.
+    """Inflate one stream; return its content and the bytes after it.
 
-    What isal finds damaged or cut off is inflated again by zlib, which gives every byte there is, and TensorFlow's
-    texts. A gzip header with flags that isal passes over is for zlib alone.
+    What isal finds damaged or truncated is inflated again by zlib, which returns every byte there is, and has
+    TensorFlow's texts. A gzip header with flags that isal ignores goes to zlib alone.
     """
     odd = window_bits == _WINDOW_BITS["GZIP"] and len(data) > 3 and data[3] & _GZIP_ODD_FLAGS
     engine = (zlib if odd else _fast).decompressobj(window_bits)

@@ -85,10 +85,10 @@ def decode_proto(
         field_names: which fields; an extension by its full name.
         output_types: the type of each result: of float also float64, of 32-bit integers also the 64-bit type of the
             same sign, of enums int32, of messages and groups string (their bytes); else the field's own.
-        descriptor_source: where the type is defined: "local://" or "" for tfrkit's own messages and all that this
+        descriptor_source: where the type is defined: "local://" or "" for tfrkit's own messages and all that the
             process has imported, a path of a file with a serialised FileDescriptorSet, or `b"bytes://"` with it.
         message_format: "binary" or "text".
-        sanitize: parse and serialise each message with protobuf before: merges submessages, checks UTF-8.
+        sanitize: first parse and serialise each message with protobuf, which merges submessages and checks UTF-8.
         name: ignored; TensorFlow has it.
 
     Returns:
@@ -220,7 +220,7 @@ def _is_repeated(found: Any) -> bool:
 
 
 def _default(found: Any) -> Any:
-    """The value that stands where there is none; for lists, that of one item."""
+    """Return the value of places without one; for lists, that of one item."""
     kind = _KINDS[found.type][0]
     if kind == "message":
         return b""

@@ -1,6 +1,6 @@
 """decode_raw: byte strings as arrays of numbers, all strings of a batch in one step.
 
-The bytes are reinterpreted, not converted: strings that lie one behind the other become an array without copying.
+The bytes are reinterpreted, not converted: adjacent strings become an array without copying.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _equal_rows(input_bytes: Any, wanted: TensorType) -> tuple[tuple[int, ...], 
 
 
 def _rows_of_block(block: Block) -> Bytes:
-    """Records of one length; where they stand at even distances, they are cut out in one step."""
+    """Records of one length; evenly spaced ones are taken as a strided view."""
     if not len(block):
         return np.zeros((0, 0), np.uint8)
     width = int(block.lengths[0])

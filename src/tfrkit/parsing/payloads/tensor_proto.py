@@ -1,7 +1,7 @@
 """serialize_tensor and parse_tensor: one array as a serialised TensorProto, and back.
 
-What is written is TensorFlow's bytes; what is read is any TensorProto that TensorFlow reads. How Python values become
-an array is in `to_array`.
+Writes TensorFlow's bytes; reads any TensorProto that TensorFlow reads. How Python values become an array is in
+`to_array`.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Any
 
     Returns:
         Numbers: an ndarray, or a numpy scalar if there is no dimension. Strings: an ndarray of bytes objects, or bytes.
-        The array is its own memory, or a read-only view of a copy of the message's content. Quantised types are given
-        as integers.
+        The array is its own memory, or a read-only view of a copy of the message's content. Quantised types are
+        integers.
 
     Raises:
-        InvalidArgumentError: the bytes are no TensorProto, its content does not fit its shape, or it has another type.
-            A message that repeats a value to more than 1 GiB is refused too.
+        InvalidArgumentError: the bytes are not a TensorProto, its content does not fit its shape, or its type differs.
+            A message that repeats a value to more than 1 GiB is refused, too.
         MissingExtraError: for bfloat16, float8 and int4 the package ml_dtypes is needed, and not installed.
 
     >>> parse_tensor(serialize_tensor(np.arange(6).reshape(2, 3)), "int64").tolist()
@@ -96,7 +96,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Any
     message = _read(as_bytes(serialized, "serialized"))
     found = TENSOR_TYPES.get(message.dtype)
     if found is None:
-        raise InvalidArgumentError(f"{_REFUSED}dtype {message.dtype} is no type of elements")
+        raise InvalidArgumentError(f"{_REFUSED}dtype {message.dtype} is not a type of elements")
     shape = _shape_of(message)
     count = math.prod(shape)
     if found.name in {"resource", "variant"}:
@@ -129,7 +129,7 @@ def _shape_of(message: Any) -> tuple[int, ...]:
     for size in sizes:
         count *= size
         if size < 0 or count >= 2**63:
-            raise InvalidArgumentError(f"{_REFUSED}its shape {sizes[:8]} is none of a tensor")
+            raise InvalidArgumentError(f"{_REFUSED}its shape {sizes[:8]} is not that of a tensor")
     return tuple(sizes)
 
 
@@ -195,7 +195,7 @@ def _listed(message: Any, found: TensorType, dtype: np.dtype[Any]) -> npt.NDArra
 
 
 def _filled_up(listed: npt.NDArray[Any], count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Exactly `count` values: surplus ones are dropped, and the last one is repeated, or zero if there is none."""
+    """Exactly `count` values: surplus ones are dropped, and the last one is repeated, or zero if the list is empty."""
     if len(listed) >= count:
         return listed[:count]
     _check_memory(count * dtype.itemsize)
@@ -218,7 +218,7 @@ def _strings(message: Any, count: int) -> npt.NDArray[Any]:
 
 
 def _cut_strings(content: bytes, count: int) -> list[bytes]:
-    """Strings from the content: all lengths as varints, then all bytes, and nothing behind them."""
+    """Strings from the content: all lengths as varints, then all bytes, and nothing after them."""
     lengths: list[int] = []
     at = 0
     while len(lengths) < count:

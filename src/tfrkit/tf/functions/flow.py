@@ -1,4 +1,4 @@
-"""Branches and loops as functions: tf.cond, tf.case, tf.switch_case, tf.while_loop, tf.map_fn and their kin.
+"""Branches and loops as functions: tf.cond, tf.case, tf.switch_case, tf.while_loop, tf.map_fn and related ones.
 
 Functions run as Python, so that only the branch that is taken is called, and a loop calls its body.
 """
@@ -57,7 +57,7 @@ def case(
 
     Raises:
         InvalidArgumentError: none holds, and there is no default.
-        TypeError: a pair is none, or its parts are not a Tensor and a function.
+        TypeError: an entry is not a pair of a Tensor and a function.
     """
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
     for pair in pairs:
@@ -87,7 +87,7 @@ def switch_case(
     """Call the function of a number; one that is out of range means the default, which is the last if none is given.
 
     Raises:
-        TypeError: the number is no Tensor, or a function cannot be called.
+        TypeError: the number is not a Tensor, or a function cannot be called.
         ValueError: the numbers of functions are not 0, 1, 2 and so on.
     """
     if not isinstance(branch_index, Tensor):
@@ -127,11 +127,11 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,  # noqa: ARG001
 ) -> Any:
-    """Call `body` as long as `cond` holds, each with the variables that the last call gave.
+    """Call `body` as long as `cond` holds, each with the variables that the last call returned.
 
     Raises:
         TypeError: one of the functions cannot be called.
-        ValueError: there are no variables, or `body` gives others.
+        ValueError: there are no variables, or `body` returns other ones.
     """
     for word, function in (("cond", cond), ("body", body)):
         if not callable(function):
@@ -161,22 +161,22 @@ def map_fn(
     name: str | None = None,  # noqa: ARG001
     fn_output_signature: Any = None,
 ) -> Any:
-    """Call a function with each row of Tensors, and stack what it gives.
+    """Call a function with each row of Tensors, and stack its results.
 
     Args:
         fn: takes a row, in the structure of `elems`.
         elems: a Tensor or RaggedTensor, or a tuple, list or dict of them.
-        dtype: the same as `fn_output_signature`; TensorFlow once had it.
+        dtype: the former name of `fn_output_signature`.
         parallel_iterations: ignored, as are the next ones.
         back_prop: ignored.
         swap_memory: ignored.
         infer_shape: ignored.
         name: ignored.
-        fn_output_signature: types or specs of what the function gives; by default the types of `elems`.
+        fn_output_signature: types or specs of what the function returns; by default the types of `elems`.
 
     Raises:
-        InvalidArgumentError: it gives values of another type.
-        ValueError: there are no rows, or the function gives another structure.
+        InvalidArgumentError: it returns values of another type.
+        ValueError: there are no rows, or the function returns another structure.
     """
     if not callable(fn):
         raise TypeError(f"The provided function {getattr(fn, '__name__', fn)} is not callable.")
@@ -251,7 +251,7 @@ def scan(
     reverse: bool = False,
     name: str | None = None,  # noqa: ARG001
 ) -> Any:
-    """What every step of a fold gives, stacked."""
+    """Fold rows, and return the results of all steps, stacked."""
     steps = _folded(fn, elems, initializer, backwards=reverse)
     found = [_listed_tuple(step) for step in (steps if initializer is None else steps[1:])]
     made = found[::-1] if reverse else found
@@ -324,7 +324,7 @@ def _stacked(column: list[Any], expected: Any) -> Any:
     values = [unwrap(_as_tensor(each)) for each in column]
     depth = getattr(expected, "ragged_rank", None)
     if isinstance(expected, RaggedTensor) and values:
-        depth = expected.ragged_rank - 1  # its rows are what the function takes, and gives the like of
+        depth = expected.ragged_rank - 1  # the function takes its rows, and returns such
         if not np.ndim(values[0]):
             raise InvalidArgumentError("Ragged values must have rank >= 1; encoded scalar element at index 0")
         return wrap(stack_ragged(values, depth + 1, expected.row_splits.value.dtype))

@@ -30,17 +30,17 @@ class Function:
 
     @property
     def name(self) -> str:
-        """That of the user's function."""
+        """Name of the user's function."""
         return str(getattr(self.python_function, "__name__", type(self.python_function).__name__))
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Call it; numbers and strings that it gives become Tensors."""
+        """Call it; numbers and strings that it returns become Tensors."""
         if self.input_signature is not None:
             args = self._converted(args, options)
         return _tensors(self._scope.run(functools.partial(self.python_function, *args, **options)))
 
     def get_concrete_function(self, *args: Any, **options: Any) -> Function:
-        """The function itself: there is one for all types."""
+        """Return the function itself: there is one for all types."""
         return self
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -97,7 +97,7 @@ def function(
     """Mark a function, as a decorator with or without arguments; it runs as it is.
 
     Args:
-        func: the function; None: a decorator is given.
+        func: the function; None: a decorator is returned.
         input_signature: specs of the arguments.
         autograph: ignored, as are the options.
         options: TensorFlow's: reduce_retracing, jit_compile and so on.
@@ -121,7 +121,7 @@ def function(
 
 
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """Give the function back: nothing is ever converted."""
+    """Return the function itself: nothing is ever converted."""
     return (lambda each: each) if func is None else func
 
 
@@ -130,5 +130,5 @@ def to_graph(
     recursive: bool = True,  # noqa: ARG001
     experimental_optional_features: Any = None,  # noqa: ARG001
 ) -> Callable[..., Any]:
-    """Give the function back: it runs as Python."""
+    """Return the function itself: it runs as Python."""
     return entity

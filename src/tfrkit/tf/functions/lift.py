@@ -185,7 +185,7 @@ def _matched(
 def _hinted(
     hint: Hint, place: int, args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Convert an argument that is no Tensor to the type that it has then, or refuse a Tensor of another type."""
+    """Convert an argument that is not a Tensor to the type of the hint, or refuse a Tensor of another type."""
     given = args[place] if place < len(args) else options.get(hint.name)
     if hint.refusal:
         if type(given) is Tensor and dtype_of(given.value) != hint.dtype:

@@ -1,6 +1,6 @@
 """Users' functions as the stages of a pipeline call them: values in, values out, and Tensors for the user.
 
-Between stages there are no Tensors. A wrapper stands for its function wherever that is named, pickled or looked at.
+Between stages there are no Tensors. A wrapper has the name and attributes of its function, and pickles as it does.
 Random operations in it draw the numbers that TensorFlow's would draw in a graph; see `values.seeds`.
 """
 
@@ -19,12 +19,12 @@ __all__ = ["OnTensors", "Yielding", "begin_functions"]
 
 
 class OnTensors:
-    """A function that takes and gives Tensors, called with values.
+    """A function on Tensors, called with values.
 
     Attributes:
-        keeps_values: nobody can write to a Tensor; see `copies_for`.
-        function: the user's.
-        scope: where its random operations stand in their streams; that of the youngest iterator.
+        keeps_values: True, as a Tensor cannot be written to; see `copies_for`.
+        function: the user's function.
+        scope: position of its random operations in their streams; that of the newest iterator.
     """
 
     keeps_values: ClassVar = True
@@ -47,10 +47,10 @@ class OnTensors:
 
 
 class Yielding(OnTensors):
-    """A function that gives an iterable, in which there may be Tensors; its arguments are numpy's."""
+    """A function that returns an iterable, which may yield Tensors; its arguments are numpy's."""
 
     def __call__(self, *values: Any) -> Iterator[Any]:
-        """Give what the iterable gives, as values."""
+        """Yield the items of the iterable as values."""
         given = iter(self.function(*values))
         try:
             yield from map(unwrap, given)
@@ -61,7 +61,7 @@ class Yielding(OnTensors):
 
 
 def begin_functions(node: Node) -> None:
-    """Let the random operations in all functions of a pipeline begin anew, as another iterator does."""
+    """Restart the random operations in all functions of a pipeline, as for a new iterator."""
     for field in dataclasses.fields(node):
         value = getattr(node, field.name)
         if isinstance(value, OnTensors):

@@ -1,7 +1,7 @@
 """tf.py_function and tf.numpy_function: Python functions where TensorFlow expects operations.
 
-Here every function is one, so these only convert and check as TensorFlow does. Inside of a pipeline it checks the types
-that a numpy_function gives against those that were announced; outside it takes what comes.
+Here every function is one, so these only convert and check as TensorFlow does. Inside a pipeline the types that a
+numpy_function returns must be those that were announced; outside of one they may be any.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     """Call a function with Tensors.
 
     Args:
-        func: takes Tensors and gives what Tensors can be made of. None: a decorator is given.
+        func: takes Tensors, and returns values that Tensors can be made of. None: a decorator is returned.
         inp: its arguments.
-        Tout: types or specs of what it gives; a list of them, or a single one.
+        Tout: types or specs of what it returns; a list of them, or a single one.
         name: ignored.
 
     Raises:
-        InvalidArgumentError: it gives too few values, or of another type, or raises a ValueError or TypeError.
+        InvalidArgumentError: it returns too few values, or of another type, or raises a ValueError or TypeError.
         UnknownError: it raises another exception.
     """
     if func is None:
@@ -77,15 +77,15 @@ def numpy_function(
     """Call a function with arrays.
 
     Args:
-        func: takes numpy's values, bytes for a string, and gives the like. None: a decorator is given.
+        func: takes numpy's values, bytes for a string, and returns such. None: a decorator is returned.
         inp: its arguments.
-        Tout: types of what it gives; a list of them, or a single one.
+        Tout: types of what it returns; a list of them, or a single one.
         stateful: whether the order of its calls counts.
         name: ignored.
 
     Raises:
-        InvalidArgumentError: in a pipeline, it gives another number of values, or another type, or raises a ValueError
-            or TypeError.
+        InvalidArgumentError: in a pipeline, it returns another number of values or another type, or raises a
+            ValueError or TypeError.
         UnknownError: in a pipeline, it raises another exception.
     """
     if func is None:

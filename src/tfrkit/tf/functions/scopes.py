@@ -30,7 +30,7 @@ __all__ = [
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """Do what is in the block; functions among the inputs are called first, everything else has happened."""
+    """Run the block; functions among the inputs are called first, all else has been computed."""
     for each in control_inputs or ():
         if callable(each):
             each()
@@ -39,10 +39,10 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def name_scope(name: Any, default_name: Any = None, values: Any = None) -> Iterator[str]:  # noqa: ARG001
-    """Do what is in the block; nothing has a name here.
+    """Run the block; nothing has a name here.
 
     Raises:
-        ValueError: the name is no string.
+        ValueError: the name is not a string.
     """
     if name is not None and not isinstance(name, str):
         raise ValueError("name for name_scope must be a string.")
@@ -51,32 +51,32 @@ def name_scope(name: Any, default_name: Any = None, values: Any = None) -> Itera
 
 @contextlib.contextmanager
 def device(device_name: Any) -> Iterator[None]:  # noqa: ARG001
-    """Do what is in the block, on the processor."""
+    """Run the block, on the processor."""
     yield
 
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """Do what is in the block."""
+    """Run the block."""
     yield
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run at once: always."""
+    """Return whether operations run at once: always True."""
     return True
 
 
 def inside_function() -> bool:
-    """Whether a function is being traced: never."""
+    """Return whether a function is being traced: always False."""
     return False
 
 
 def enable_eager_execution(*_: Any, **__: Any) -> None:
-    """Nothing: everything runs at once."""
+    """Do nothing: everything runs at once."""
 
 
 def disable_eager_execution(*_: Any, **__: Any) -> None:
-    """Warn that there are no graphs: everything goes on running at once."""
+    """Warn that there are no graphs: everything still runs at once."""
     warnings.warn(
         "tfrkit has no graphs and sessions: everything runs at once. Leave this call out, iterate over datasets with "
         "`for`, and use values as they are instead of Session.run.",
@@ -85,20 +85,20 @@ def disable_eager_execution(*_: Any, **__: Any) -> None:
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Nothing: functions run as Python anyway."""
+    """Do nothing: functions run as Python."""
 
 
 def functions_run_eagerly() -> bool:
-    """Whether functions run as Python: always."""
+    """Return whether functions run as Python: always True."""
     return True
 
 
 def no_op(name: str | None = None) -> None:
-    """Nothing."""
+    """Do nothing."""
 
 
 def group(*inputs: Any, **_: Any) -> None:
-    """Nothing: the inputs have been computed."""
+    """Do nothing: the inputs have been computed."""
 
 
 class PhysicalDevice(NamedTuple):
@@ -109,23 +109,23 @@ class PhysicalDevice(NamedTuple):
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The processor; there is nothing else here."""
+    """Return the only device: the processor."""
     found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
     return [each for each in found if device_type in (None, each.device_type)]
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Nothing: memory is taken when it is needed."""
+    """Do nothing: memory is allocated when it is needed."""
 
 
 def set_threads(num_threads: int) -> None:
-    """Nothing: `Options.threads` of a dataset says how many cores it uses."""
+    """Do nothing: `Options.threads` of a dataset sets the number of cores."""
 
 
 def get_threads() -> int:
-    """0, which means that it is found out."""
+    """Return 0, which means that the number is chosen automatically."""
     return 0
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Nothing: there is no conversion that could say something."""
+    """Do nothing: there is no conversion that reports anything."""

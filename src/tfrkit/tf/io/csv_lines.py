@@ -40,7 +40,7 @@ def decode_csv(
         record_defaults: for each column that is wanted, a list with the value of empty fields, or an empty array of
             the column's type if fields must not be empty. float32, float64, int32, int64 or string.
         field_delim: the one character between fields.
-        use_quote_delim: double quotes protect delimiters and line breaks, and a doubled one stands for itself.
+        use_quote_delim: double quotes protect delimiters and line breaks, and a doubled one is a quote.
         na_value: another text that counts as empty.
         select_cols: numbers of the columns that are wanted, ascending; all by default.
 
@@ -48,8 +48,8 @@ def decode_csv(
         A value for each column, of the shape of `records`.
 
     Raises:
-        InvalidArgumentError: a line is wrong, or has another number of fields.
-        ValueError: the columns are.
+        InvalidArgumentError: a line is invalid, or has another number of fields.
+        ValueError: `select_cols` is invalid.
 
     >>> decode_csv(["1,a", "2,"], [[0], ["-"]])
     [array([1, 2], dtype=int32), BytesColumn(shape=(2,), [b'a', b'-'])]
@@ -133,7 +133,7 @@ class _Reader:
         quotes: whether quotes protect.
         chosen: numbers of the columns that are wanted, all if None.
         defaults: an array of no or one value for each.
-        missing: texts that stand for no value.
+        missing: texts that mean no value.
     """
 
     delimiter: bytes
@@ -154,7 +154,7 @@ class _Reader:
         ]
 
     def check(self, lines: list[bytes]) -> None:
-        """Go through the lines one by one, and raise at the first that is wrong."""
+        """Go through the lines one by one, and raise at the first invalid one."""
         for number, line in enumerate(lines):
             row = self._fields(line)
             self._check_count(row, number)
@@ -176,7 +176,7 @@ class _Reader:
         return [self._fields(line) for line in lines]
 
     def _fields(self, line: bytes) -> list[bytes]:
-        """The fields of a line that are wanted; nothing behind the last of them is looked at."""
+        """The fields of a line that are wanted; nothing after the last of them is read."""
         fields: list[bytes] = []
         number = at = 0
         while at < len(line) and not self._is_complete(fields):

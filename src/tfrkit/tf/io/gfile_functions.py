@@ -251,7 +251,7 @@ def get_registered_schemes() -> list[str]:
 
 
 def _renamed(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
-    """Give the first arguments of a function the names that TensorFlow 1 has for them."""
+    """Return a function whose first arguments have the names of TensorFlow 1."""
     arguments = dict(zip(names, inspect.signature(function).parameters, strict=False))
 
     @functools.wraps(function)

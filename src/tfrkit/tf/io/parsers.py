@@ -1,6 +1,6 @@
 """tf.io's parsers: those of `tfrkit.parsing`, with Tensors, and SparseTensors for lists of any length.
 
-Nothing is copied. One example of a few features costs some microseconds, so there is no detour here.
+Nothing is copied. One example of a few features takes some microseconds, so that the path here is short.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def parse_single_example(
     """Parse one serialised Example; see `tfrkit.parse_single_example`.
 
     Returns:
-        A dict of Tensors; VarLenFeature and SparseFeature give SparseTensors, RaggedFeature with partitions
+        A dict of Tensors; VarLenFeature and SparseFeature become SparseTensors, RaggedFeature with partitions
         RaggedTensors.
     """
     if type(serialized) is Tensor:

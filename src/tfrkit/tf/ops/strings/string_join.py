@@ -28,7 +28,7 @@ def join(inputs: Sequence[Any], separator: str = "") -> Any:
 
     Args:
         inputs: strings, or tensors of strings of one shape; a single string goes with every entry of the others.
-        separator: what stands between them.
+        separator: the text between them.
 
     Raises:
         InvalidArgumentError: the shapes differ.
@@ -67,7 +67,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
         inputs: strings.
         axis: one dimension or several, of which the first one is joined first; all by default, the last one first.
         keepdims: keep them with size 1.
-        separator: what stands between strings.
+        separator: the text between strings.
 
     Raises:
         OutOfRangeError: there is no such dimension.

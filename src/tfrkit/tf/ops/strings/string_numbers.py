@@ -34,11 +34,11 @@ def to_number(input: Any, out_type: Any = "float32") -> Any:  # noqa: A002
     """Read numbers.
 
     Args:
-        input: strings; white space round a number is allowed.
+        input: strings; white space around a number is allowed.
         out_type: float32, float64, int32, int64, uint32 or uint64.
 
     Raises:
-        InvalidArgumentError: a string is no number of this type.
+        InvalidArgumentError: a string is not a number of this type.
 
     >>> to_number(["1.5", " -2 "]).tolist(), to_number("7", "int64")
     ([1.5, -2.0], np.int64(7))
@@ -66,7 +66,7 @@ def to_number_v1(
 
 
 def parse_number(text: bytes, dtype: np.dtype[Any]) -> Any:
-    """One number as C reads it, None if it is none of this type.
+    """Return one number as C reads it; None if it is not one of this type.
 
     >>> parse_number(b"0x10", np.dtype("float32")), parse_number(b"1.5", np.dtype("int32"))
     (np.float32(16.0), None)
@@ -82,7 +82,7 @@ def parse_number(text: bytes, dtype: np.dtype[Any]) -> Any:
 
 
 def parse_numbers(texts: Sequence[bytes], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
-    """All numbers at once by Python's own reading, if that reads the same; None if not, or one is none of this type.
+    """Return all numbers as Python reads them, if C reads the same; None if not, or if one is not of this type.
 
     >>> parse_numbers([b"1", b" 2.5 "], np.dtype("float32"))
     array([1. , 2.5], dtype=float32)
@@ -139,7 +139,7 @@ def _parse_float(text: bytes, dtype: np.dtype[Any]) -> Any:
 
 
 def _narrow(wide: float, text: bytes) -> np.float32:
-    """Round to float32 once, not twice: where the float64 stands half-way, the digits decide."""
+    """Round to float32 once, not twice: where the float64 is half-way, the digits decide."""
     with np.errstate(over="ignore"):
         narrow = np.float32(wide)
     if np.float64(wide).view(np.uint64) & _BELOW != _TIE or not np.isfinite(narrow):
@@ -165,10 +165,10 @@ def as_string(
 
     Args:
         input: numbers, bools, complex numbers or strings.
-        precision: digits behind the point, for floats; C's default of 6 if negative.
+        precision: digits after the point, for floats; C's default of 6 if negative.
         scientific: with an exponent, for floats.
         shortest: whichever is shorter, for floats.
-        width: fill up to so many characters.
+        width: the least number of characters, reached by filling.
         fill: "" fills at the left, "0" with zeros, "-" at the right; "+" writes a sign, " " a space for a plus.
 
     Raises:

@@ -22,8 +22,8 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002
 
     Args:
         input: strings.
-        sep: what stands between the words; by default any run of ASCII white space, and no word is empty then.
-        maxsplit: cut at most so often; always if negative.
+        sep: the separator; by default any run of ASCII white space, which leaves no empty words.
+        maxsplit: the largest number of cuts; no limit if negative.
 
     Returns:
         A column of words for one string, else a Ragged with one dimension more than the input.
@@ -82,7 +82,7 @@ def string_split(
     """TensorFlow 1's string_split: every character of the delimiter separates, and `""` cuts into bytes.
 
     Raises:
-        InvalidArgumentError: the input has not exactly one dimension.
+        InvalidArgumentError: the input does not have exactly one dimension.
 
     >>> string_split(["a b", "c"]).values.to_list()
     [b'a', b'b', b'c']

@@ -1,4 +1,4 @@
-"""Unicode: code points of strings and strings of code points, with TensorFlow's handling of what is wrong.
+"""Unicode: code points of strings and strings of code points, with TensorFlow's handling of invalid input.
 
 Input encodings are those that Python knows; output is UTF-8, UTF-16-BE or UTF-32-BE.
 """
@@ -38,12 +38,12 @@ def unicode_decode(
     replacement_char: int = _REPLACEMENT,
     replace_control_characters: bool = False,
 ) -> Any:
-    """Give the code points of strings.
+    """Return the code points of strings.
 
     Args:
         input: strings.
         input_encoding: how they are encoded, such as "UTF-8" or "UTF-16-BE".
-        errors: "replace" what is wrong, "ignore" it, or be "strict" about it.
+        errors: "replace" invalid input, "ignore" it, or raise an error ("strict").
         replacement_char: the code point that replaces.
         replace_control_characters: replace the characters below 32, too.
 
@@ -51,7 +51,7 @@ def unicode_decode(
         int32: an array for one string, else a Ragged with one dimension more than the input.
 
     Raises:
-        InvalidArgumentError: a string is wrong, with "strict"; or an option is.
+        InvalidArgumentError: a string is invalid, with "strict"; or an option is unknown.
 
     >>> unicode_decode(["é", "ab"], "UTF-8").to_list()
     [[233], [97, 98]]
@@ -66,7 +66,7 @@ def unicode_decode_with_offsets(
     replacement_char: int = _REPLACEMENT,
     replace_control_characters: bool = False,
 ) -> tuple[Any, Any]:
-    """Give the code points of strings, and at which byte each begins; see `unicode_decode`.
+    """Return the code points of strings, and the byte offset of each; see `unicode_decode`.
 
     >>> [part.tolist() for part in unicode_decode_with_offsets("éa", "UTF-8")]
     [[233, 97], [0, 2]]
@@ -94,7 +94,7 @@ def unicode_split_with_offsets(
     errors: str = "replace",
     replacement_char: int = _REPLACEMENT,
 ) -> tuple[Any, Any]:
-    """Cut strings into characters, and tell at which byte each begins.
+    """Cut strings into characters, and return the byte offset of each.
 
     >>> unicode_split_with_offsets("éa", "UTF-8")[1].tolist()
     [0, 2]
@@ -184,7 +184,7 @@ def _repaired(
 
 
 def _points(text: bytes, codec: str) -> tuple[list[int], list[int]]:
-    """Code points and where they begin; what is wrong is -1."""
+    """Return the code points and their byte offsets; invalid input is -1."""
     if codec == "ascii" or (text.isascii() and codec == "utf-8"):
         return [code if code < 0x80 else _WRONG for code in text], list(range(len(text)))
     at = 0

@@ -1,4 +1,4 @@
-"""String tensors as arguments of operations: functions over all strings of a value, whatever holds them.
+"""String tensors as arguments of operations: functions over all strings of a value.
 
 A value is one byte string, a column of them, or a Ragged of them; the result has the same form.
 """
@@ -37,11 +37,11 @@ def with_flat(ragged: Ragged, flat: Any) -> Ragged:
 
 
 def strings_of(value: Any, op: str = "") -> BytesColumn:
-    """Give the strings that an argument of an operation is.
+    """Return the strings of an argument of an operation.
 
     Args:
-        value: whatever `as_strings` takes.
-        op: what TensorFlow's kernel is called, if it is the one to refuse numbers.
+        value: anything that `as_strings` takes.
+        op: name of TensorFlow's kernel, if the kernel refuses numbers.
 
     Raises:
         InvalidArgumentError: they are numbers, and there is an `op`.
@@ -67,11 +67,11 @@ def tensor_strings(value: Any, op: str) -> BytesColumn:
 def map_strings(
     value: Any, function: Callable[[list[bytes]], Iterable[Any]], dtype: Any = None, op: str = ""
 ) -> bytes | BytesColumn | Ragged | Any:
-    """Give what a function makes of all strings of a value, in the form of the value.
+    """Call a function with all strings of a value, and return its results in the form of the value.
 
     Args:
-        value: whatever `as_strings` takes, or a Ragged of strings.
-        function: takes a list of strings, gives as many results.
+        value: anything that `as_strings` takes, or a Ragged of strings.
+        function: takes a list of strings, and returns a result for each.
         dtype: of the results, if they are numbers and not strings.
         op: see `strings_of`.
 
@@ -93,10 +93,10 @@ def map_strings(
 
 
 def scalar_string(value: Any, refusal: str, op: str = "") -> bytes:
-    """Give the one string that an argument is.
+    """Return an argument that must be a single string.
 
     Raises:
-        InvalidArgumentError: it has a shape; the text is `refusal` with the shape behind it.
+        InvalidArgumentError: it has a shape; the text is `refusal` followed by the shape.
     """
     if isinstance(value, bytes):
         return value
@@ -118,10 +118,10 @@ def shape_text(shape: Iterable[int | None]) -> str:
 
 
 def check_choice(argument: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """Give an option that must be one of some strings.
+    """Return an option that must be one of some strings.
 
     Raises:
-        TypeError: it is no string.
+        TypeError: it is not a string.
         InvalidArgumentError: it is another one.
     """
     text = str_attribute(value, argument, "")

@@ -38,7 +38,7 @@ def lower(input: Any, encoding: str = "") -> Any:  # noqa: A002
     r"""Make strings lower-case: ASCII letters, or with `encoding="utf-8"` all that Unicode knows.
 
     Raises:
-        InvalidArgumentError: there is another encoding.
+        InvalidArgumentError: the encoding is another one.
 
     >>> lower("ÄB"), lower("ÄB", encoding="utf-8").decode()
     (b'\xc3\x84b', 'äb')
@@ -91,7 +91,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:  # noqa: 
     Args:
         input: strings.
         pos: where the part begins, counted from the end if negative; one for all, or of a shape that fits the input's.
-        len: at most so many of them; of bytes to the end if negative; of the shape of `pos`.
+        len: the most units to take; if negative, all bytes to the end; of the shape of `pos`.
         unit: "BYTE", or "UTF8_CHAR" to count characters.
 
     Raises:
@@ -156,7 +156,7 @@ def bytes_split(input: Any) -> Any:  # noqa: A002
 
 
 def nest(values: Any, row_splits: npt.NDArray[Any], shape: tuple[int, ...]) -> Ragged:
-    """Give the rows of a Ragged, one for each entry of an array of this shape, the dimensions of that array."""
+    """Return a Ragged with a row for each entry of an array of this shape, in the dimensions of that array."""
     made = Ragged.unchecked(values, row_splits)
     for axis in range(len(shape) - 1, 0, -1):
         outer = int(np.prod(shape[:axis], dtype=np.int64))
@@ -203,7 +203,7 @@ def _cut_bytes(text: bytes, start: int, count: int) -> bytes | None:
 
 
 def _cut_characters(text: bytes, start: int, count: int) -> bytes | None:
-    """The same by characters; a negative count gives nothing, or is refused where the start is negative, too."""
+    """The same by characters; a negative count takes nothing, or is refused where the start is negative, too."""
     begins = [at for at, byte in enumerate(text) if byte & 0xC0 != 0x80 or not at]
     size = len(begins)
     if not -size <= start <= size or (start < 0 and count < 0):
