@@ -39,7 +39,7 @@ _EXPORTS = {
 
 
 class _Lazy(property):
-    """A name of another module. Some of those have the same name, and importing one does not take its place."""
+    """A name of another module. Importing a submodule of the same name does not replace it."""
 
     def __init__(self, module: str, name: str) -> None:
         def load(_package: ModuleType) -> Any:

@@ -199,7 +199,7 @@ def _check(path: str, stdin: bool) -> None:
 
 
 def _near(path: str) -> str:
-    """Say which file may have been meant."""
+    """Suggest which file may have been meant."""
     import difflib
 
     folder, name = os.path.split(path)
@@ -214,7 +214,7 @@ def _near(path: str) -> str:
 
 
 def _check_folder(folder: str, found: ShardFiles) -> None:
-    """Refuse a folder of which a reader would miss a part without noticing, or that has nothing to read."""
+    """Refuse a folder of which a reader would silently miss a part, or that has nothing to read."""
     named = [
         path for path, known in found.expected.items() if known[2] == "manifest" and _is_in(path, folder)
     ]

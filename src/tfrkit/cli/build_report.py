@@ -100,7 +100,7 @@ def _reasons(counts: Mapping[str, int]) -> str:
 
 
 def end_dry_run(plan: PlanSummary, *, as_json: bool = False) -> None:
-    """Print what a job would do, and end as the job would that may not begin.
+    """Print what a job would do, and fail as the job would if it is refused.
 
     Args:
         plan: from `dry_run`.
@@ -121,7 +121,7 @@ def _kinds(columns: Sequence[ColumnReport]) -> str:
 
 
 def _remarks(columns: Sequence[ColumnReport]) -> list[str]:
-    """What to say of columns that are not what most of their values look like."""
+    """Return remarks about columns that are not what most of their values look like."""
     odd = [plain(column.remark) for column in columns if column.cause is not None]
     hidden = len(odd) - _SHOWN_COLUMNS
     return odd[:_SHOWN_COLUMNS] + ([f"{number_text(hidden)} more such columns"] if hidden > 0 else [])

@@ -83,7 +83,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def bad_usage(command: str) -> Iterator[None]:
-    """Take what is wrong with arguments for bad usage, and not for bad data."""
+    """Report wrong arguments as bad usage, not as bad data."""
     try:
         yield
     except InvalidArgumentError as error:
@@ -126,13 +126,13 @@ def with_options(text: str) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Return the exit code for an error: what was named and is not there, in the way or a URL is bad usage."""
+    """Return the exit code for an error: names that are missing, taken or URLs are bad usage."""
     usage = isinstance(error, (NotFoundError, AlreadyExistsError, UnimplementedError))
     return int(getattr(error, "exit_code", BAD_USAGE if usage else BAD_DATA))
 
 
 def usage_error(error: Any) -> CommandError:
-    """Say what was wrong with a command line in the words of all other errors.
+    """Return an error of the command line in the form of all other errors.
 
     Args:
         error: a UsageError of click's.
@@ -149,7 +149,7 @@ def usage_error(error: Any) -> CommandError:
 
 
 def prepare_output() -> None:
-    """Let standard output take every text: names of files that are no UTF-8, and what its encoding does not have."""
+    """Let standard output accept every text: file names that are not UTF-8, and what its encoding lacks."""
     codecs.register_error("tfr", _encode_anyhow)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -157,7 +157,7 @@ def prepare_output() -> None:
 
 
 def _encode_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Return bytes back as they came (surrogate escapes), and other characters as escapes."""
+    """Encode surrogate escapes as the bytes they stand for, and other characters as escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     try:

@@ -1,4 +1,4 @@
-"""What the commands that move frames share: from paths and a plan to a report on the screen."""
+"""What the commands that move frames share: from paths and a plan to a printed report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RunOptions(NamedTuple):
 
 
 def run_command(paths: Sequence[str], plan: Callable[[FrameInput], Job], run: RunOptions) -> None:
-    """Plan a job on some inputs, run it or only say what it would do, and show what came of it.
+    """Plan a job on some inputs, run it or only say what it would do, and show the result.
 
     Raises:
         CommandError: the arguments contradict each other.

@@ -1,4 +1,4 @@
-"""The command `tfr`: which commands there are, and how it ends.
+"""The command `tfr`: its commands, and how it exits.
 
 What a command prints goes through `console.py`, what it takes is declared in `arguments.py`.
 """

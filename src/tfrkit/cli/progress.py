@@ -1,4 +1,4 @@
-"""Showing how far a job has come, on standard error: a bar on a terminal, a line now and then elsewhere.
+"""Progress of a job on standard error: a bar on a terminal, a line now and then elsewhere.
 
 What to show is a pure function of the job's snapshots. While a job runs, SIGTERM is an interruption like Ctrl-C, so
 that it ends cleanly.

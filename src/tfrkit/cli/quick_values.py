@@ -34,7 +34,7 @@ def read_quickly(command: Any) -> None:
 
 
 class _Quick:
-    """Stands for a parameter's validation; makes the real one when it is needed."""
+    """Stands in for the validation of a parameter; makes the real one when it is needed."""
 
     def __init__(self, real: Any) -> None:
         self._real = real

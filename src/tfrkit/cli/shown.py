@@ -28,7 +28,7 @@ Style = Callable[[str], str]
 
 
 def _content(data: bytes) -> tuple[str, str | None]:
-    """Say what bytes look like, and give their text if they are one."""
+    """Return what bytes look like, and their text if they are text."""
     kind = describe([Sample(data[:_LOOK_BYTES], len(data))])
     if kind not in _TEXTS and data:
         return kind, None
@@ -153,7 +153,7 @@ def _dump_line(data: bytes, at: int) -> str:
 
 
 def as_json(record: DecodedRecord, *, full: bool) -> dict[str, Any]:
-    """Return a record as what JSON can say.
+    """Return a record as JSON values.
 
     Every feature is a list. Bytes are strings where they are text. What is left out is an object: of a long list
     `{"first": [...], "values": n}`, of a long text `{"first": "...", "bytes": n}`, of other bytes

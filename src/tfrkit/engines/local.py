@@ -1,4 +1,4 @@
-"""The local engine: independent tasks on the threads of this process, and a clean end of all of them.
+"""The local engine: independent tasks on the threads of this process, which all end cleanly.
 
 A task does its heavy work in native code with the GIL released, so that threads use every core; and what a table in
 memory holds need not be copied to another process. Tasks are plain data that pickles, for engines on other machines.
@@ -47,7 +47,7 @@ class Stop:
         return self._asked or (self._parent.asked if self._parent is not None else exiting())
 
     def check(self) -> None:
-        """Return at once, or raise.
+        """Raise if tasks were asked to stop.
 
         Raises:
             CancelledError: tasks were asked to stop.

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files of exports: columns as the parser gives them, handed to pyarrow without copying.
+"""Parquet and Arrow files of exports: columns as the parser returns them, handed to pyarrow without copying.
 
 The metadata of a field marks a feature list of SequenceExamples, which distinguishes it from a feature.
 """

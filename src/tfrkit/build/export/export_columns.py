@@ -80,7 +80,7 @@ class ExportChunk:
 def settle_columns(
     schema: Schema, keys: Collection[str] | None = None, *, unset: Unset = "absent"
 ) -> tuple[ExportColumn, ...]:
-    """Decide about the columns, from what is in all records. Pure: no I/O.
+    """Settle the columns from what is in all records. Pure: no I/O.
 
     Args:
         schema: of all inputs.
@@ -134,7 +134,7 @@ def _chosen(schema: Schema, keys: Collection[str] | None) -> list[str]:
 
 
 def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ExportColumn | None:
-    """The column of a feature; None if it never has a kind, and that may be forgotten."""
+    """Return the column of a feature; None if it never has a kind, and may be left out."""
     if len(found.kinds) > 1:
         _, second, *_ = (use.first for use in found.kinds.values())
         raise InvalidArgumentError(
@@ -164,7 +164,7 @@ def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ExportColumn | 
 
 
 def count_unset(schema: Schema, keys: Collection[str] | None = None) -> dict[str, int]:
-    """Count what a column cannot say: features of some keys, or of all, that are there without a kind. Pure: no I/O."""
+    """Count features, of some keys or of all, that are present without a kind, which columns lack. Pure: no I/O."""
     names = _chosen(schema, keys)
     return {
         NO_KIND: sum(schema.features[name].unset for name in names if name in schema.features),
@@ -202,7 +202,7 @@ def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads:
 
 
 def _present_lists(blocks: list[Block], name: str, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which records have a feature list: those without steps are asked one by one."""
+    """Return which records have a feature list; those without steps are parsed one by one."""
     present = valid.copy()
     records: Iterator[bytes] = (record for block in blocks for record in block)
     for place, record in enumerate(records):

@@ -1,4 +1,4 @@
-"""CSV files of exports: for other programs. What a CSV file cannot say is counted.
+"""CSV files of exports, for other programs. What CSV cannot express is counted.
 
 A list is its values with a separator between them; no value at all is an empty field, whether the feature is absent, an
 empty list or an empty text. Bytes that are no UTF-8 are base64. Feature lists are left out.
@@ -32,7 +32,7 @@ _USUAL_NAN: Final = 0x7FC00000
 
 
 class _Lines:
-    """Takes lines of a `csv.writer`, which quotes no other line end than the one that it writes itself."""
+    """Takes the lines of a `csv.writer`, which quotes only the line end that it writes itself."""
 
     def __init__(self) -> None:
         self.found: list[str] = []

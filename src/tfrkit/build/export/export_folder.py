@@ -102,7 +102,7 @@ class StagedFolder:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder and all in it, to the end; an interruption is raised afterwards."""
+    """Remove a folder with its content; an interruption is raised afterwards."""
     interruption: KeyboardInterrupt | None = None
     while os.path.lexists(folder):
         try:
@@ -123,7 +123,7 @@ def _may_replace(name: str, overwrite: bool) -> bool:
 
 
 def _sync_all(folder: str) -> None:
-    """Wait until all files and folders in a folder are on the disk, many at once: they share the waiting."""
+    """Wait until all files and folders in a folder are on the disk; many at once, so that they share the waiting."""
     stop = Stop()
     for place, _, names in os.walk(folder, onerror=_fail):
         paths = [os.path.join(place, name) for name in names]

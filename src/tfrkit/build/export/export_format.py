@@ -1,4 +1,4 @@
-"""What a format of an export is: something that takes chunks and writes a file. One file for each format.
+"""What an export format is: something that takes chunks and writes a file. One module for each format.
 
 `export_arrow.py` (Parquet and Arrow), `export_jsonl.py`, `export_csv.py`.
 """
@@ -74,7 +74,7 @@ class TableSink(Protocol):
 
     @property
     def losses(self) -> Mapping[str, int]:
-        """What the format could not say so far: how often, by what it is."""
+        """What the format could not express so far, each with how often."""
 
     def write(self, chunk: ExportChunk) -> None:
         """Write some records."""
@@ -84,14 +84,14 @@ class TableSink(Protocol):
 
 
 class OutputFile(io.RawIOBase):
-    """An output as a file object, for writers that want one."""
+    """An output as a file object, for writers that need one."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._abandoned = False
 
     def abandon(self) -> None:
-        """Take no more: a writer that was given up may still want to end its file, when it is collected."""
+        """Accept no more data: an abandoned writer may still write the end of its file when it is collected."""
         self._abandoned = True
 
     def writable(self) -> bool:
@@ -108,7 +108,7 @@ class OutputFile(io.RawIOBase):
 
 
 def format_of(path: str) -> Format | None:
-    """The format that a path's suffix means, or None. Pure: no I/O.
+    """Return the format that the suffix of a path means, or None. Pure: no I/O.
 
     >>> format_of("a/b.Parquet"), format_of("folder")
     ('parquet', None)
@@ -118,7 +118,7 @@ def format_of(path: str) -> Format | None:
 
 
 def check_options(kind: Format, options: ExportOptions) -> None:
-    """Refuse what a format does not have.
+    """Refuse options that a format does not have.
 
     Raises:
         InvalidArgumentError: a compression that it does not know, or separators that cannot be told apart.

@@ -1,4 +1,4 @@
-"""Which features hold the picture, its class and its name: those that the user says, or the usual ones."""
+"""Which features hold the picture, its class and its name: those that the user names, or the usual ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIZES: Final = {"height": ("image/height", "height"), "width": ("image/width", 
 
 @dataclass(frozen=True, slots=True)
 class ImageKeys:
-    """Names of features; None: there is none.
+    """Names of features; None where there is no such feature.
 
     Attributes:
         image: the file's bytes, or pixels.
@@ -45,7 +45,7 @@ class ImageKeys:
     colorspace: str | None = None
 
     def all(self) -> list[str]:
-        """The names that there are."""
+        """Return the names that are set."""
         names = [getattr(self, field.name) for field in fields(self)]
         return [name for name in names if name is not None]
 
@@ -104,6 +104,6 @@ def _kind(found: FeatureSummary | None) -> str | None:
 
 
 def _looks_like_images(schema: Schema) -> str | None:
-    """The only feature whose bytes look like pictures."""
+    """Return the only feature whose bytes look like pictures, or None."""
     found = [name for name, feature in schema.features.items() if "image" in feature.looks_like]
     return found[0] if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""The files of exported images: what each is called, what is in it, and what could not be kept."""
+"""The files of exported images: their names, their content, and what could not be kept."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class ImageWriter:
     def _file_name(
         self, record: dict[str, list[Any]], folder: str, suffixes: tuple[str, ...]
     ) -> tuple[str, str]:
-        """The name that a record says, "" if it says none, and the suffix."""
+        """Return the file name of a record, "" if it has none, and the suffix."""
         names = record.get(self._keys.filename or "", [])
         if not names:
             return "", suffixes[0]
@@ -203,7 +203,7 @@ class ImageWriter:
         self.bytes += len(data)
 
     def _new_file(self, path: str, suffix: str) -> int:
-        """Make a file under a name that is not taken: the file system knows which are."""
+        """Create a file under a name that is not taken, which the file system knows."""
         number = self._next_number.get(path + suffix, 1)
         while True:
             name = path + (f"-{number}" if number > 1 else "") + suffix

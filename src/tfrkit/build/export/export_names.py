@@ -17,7 +17,7 @@ _MAX_NAME_BYTES: Final = 200  # of 255 that file systems allow: numbers and suff
 
 
 def safe_name(text: str) -> str:
-    r"""Make a name of one folder or file; "" if nothing is left. Pure: no I/O.
+    r"""Make the name of a single folder or file; "" if nothing is left. Pure: no I/O.
 
     Separators and control characters become underscores, dots at the beginning go away (`..`, hidden files), so do
     spaces around, and long names are cut.
@@ -37,7 +37,7 @@ def safe_name(text: str) -> str:
 
 
 def file_name(text: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
-    r"""Make the name of a file of a path that a record names, and its suffix. Pure: no I/O.
+    r"""Make a file name and its suffix from a path in a record. Pure: no I/O.
 
     Args:
         text: the path.
@@ -52,7 +52,7 @@ def file_name(text: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
 
 
 class ClassFolders:
-    """Gives each class a folder of its own: two classes never share one, however their names are mended.
+    """Assigns each class a folder of its own: two classes never share one, however their names are changed.
 
     Nor has one the name of a file that is put beside them, or a name that `build images` passes over.
     """
@@ -64,7 +64,7 @@ class ClassFolders:
         self.mended = 0  # how many classes could not have their own name
 
     def folder(self, name: str | None, fallback: str) -> str:
-        """The folder of a class.
+        """Return the folder of a class.
 
         Args:
             name: of the class; None for records without one.

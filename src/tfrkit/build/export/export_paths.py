@@ -1,4 +1,4 @@
-"""Where an export goes: one file, or a file for each shard in a folder; and what must not be there yet."""
+"""Where an export goes: one file, or a file for each shard in a folder; and what must not exist yet."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
 
 
 def record_stem(name: str) -> str:
-    """Return a shard's name without what says that it holds records. Pure: no I/O.
+    """Return the name of a shard without the suffixes of record files. Pure: no I/O.
 
     >>> record_stem("train-00000-of-00002.tfrecord.gz")
     'train-00000-of-00002'
@@ -107,7 +107,7 @@ def record_stem(name: str) -> str:
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Names of which none is there twice, in small letters or large ones: later ones get a number."""
+    """Make names unique regardless of case: later ones get a number."""
     taken = {name.casefold() for name in names}
     seen: set[str] = set()
     found = []

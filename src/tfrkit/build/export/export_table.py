@@ -226,7 +226,7 @@ class _Export:
     def run(
         self, targets: list[ExportTarget], overwrite: bool
     ) -> list[tuple[ExportedFile, Mapping[str, int]]]:
-        """Write all files, in any order, and give them their names when all are whole; else nothing is left of them."""
+        """Write all files, in any order, and rename them when all are whole; else nothing is left."""
         try:
             done = self._write_all(targets)
             self._publish(targets, overwrite)
@@ -237,7 +237,7 @@ class _Export:
         return [done[target] for target in targets]
 
     def _publish(self, targets: list[ExportTarget], overwrite: bool) -> None:
-        """Give all files their names."""
+        """Rename all files to their final names."""
         named = []
         try:
             for target in targets:

@@ -1,1 +1,1 @@
-"""Photos into shards: classes, splits, names of features, pixels and records. Where photos lie is in `sources/`."""
+"""Photos into shards: classes, splits, names of features, pixels and records. Sources of photos are in `sources/`."""

@@ -68,7 +68,7 @@ def common_top(folders: Sequence[bytes], splits: Mapping[bytes, str] | None) -> 
 def read_folders(
     folders: Sequence[bytes], splits: Mapping[bytes, str] | None, *, top: bytes = b"", classes: bool = True
 ) -> list[FolderMeaning]:
-    """Say what each folder means.
+    """Return what each folder means.
 
     Args:
         folders: paths in the source.

@@ -63,7 +63,7 @@ _CONVERT: Final[dict[str, Callable[[Any], Any]]] = {"int64": int, "float32": flo
 
 
 def _guess(values: list[str | None]) -> list[Any]:
-    """Take text for numbers if all of it is: whole numbers as they are usually written, or others."""
+    """Convert text to numbers if all values are: whole numbers in their usual form, or others."""
     for number in (_whole, float):
         try:
             return [None if value is None else number(value) for value in values]

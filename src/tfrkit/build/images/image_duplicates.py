@@ -56,7 +56,7 @@ def find_duplicates(source: ImageSource, items: ImageItems) -> tuple[IntArray, I
 
 
 def _repeated(rows: IntArray, *values: IntArray) -> IntArray:
-    """Those of some rows whose values another row has too, ascending."""
+    """Return the rows whose values another row has too, ascending."""
     if len(rows) < 2:
         return rows[:0]
     order = np.lexsort(values)
@@ -86,7 +86,7 @@ def _marks(
     rows: IntArray,
     mark: Callable[[ImageReader, Any, ImageBuffer], int],
 ) -> IntArray:
-    """Mark some images, on several threads; what cannot be read is equal to nothing."""
+    """Compute marks of some images, on several threads; what cannot be read equals nothing."""
     marks = np.zeros(len(rows), np.uint64)
 
     def work(first: int) -> None:

@@ -1,4 +1,4 @@
-"""How the features of images are called: four sets of names, and changes to single ones. Pure: no I/O."""
+"""Names of the features of images: four sets of names, and changes to single ones. Pure: no I/O."""
 
 from __future__ import annotations
 

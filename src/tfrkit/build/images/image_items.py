@@ -1,4 +1,4 @@
-"""The images of a source as columns: names, sizes and where they lie; and the buffer that their bytes are read into.
+"""The images of a source as columns: names, sizes and positions; and the buffer that their bytes are read into.
 
 There is no object for each image, so that a million of them take some 100 MB. Reading is the sources': a file each
 (`image_folder.py`, `image_zip.py`, `image_tar.py`, `image_list.py`).
@@ -38,7 +38,7 @@ IGNORED: Final = "hidden or system file"
 
 
 def is_ignored(name: bytes, *, top: bool = False) -> bool:
-    """Whether a file or folder of this name is no part of the data: dot files and what operating systems add.
+    """Whether a file or folder of this name is not part of the data: dot files and what operating systems add.
 
     With `top`, which is for files at the top of a source, also what builds and exports put beside their files.
     """
@@ -46,7 +46,7 @@ def is_ignored(name: bytes, *, top: bool = False) -> bool:
 
 
 def shown(name: bytes) -> str:
-    r"""Return a name as text that every output can take.
+    r"""Return a name as text that every output can encode.
 
     >>> shown("猫/a.jpg".encode()), shown(b"\xc3\x28")
     ('猫/a.jpg', '\\xc3(')
@@ -201,7 +201,7 @@ class ImageBuffer:
         self.at = 0
 
     def room(self, size: int) -> memoryview:
-        """Return memory for the next `size` bytes, which `commit` then keeps."""
+        """Return memory for the next `size` bytes; the caller then advances `at`."""
         end = self.at + size
         if end > len(self.data):
             self._grow(end)
@@ -218,7 +218,7 @@ class ImageBuffer:
         self.put(content)
 
     def clear(self) -> None:
-        """Forget everything; a buffer that has become very large is given back."""
+        """Forget everything; a buffer that has become very large is freed."""
         self.at = 0
         if len(self.data) > _KEEP_BYTES:
             self.__init__()  # type: ignore[misc]

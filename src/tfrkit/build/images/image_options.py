@@ -24,7 +24,7 @@ _QUALITY: Final = 95  # TensorFlow's
 
 @dataclass(frozen=True, slots=True)
 class ImageOptions:
-    """What `images` was asked for; see there.
+    """The arguments of `images`, checked; see there.
 
     Attributes:
         pixels: what is done to pixels; None keeps every file as it is.

@@ -1,4 +1,4 @@
-"""Pixels of images that are not kept as they are: decoded, resized, and stored as JPEG or as they are.
+"""Pixels of images that are not kept as they are: decoded, resized, and stored as JPEG or raw.
 
 Needs the extra `images`; the operations are imported when they are used. Decoding is what Pillow and OpenCV give (the
 accurate inverse transform); resizing and JPEG are TensorFlow's, bit for bit.
@@ -60,7 +60,7 @@ class PixelPlan:
         require("PIL.Image", what)
 
     def make(self, data: bytes, header: ImageHeader) -> tuple[bytes | memoryview | None, ImageHeader]:
-        """Decode an image and give what is stored instead of it, None to keep it; and its new header.
+        """Decode an image; return what is stored instead of it (None: keep the file) and its new header.
 
         Raises:
             BadImageError: it does not decode, or is too large.
@@ -124,7 +124,7 @@ def fitting(height: int, width: int, max_side: int | None) -> tuple[int, int]:
 
 
 def parse_size(given: Any) -> tuple[int, int] | None:
-    """Understand a size: "96x128" or (96, 128) is 96 high and 128 wide. Pure: no I/O.
+    """Parse a size: "96x128" or (96, 128) is 96 high and 128 wide. Pure: no I/O.
 
     Raises:
         InvalidArgumentError: it is not a size.

@@ -1,4 +1,4 @@
-"""The plan of a build from images: which there are, their labels, splits, order and shards."""
+"""The plan of a build from images: which images there are, their labels, splits, order and shards."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, no
 
 
 def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
-    """Return every image its label and, if folders decide, its split; leave out those that have none."""
+    """Assign every image its label and, if folders decide, its split; leave out those that have none."""
     items, folders = listing.items, listing.items.folders
     used = np.unique(items.folder_of).tolist()
     top = (
@@ -261,7 +261,7 @@ def _drop(
 def _groups(
     listing: Listing, labelled: _Labelled, options: ImageOptions, name: str
 ) -> tuple[tuple[ShardGroup, ...], dict[str, str]]:
-    """Make the recipes of all shards; also give the names of the features."""
+    """Make the recipes of all shards; also return the names of the features."""
     items, split = labelled.items, options.split
     features = feature_names(options.names, options.rename, items.extras, raw=options.is_raw)
     splits = labelled.splits

@@ -51,7 +51,7 @@ class ImageRecipe:
         return self.items.nbytes
 
     def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
-        """Read the images and give their records, some MB at once."""
+        """Read the images and yield their records, some MB at once."""
         batch = _Batch(self)
         buffer = batch.buffer
         with self.source.open() as reader:
@@ -112,7 +112,7 @@ class _Batch:
         self._ends.append(self.buffer.at)
 
     def encode(self, reporter: TaskReporter) -> Block:
-        """Make records of what there is, and forget it."""
+        """Make records of the images that were read, and forget them."""
         columns = self._columns()
         block = encode_examples(columns, threads=1)
         del columns

@@ -1,4 +1,4 @@
-"""Which images go to train, validation and test, and in which order they come: seeded, exact, the same everywhere.
+"""Which images go to train, validation and test, and in which order: seeded, exact, the same everywhere.
 
 Pure: no I/O. Random numbers are the raw ones of Philox, which are the same in every version of numpy.
 """
@@ -40,7 +40,7 @@ class Split:
 
 
 def parse_split(given: str | Mapping[str, Any] | None) -> Split:
-    """Understand how to split.
+    """Parse how to split.
 
     Args:
         given: None for everything in "train"; "folders" for folders called train, validation (val, valid) and test;
@@ -116,7 +116,7 @@ def share_out(count: int, ratios: Sequence[Fraction]) -> list[int]:
 
 
 def assign_ratios(count: int, ratios: Sequence[Fraction], seed: int, labels: IntArray | None) -> IntArray:
-    """Return each of `count` images the number of its split.
+    """Return the number of the split of each of `count` images.
 
     Args:
         count: of images.

@@ -20,7 +20,7 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class BadLimit:
-    """What is too much. Without a number and a share, all is.
+    """How much bad input is too much. Without a number and a share, only all of it is.
 
     Attributes:
         text: as it was given.
@@ -34,7 +34,7 @@ class BadLimit:
 
     @classmethod
     def parse(cls, given: MaxBad | None) -> Self:
-        """Read what a user says: 100, "100" or "0.5%". Pure: no I/O.
+        """Parse what a user passes: 100, "100" or "0.5%". Pure: no I/O.
 
         Raises:
             InvalidArgumentError: it is neither a number nor a share.

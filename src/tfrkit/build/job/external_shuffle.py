@@ -119,7 +119,7 @@ class ExternalShuffle:
         return sum(self._group.recipes[recipe].input_bytes for recipe in self._parts[number])
 
     def split_name(self, bucket: Bucket) -> str:
-        """Of the task that splits a bucket."""
+        """Return the name of the task that splits a bucket."""
         return f"mix/{self._number}/split-{bucket.path}"
 
     def is_mine(self, name: str) -> bool:
@@ -289,7 +289,7 @@ class ExternalShuffle:
     # -- after a kill -----------------------------------------------------------------------------------------------
 
     def restore(self, done: dict[str, Finished]) -> None:
-        """Forget finished tasks whose files are needed and not whole, and remove files that belong to none."""
+        """Forget finished tasks whose files are needed and not whole, and remove files that belong to no task."""
         names = set(self.part_names)
         for name in names & done.keys():
             if len(done[name].buckets) != 1 << self._bits:

@@ -170,7 +170,7 @@ def run_job(
 
 
 def _check_before(job: Job, on_bad: OnBad, max_bad: MaxBad | None) -> BadLimit:
-    """Refuse what is wrong before anything is touched; gives the limit."""
+    """Refuse what is wrong before anything is touched; returns the limit."""
     check_plan(job)
     if on_bad == "raise" and job.bad:
         raise job.bad[0].to_error()
@@ -182,7 +182,7 @@ def _check_before(job: Job, on_bad: OnBad, max_bad: MaxBad | None) -> BadLimit:
 
 
 def _check_complete(complete: BuildReport, on_bad: OnBad, limit: BadLimit) -> None:
-    """Refuse a job that is complete, but not as it is asked for now."""
+    """Refuse a complete job that does not meet the options given now."""
     if on_bad == "raise" and complete.listed:
         raise complete.listed[0].to_error()
     limit.check(complete.bad, complete.records + complete.passed, complete.listed)

@@ -115,7 +115,7 @@ class Job:
 
     @property
     def prefixes(self) -> list[str]:
-        """Of all groups, in order."""
+        """Prefixes of all groups, in order."""
         return [group.prefix for group in self.groups]
 
     @property
@@ -192,7 +192,7 @@ def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
 
 
 def check_plan(job: Job) -> None:
-    """Refuse a plan that cannot be run: it comes from arguments. Pure: no I/O.
+    """Refuse a plan that cannot be run. Pure: no I/O.
 
     Raises:
         InvalidArgumentError: says which group and why.

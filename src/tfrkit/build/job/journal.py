@@ -33,7 +33,7 @@ _READY: Final = {"ready": True}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Whose journal it is.
+    """Which job a journal belongs to.
 
     Attributes:
         digest: of the job.
@@ -94,7 +94,7 @@ class Journal:
         return journal
 
     def lock(self) -> bool:
-        """Try to lock it, without waiting for long; False if a process that runs holds it."""
+        """Try to lock it, without waiting for long; False if a running process holds it."""
         for pause in (0.02, 0.1, 0.0):  # another may just look at it
             if lock_file(self._fd, self.path, wait=False):
                 return True
@@ -152,7 +152,7 @@ class Journal:
                 self.ready = True
 
     def close(self) -> None:
-        """Let go of the lock; the journal stays for the next run. It waits for threads that add to it."""
+        """Release the lock; the journal stays for the next run. It waits for threads that add to it."""
         with self._lock:
             fd, self._fd = self._fd, -1
             if fd >= 0:

@@ -74,7 +74,7 @@ class OutputState:
 
     @property
     def state(self) -> str:
-        """In one word: what will happen to the job."""
+        """What will happen to the job, in one word."""
         if self.complete is not None:
             return "complete"
         if self.refusal:
@@ -88,7 +88,7 @@ class OutputState:
         return len(done | (self.earlier.kept.keys() if self.earlier is not None else set()))
 
     def close(self) -> None:
-        """Close all journals but the own one."""
+        """Close all journals but `own`."""
         for journal in self.journals:
             if journal is not self.own:
                 journal.close()
@@ -102,12 +102,12 @@ def header_of(job: Job, *, staged: bool = False) -> Header:
 
 
 def staging_of(job: Job, header: Header) -> StagingArea:
-    """Say where a job writes its shards. Pure: no I/O."""
+    """Return where a job writes its shards. Pure: no I/O."""
     return StagingArea(job.folder, header.digest, header.staged, job.compression in ("", "GZIP"))
 
 
 def inspect_folder(job: Job) -> OutputState:
-    """Look at the folder of a job without changing anything; journals are locked until they are closed.
+    """Inspect the folder of a job without changing anything; journals are locked until they are closed.
 
     Raises:
         FailedPreconditionError: a running job writes under the same names.
@@ -278,7 +278,7 @@ def _holds(path: str, content: bytes) -> bool:
 
 
 def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
-    """Make the names of a job its own, and remove what is not; then its journal is locked and open.
+    """Claim the names that a job writes, and remove what is not its own; its journal is then locked and open.
 
     Nothing is changed if the job is complete already (unless `overwrite`).
 

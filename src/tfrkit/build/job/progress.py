@@ -107,7 +107,7 @@ class TaskReporter:
         self.fatal: InvalidArgumentError | None = None
 
     def advance(self, input_bytes: int = 0, records: int = 0) -> None:
-        """Say how much input was read, and how many records it gave, since the last call."""
+        """Report how much input was read, and how many records it yielded, since the last call."""
         self._stop.check()
         self.input_bytes += input_bytes
         self._count(input_bytes, records, 0)

@@ -158,7 +158,7 @@ class Finished:
         buckets: tuple[tuple[int, int], ...] = (),
         chunks: tuple[int, ...] = (),
     ) -> Self:
-        """Take what a task has reported; nothing without a watch."""
+        """Take what a task has reported, if anything."""
         if reporter is None:
             return cls(name, records, size, 0, {}, (), buckets, chunks)
         return cls(
@@ -303,7 +303,7 @@ def read_report(folder: str) -> dict[str, Any]:
 
 
 def save_report(folder: str, digest: str, entry: Mapping[str, Any]) -> None:
-    """Put a job's entry into the report; of other jobs, those stay that have prefixes which are not this one's."""
+    """Put a job's entry into the report; entries of other jobs stay if they have other prefixes."""
     mine = set(entry["prefixes"])
     with folder_lock(folder, "manifest.lock"):
         remove_temporary(report_path(folder))

@@ -129,7 +129,7 @@ class JobRun:
         return report
 
     def _keep(self) -> set[str]:
-        """Take shards of an earlier run that was complete for finished; gives their names."""
+        """Take shards of an earlier, complete run as finished; returns their names."""
         kept = self._earlier.kept if self._earlier is not None else {}
         missing = kept.keys() - self._journal.finished.keys()
         for name in missing:
@@ -282,7 +282,7 @@ class JobRun:
         return done
 
     def _is_done(self, task: _Task) -> bool:
-        """Return whether an earlier run has done it; then it counts for the progress."""
+        """Return whether an earlier run has done a task, which then counts as progress."""
         done = self._journal.finished.get(task.name)
         if done is None:
             return False
@@ -352,7 +352,7 @@ class JobRun:
         return report
 
     def _check(self, report: BuildReport) -> None:
-        """Refuse to publish what is not what the user has asked for: inputs, features, and not too much left out."""
+        """Refuse to publish if inputs have changed, wanted features are missing, or too much was left out."""
         job, tasks = self._job, self._in_order()
         check_unchanged(job.stamps)
         good = report.records + report.passed
@@ -366,7 +366,7 @@ class JobRun:
         self._max_bad.check(report.bad, good, report.listed)
 
     def _changed(self, error: BaseException) -> InputChangedError | None:
-        """Say whether an input has changed, which then is the cause of any other error."""
+        """Return the error of an input that has changed, which then is the cause of any other error."""
         if isinstance(error, InputChangedError):
             return error
         if isinstance(error, Exception) and not isinstance(error, CancelledError):
@@ -377,7 +377,7 @@ class JobRun:
         return None
 
     def _take_place(self) -> None:
-        """Let the shards take the place of what is there under their names."""
+        """Replace what is there under the names of the shards."""
         if not self._staging.staged:
             return
         if self._earlier is None:
@@ -418,14 +418,14 @@ class JobRun:
         return [done[name] for name in names + self._names]
 
     def _forget(self) -> None:
-        """Remove what is finished: it is of no use, and would be in the way of the next run."""
+        """Remove what is finished: no later run can use it."""
         for name in self._journal.finished.keys() - self._kept:
             if not is_part(name):
                 self._staging.drop(name)
         self._journal.finished.clear()
 
     def _give_up(self) -> None:
-        """Leave what is finished for the next run; if that is nothing, leave nothing."""
+        """Keep what is finished for the next run; if that is nothing, leave nothing."""
         if self._journal.finished.keys() <= self._kept and not self._publishing:
             with contextlib.suppress(
                 OSError, OpError

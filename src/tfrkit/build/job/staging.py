@@ -1,4 +1,4 @@
-"""Where the shards of a job are until it is complete, and how they take the place of others.
+"""Where the shards of a job are until it is complete, and how they replace others.
 
 A job writes its shards where they belong if nothing is there, and how much may be left out has no limit that is only
 known to hold at the end. Else it writes them to `.tfrkit/job-<digest>/`, and what is there stays until all of them are
@@ -78,7 +78,7 @@ class StagingArea:
         )
 
     def begin(self) -> None:
-        """Make the folder of shards that wait; what is there under its name and is no folder goes away."""
+        """Make the folder of shards that wait; a link under its name is removed."""
         if self.staged:
             try:
                 if os.path.islink(self.home):
@@ -190,7 +190,7 @@ def differing(folder: str, made: Mapping[str, tuple[int, int]]) -> set[str]:
 
 
 def is_regular(path: str, size: int | None = None) -> bool:
-    """Return whether there is a file itself, not a link to one; of a certain size."""
+    """Return whether a path is a regular file, not a link; of a certain size if given."""
     try:
         found = os.lstat(path)
     except OSError:

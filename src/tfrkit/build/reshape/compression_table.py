@@ -1,4 +1,4 @@
-"""What each compression would give: sizes and rates, measured on a sample of the records."""
+"""What each compression would achieve: sizes and rates, measured on a sample of the records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WAYS: Final[tuple[tuple[str, int | None], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class CompressionRow:
-    """What one compression gives.
+    """What one compression achieves.
 
     Attributes:
         compression: its name, "none" for none.

@@ -34,7 +34,7 @@ Uint64Array = npt.NDArray[np.uint64]
 
 
 def mix64(values: Uint64Array, seed: int) -> Uint64Array:
-    """Return a random-looking number for each, other ones for another seed; different values never get the same.
+    """Return a pseudorandom number for each value, by seed; different values never get the same.
 
     Pure: no I/O.
 
@@ -52,7 +52,7 @@ def mix64(values: Uint64Array, seed: int) -> Uint64Array:
 
 
 def _scramble(seed: int) -> int:
-    """Make seeds that are near each other begin far apart. Seed 0 stays."""
+    """Spread seeds that are near each other. Seed 0 stays."""
     seed = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     seed = (seed ^ seed >> 27) * 0x94D049BB133111EB & _MASK
     return seed ^ seed >> 31

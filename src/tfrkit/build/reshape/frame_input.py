@@ -87,7 +87,7 @@ class FrameInput:
     stamps: tuple[InputStamp, ...] = ()
 
     def fingerprint(self) -> dict[str, Any]:
-        """Say what the files are, for the manifest: the same wherever they lie.
+        """Return what identifies the files, for the manifest: the same in every folder.
 
         Of each file name, size, tail and some pieces all over it: not every byte, which would be one more reading.
         """
@@ -108,7 +108,7 @@ class FrameInput:
         return digest.hexdigest()
 
     def compressions(self) -> list[str]:
-        """Say how the files are compressed; each kind once, sorted."""
+        """Return how the files are compressed; each kind once, sorted."""
         return sorted({detect(open_source(path).peek(HEAD_BYTES)) for path in self.paths})
 
     def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
@@ -123,7 +123,7 @@ class FrameInput:
         return [replace(like, paths=(path,), input_bytes=_size(path)) for path in self.paths]
 
     def survey(self, parts: int = 1, part_bytes: int | None = None) -> InputFrames:
-        """Look at all files, as many at once as there are cores.
+        """Survey all files, one per core at a time.
 
         Args:
             parts: into how many parts they may be cut.
@@ -214,7 +214,7 @@ class InputFrames:
         )
 
     def _byte_at(self, number: int) -> int:
-        """Say about where a record begins in the stream of all files."""
+        """Return about where a record begins in the stream of all files."""
         place = int(np.searchsorted(self._records, number, side="right")) - 1
         if place >= len(self._files):
             return self.stream_bytes
@@ -247,7 +247,7 @@ def _mark_before(file: FrameFile, number: int) -> tuple[int, int]:
 
 
 def _unpacked(path: str, given: FrameInput, step: int, threads: int | None, stop: Stop) -> FrameFile:
-    """Copy the frames of a file in which reading cannot begin just anywhere to a plain temporary file."""
+    """Copy the frames of a file that cannot be read from any position to a plain temporary file."""
     copy = given.scratch.path(f"unpacked-{given.paths.index(path)}")
     reader = FrameReader([path], given.on_corrupt, threads)
     with TFRecordWriter(copy, compression="none") as writer:
@@ -259,7 +259,7 @@ def _unpacked(path: str, given: FrameInput, step: int, threads: int | None, stop
 
 @contextmanager
 def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[FrameInput]:
-    """Take what a user has named as input: files that are there for as long as the context lasts.
+    """Resolve the inputs of a user to files, which exist as long as the context lasts.
 
     Pipes, standard input and open files are copied to temporary files first, which need room on the disk.
 

@@ -1,4 +1,4 @@
-"""Where commands that move frames write to, and the jobs they are.
+"""Where commands that move frames write to, and their jobs.
 
 One file is named by its path. Many are named by folder and prefix, as ShardWriter names them. No output may be an
 input: neither what is written nor what `overwrite` would replace.
@@ -41,7 +41,7 @@ def is_file_name(path: str) -> bool:
 
 
 def name_without_suffix(path: str) -> str:
-    """Return a file's name without folder and without what says that it holds records, and how. Pure: no I/O.
+    """Return the name of a file without folder and without the suffixes of record files. Pure: no I/O.
 
     >>> name_without_suffix("in/train-00001-of-00002.tfrecord.gz"), name_without_suffix("part-r-00000.gz")
     ('train-00001-of-00002', 'part-r-00000')
@@ -89,7 +89,7 @@ class FrameOutput:
 
     @classmethod
     def shards(cls, prefix: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
-        """Numbered files; compressed as the inputs are, if they all are alike, unless it is said.
+        """Numbered files; compressed as the inputs are if those are alike, unless `compression` is given.
 
         Raises:
             InvalidArgumentError: it is not a prefix.

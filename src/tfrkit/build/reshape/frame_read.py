@@ -1,4 +1,4 @@
-"""Blocks of files in order, and what damage was passed over, as bad input of a job."""
+"""Blocks of files in order, and the damage that was skipped, as bad input of a job."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class FrameReader:
         return self._stopped + [_left_out(path, damage) for path, damage in self._reader.damages]
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._reader.close()
 
 

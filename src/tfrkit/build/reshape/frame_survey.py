@@ -81,14 +81,14 @@ class _Marks:
 
 
 def is_seekable(path: str) -> bool:
-    """Return whether reading a file can begin just anywhere: it is plain, or in GZIP members that tell their size."""
+    """Return whether a file can be read from any position: it is plain, or in GZIP members that say their size."""
     source = open_source(path)
     compression = detect(source.peek(HEAD_BYTES))
     return not compression or (compression == "GZIP" and member_table(source) is not None)
 
 
 def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | None, stop: Stop) -> FrameFile:
-    """Look at a file.
+    """Survey a file.
 
     With `on_corrupt="raise"` only the lengths are looked at, or an index that is kept beside the file: the data CRCs
     are checked when the frames are moved. Else all CRCs are checked now, since what is damaged does not count.
@@ -118,7 +118,7 @@ def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | No
 
 
 def _add_frames(marks: _Marks, source: ByteSource, compression: str, threads: int | None) -> int:
-    """Mark all frames; give the end of the stream."""
+    """Mark all frames; return the end of the stream."""
     index = load_index(source.name, source) if _index_size(source.name) <= _MAX_INDEX_BYTES else None
     if index is not None and index.compression == compression:
         if len(index):

@@ -1,4 +1,4 @@
-"""shuffle: the records of any files in a random order, in as much memory as a few blocks take."""
+"""shuffle: the records of any files in a random order, in the memory of a few blocks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shuffle(
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BuildReport:
-    """Write the records of files in a random order: every order of all records can come out.
+    """Write the records of files in a random order: every order of all records is possible.
 
     Memory stays small; the records go to temporary files beside the output on the way, which need as much room.
 

@@ -82,7 +82,7 @@ def split(
 
 @dataclass(frozen=True, slots=True)
 class SplitRule:
-    """By what records are assigned to parts: see `split`."""
+    """How records are assigned to parts: see `split`."""
 
     seed: int
     in_order: bool

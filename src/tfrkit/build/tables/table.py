@@ -192,7 +192,7 @@ def table(
 
 
 def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: int | None = None) -> Job:
-    """Look at all inputs and plan the job; writes nothing but a stream that can be read only once."""
+    """Survey all inputs and plan the job; writes nothing but a stream that can be read only once."""
     folder = path_text(out)
     choice = check_options(options)
     if is_stream(inputs):
@@ -225,7 +225,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
 
 
 def check_options(options: TableOptions) -> ColumnChoice:
-    """Refuse options that no input fits; give those about columns, read. Pure: no I/O.
+    """Refuse options that no input fits; returns those about columns, parsed. Pure: no I/O.
 
     Raises:
         InvalidArgumentError: there are such.
@@ -373,7 +373,7 @@ def _made_by(
     groups: Sequence[ShardGroup],
     surveys: Sequence[Survey],
 ) -> dict[str, Any]:
-    """Everything that decides the bytes."""
+    """Return everything that determines the bytes."""
     made: dict[str, Any] = {
         "command": "build table",
         "format": type(reader).__name__.removesuffix("Format").lower()

@@ -96,7 +96,7 @@ def find_inputs(
 
 
 def read_list(path: str) -> list[str]:
-    """Read a list of inputs: one a line, relative to the current folder; empty lines and those with # are left out.
+    """Read a list of inputs: one per line, relative to the current folder; empty lines and those with # are left out.
 
     Raises:
         NotFoundError: there is no such list.

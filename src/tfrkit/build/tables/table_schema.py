@@ -194,7 +194,7 @@ def feature_spec(columns: Sequence[TableColumn]) -> dict[str, FeatureSpec] | Non
 def column_reports(
     surveys: Sequence[Survey], columns: Sequence[TableColumn], choice: ColumnChoice
 ) -> tuple[ColumnReport, ...]:
-    """Say how columns were settled, and why where most values look like another kind."""
+    """Report how columns were settled, and why where most values look like another kind."""
     kinds: dict[str, ValueKinds] = {}
     for survey in surveys:
         for name, found in survey.kinds.items():

@@ -1,6 +1,6 @@
 """One value of a table as a value of a feature, or the reason why it does not fit.
 
-The exact and slow way, value by value, for what the fast ways refuse; both must agree. Pure: no I/O.
+The exact and slow path, value by value, for what the fast paths refuse; both must agree. Pure: no I/O.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tfr build`: what makes shards of other things. A command for each source, imported when it is called."""
+"""`tfr build`: shards from other data. A command for each source, imported when it is called."""
 
 from __future__ import annotations
 

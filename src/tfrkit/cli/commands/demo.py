@@ -1,4 +1,4 @@
-"""`tfr demo`: the main job from end to end on photos that it makes itself, and how fast each step was."""
+"""`tfr demo`: the main workflow from end to end on photos that it draws, and the speed of each step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def demo(
     ] = None,
     photos: Annotated[int, typer.Option(min=8, help="How many photos.")] = 1200,
 ) -> None:
-    """Show the main job, from photos to batches.
+    """Show the main workflow, from photos to batches.
 
     A zip of photos becomes shards, which are checked, looked into and read as batches.
 

@@ -1,4 +1,4 @@
-"""`tfr repair`: save what is whole of a damaged file."""
+"""`tfr repair`: save the intact records of a damaged file."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def sample(
     as_json: arg.Json = False,
     quiet: arg.Quiet = False,
 ) -> None:
-    """Write a random choice of records.
+    """Write a random sample of records.
 
     Exactly this many, none twice, in the same order. A larger sample with the same seed contains a smaller one.
 

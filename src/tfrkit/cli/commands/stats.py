@@ -70,7 +70,7 @@ def stats(
 
 
 class _Advance:
-    """From how much is done in all to how much more."""
+    """Turns totals into increments, for a progress bar."""
 
     def __init__(self, advance: Any) -> None:
         self._advance = advance

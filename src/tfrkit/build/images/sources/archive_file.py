@@ -21,7 +21,7 @@ class ArchiveFile:
         self._path = path
 
     def read_into(self, room: memoryview, offset: int) -> int:
-        """Fill memory from some place of the file; gives how much there was.
+        """Fill memory from a position of the file; returns how much there was.
 
         Raises:
             OpError: the operating system's reason.

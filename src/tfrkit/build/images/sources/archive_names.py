@@ -1,4 +1,4 @@
-"""Names of the members of archives: which are taken, and in which order they stand.
+"""Names of the members of archives: which are taken, and in which order.
 
 Nothing is ever written under such a name. Names that lead out of the archive are refused all the same: an archive that
 has them was made to do harm.
@@ -51,7 +51,7 @@ def split_name(name: bytes, archive: str, *, backslash: bool = False) -> list[by
 
 
 class MemberList:
-    """Takes the members of an archive and gives them as items."""
+    """Collects the members of an archive as items."""
 
     def __init__(self, archive: str, bad: Ledger, noted: Ledger, *places: str) -> None:
         self._archive = archive

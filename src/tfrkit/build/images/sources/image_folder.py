@@ -189,7 +189,7 @@ class _Lister:
         return items, self._times.hexdigest()
 
     def _list_one(self, path: bytes) -> list[tuple[bytes, Folder]]:
-        """List the files of one folder, and give the folders in it."""
+        """List the files of one folder, and return the folders in it."""
         try:
             with os.scandir(os.path.join(self._root, path)) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
@@ -224,7 +224,7 @@ class _Lister:
         return inner
 
     def _is_good(self, path: bytes, name: bytes, status: os.stat_result) -> bool:
-        """Whether it is a file with something in it."""
+        """Return whether it is a regular file that is not empty."""
         if not stat.S_ISREG(status.st_mode):
             self._ledger.add(shown(os.path.join(path, name)), _SPECIAL)
             return False

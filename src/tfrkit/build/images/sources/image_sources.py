@@ -72,7 +72,7 @@ def list_source(
     list_encoding: str,
     zip_encoding: str | None,
 ) -> Listing:
-    """Find out what a path is, by content where it is an archive, and list it.
+    """Determine what a path is, an archive by its content, and list it.
 
     Args:
         path: of a folder, an archive or a list.

@@ -78,7 +78,7 @@ def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) ->
 
 @contextmanager
 def _naming(path: str) -> Iterator[None]:
-    """Errors of the file and of its compression as errors of ours, which name it."""
+    """Turn errors of the file and of its compression into errors that name it."""
     try:
         yield
     except _DAMAGES as error:

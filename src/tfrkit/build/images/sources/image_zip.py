@@ -1,4 +1,4 @@
-"""Images inside a ZIP archive, read where they lie: nothing is unpacked to the disk."""
+"""Images inside a ZIP archive, read in place: nothing is unpacked to the disk."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> 
 
 
 class _ForeignNameError(Exception):
-    """A name in an encoding that only all names together can tell."""
+    """A name in an encoding that only all names together reveal."""
 
 
 def _list(file: BinaryIO, path: str, bad: Ledger, noted: Ledger, encoding: str | None) -> ImageItems:
@@ -138,7 +138,7 @@ def _is_good(member: ZipMember, parts: list[bytes], bad: Ledger) -> bool:
 
 
 def _without_overlaps(items: ImageItems, bad: Ledger) -> ImageItems:
-    """Leave out members that share bytes with one before: archives that grow without end are made so."""
+    """Leave out members that share bytes with one before: so are archives made that grow without end."""
     begins = items.places["offset"].astype(np.int64)
     ends = begins + LOCAL_HEADER.size + items.places["packed"].astype(np.int64)
     order = np.argsort(begins, kind="stable")
@@ -211,7 +211,7 @@ class _ZipReader:
         buffer.at += packed
 
     def _inflate(self, packed: int, size: int) -> bytes:
-        """Inflate what was read, and no more than was said."""
+        """Inflate what was read, and no more than the directory says."""
         with memoryview(self._packed.data)[:packed] as view:
             try:
                 inflater = _fast.decompressobj(-15)

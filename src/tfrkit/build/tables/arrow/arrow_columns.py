@@ -1,4 +1,4 @@
-"""Arrays of a batch as columns for the encoder, for all formats that come by way of Arrow.
+"""Arrays of a batch as columns for the encoder, for all formats that are read through Arrow.
 
 What has the right type passes as it is; other types are converted as a whole; only if that fails, value by value.
 """
@@ -178,7 +178,7 @@ def _is_plain(kind: Any, wanted: str) -> bool:
 
 
 def _convert(array: Any, column: TableColumn) -> Any:
-    """Convert an array as a whole; None if a value does not fit, or if it takes the slow way anyway."""
+    """Convert an array as a whole; None if a value does not fit, or only the slow path can."""
     types = arrow_types()
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -244,7 +244,7 @@ def _plain_list(array: Any) -> Any:
 
 
 def _cast(array: Any, wanted: str) -> Any:
-    """Values of a type that the encoder takes for the wanted kind; None: only the slow way knows.
+    """Values of a type that the encoder takes for the wanted kind; None: only the slow path can.
 
     Raises:
         ArrowInvalid: a value does not fit.

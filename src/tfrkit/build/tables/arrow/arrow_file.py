@@ -64,7 +64,7 @@ class ArrowFormat:
 
 
 def _checked(batch: Any) -> Any:
-    """The batch, if all its offsets and indices lie where they should: pyarrow takes what a file says."""
+    """Return the batch if all its offsets and indices are valid: pyarrow trusts the file."""
     batch.validate(full=True)
     return batch
 

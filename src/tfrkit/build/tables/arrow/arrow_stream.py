@@ -1,4 +1,4 @@
-"""Tables in memory and streams of batches, from anything that speaks Arrow's C stream protocol.
+"""Tables in memory and streams of batches, from anything that supports Arrow's C stream protocol.
 
 Tables (pandas, polars, pyarrow) are read where they are. A stream can be read only once (a RecordBatchReader, a query
 of duckdb): it goes to a file without a name first, so that the plan knows its rows and nothing need fit into memory.
@@ -89,7 +89,7 @@ def open_stream(source: Any, folder: str) -> StreamFormat:
 
 
 def _as_table(source: Any) -> Any:
-    """A table of the columns of a frame; pandas' index without a name is no column."""
+    """A table of the columns of a frame; pandas' index without a name is not a column."""
     table = pyarrow.table(source)
     unnamed = [
         name for name in table.column_names if name.startswith("__index_level_") and name.endswith("__")

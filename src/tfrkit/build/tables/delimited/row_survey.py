@@ -128,7 +128,7 @@ class _Sections:
 
 @contextmanager
 def _looks(calls: Sequence[Callable[[], _Result]]) -> Iterator[list[Callable[[], _Result]]]:
-    """Make calls on several threads, if there are: give functions that wait for the results."""
+    """Make calls on several threads, if there are; yields functions that wait for the results."""
     threads = min(default_threads(), len(calls))
     if threads < 2:
         yield list(calls)

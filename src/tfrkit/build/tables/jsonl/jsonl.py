@@ -1,4 +1,4 @@
-"""Lines of JSON as a table: an object a line, its keys the columns.
+"""Lines of JSON as a table: one object per line, its keys are the columns.
 
 The survey looks at every line. Blocks of lines are parsed by pyarrow; a block that it refuses, or would read
 inexactly, is read line by line (`jsonl_lines.py`), which also finds the bad lines.
@@ -38,7 +38,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class JsonlFormat:
-    """Files with a JSON object a line.
+    """Files with one JSON object per line.
 
     Attributes:
         max_field: a line of more bytes is bad.
@@ -70,7 +70,7 @@ class JsonlFormat:
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        """Read lines of a piece; an empty line counts, but is no row."""
+        """Read lines of a piece; an empty line counts, but is not a row."""
         if piece.end - piece.begin > self.max_field + 1 and piece.rows == 1:  # with its end
             detail = f"{piece.end - piece.begin} bytes"
             reporter.bad(BadInput(piece.file.name, piece.first_line, "line longer than max_field", detail))

@@ -1,4 +1,4 @@
-"""A block of JSON lines parsed by pyarrow, where that is exact; else the block is for `jsonl_lines.py`.
+"""A block of JSON lines parsed by pyarrow, where that is exact; otherwise `jsonl_lines.py` reads it.
 
 pyarrow infers types, and with them changes values: texts that look like times become times, integers among fractions
 become fractions. It takes several objects in a line and objects over several lines, and deep nesting ends the process.
@@ -99,7 +99,7 @@ def seen_in_block(parsed: Parsed) -> dict[str, ColumnSeen] | None:
 
 
 def wanted_arrays(parsed: Parsed, columns: Sequence[TableColumn], hint: SchemaHint) -> list[Any] | None:
-    """Return the arrays of some columns, exactly as the lines say; None if only the slow way can."""
+    """Return the arrays of some columns, exactly as the lines say; None if only the slow path can."""
     found = _columns(parsed.table.schema)
     if found is None:
         return None
@@ -233,7 +233,7 @@ def _one_batch(table: Any) -> Any:
 
 
 def _array_of(batch: Any, column: _Column) -> Any:
-    """The values of a column; None if one is no base64 that should be."""
+    """The values of a column; None if one is not base64 as it should be."""
     [array] = leaf_arrays(batch, [column.leaf.path])
     if not column.base64:
         return array
@@ -300,7 +300,7 @@ def _without_times(schema: Any) -> Any:
 
 
 def _from_base64(array: Any) -> Any:
-    """The bytes of texts or of lists of texts; None if one is no base64."""
+    """The bytes of texts or of lists of texts; None if one is not base64."""
     types = pyarrow.types
     listed = types.is_list(array.type)
     if not (types.is_string(array.type) or (listed and types.is_string(array.type.value_type))):

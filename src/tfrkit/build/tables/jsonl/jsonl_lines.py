@@ -1,4 +1,4 @@
-"""Lines of JSON one by one: the exact and slow way, which says what is wrong with a line.
+"""Lines of JSON one by one: the exact and slow path, which says what is wrong with a line.
 
 What is right here is right in `jsonl.py`, which reads blocks of lines at once, and means the same. Pure: no I/O.
 """
@@ -42,7 +42,7 @@ _KINDS: Final = {"int64": Seen.INT, "float": Seen.FLOAT, "bytes": Seen.TEXT}
 
 
 class BadLine(NamedTuple):
-    """Why a line is no row: the reason, and what exactly."""
+    """Why a line is not a row: the reason, and the detail."""
 
     reason: str
     detail: str
