@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import io
 import json
 import os
@@ -48,7 +49,7 @@ class Runner:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.robustness.support.fault_runner", str(library)],
             env=os.environ | {"LD_PRELOAD": str(library), "TFRKIT_CACHE": str(folder / "cache")},
-            cwd=SOURCE.parents[2],
+            cwd=SOURCE.parents[3],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -97,6 +98,8 @@ def warm_up(scenario: str) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         SCENARIOS[scenario].prepare(Path(folder))
         SCENARIOS[scenario].work(Path(folder))
+    gc.collect()
+    gc.freeze()  # a collection in a forked process would touch, and so copy, all that was imported
 
 
 def main() -> None:
