@@ -2,7 +2,7 @@
 #
 #   make demo     a zip of photos to shards to batches, and how fast, in a minute: needs no TensorFlow
 #   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow, those whose
-#                 result depends on the CPU as on several
+#                 result depends on the CPU as on several; says how long each part and the ten slowest tests took
 #   make lint     formatting, types, static analysis, generated files that are stale
 #   make bench    the tables of the documentation, measured here
 #   make fuzz     every parser on hostile bytes, 20 seconds each, and 20,000 random Examples against TensorFlow;
@@ -37,7 +37,7 @@ PYTHON_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.py)))
 # Sanitizers place their shadow memory at fixed addresses, which strong address randomisation can collide with.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test test-cpp test-sanitized test-python test-cpu lint lint-python lint-types lint-cpp lint-tree bench fuzz soak docs wheels install clean FORCE
+.PHONY: help demo test test-ready test-cpp build-sanitized test-sanitized test-python test-cpu lint lint-python lint-types lint-cpp lint-format lint-tree bench fuzz soak docs wheels install clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -84,40 +84,60 @@ demo: $(RUN)/.stamp-tfrkit
 
 # --- test ---
 
-test: test-cpp test-sanitized test-python test-cpu
+TEST_PARTS := test-ready test-cpp test-sanitized test-python test-cpu
+
+test: $(DEV)/.stamp-tfrkit
+	@took=; for part in $(TEST_PARTS); do \
+	    before=$$(date +%s); \
+	    $(MAKE) --no-print-directory $$part || exit; \
+	    took="$$took  $$part $$(($$(date +%s) - before)) s"; \
+	done; echo "=== make test:$$took"
+
+# Installing TensorFlow keeps one core busy, so the other compiles meanwhile.
+test-ready: $(DEV)/.stamp-tfrkit
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target build-sanitized $(DEV)/.stamp-group-test
 
 CONFIGURE = PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(CMAKE) -S . -G Ninja -DTFRKIT_BUILD_PYTHON=OFF --log-level=WARNING
 
-test-cpp: $(DEV)/.stamp-group-build
-	@tools/ensure.sh compiler
-	$(CONFIGURE) -B build/cpp -DCMAKE_BUILD_TYPE=Release -DTFRKIT_BUILD_TESTS=ON
-	$(CMAKE) --build build/cpp --parallel $(JOBS)
-	$(CTEST) --test-dir build/cpp --output-on-failure --no-tests=error --parallel $(JOBS)
+# The plain tests are linked with the library that the installed module is made of: it is compiled once.
+test-cpp: $(DEV)/.stamp-tfrkit
+	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(CMAKE) -S . -B build/dev -DTFRKIT_BUILD_TESTS=ON --log-level=WARNING
+	$(CMAKE) --build build/dev --target core_tests --parallel $(JOBS)
+	$(CTEST) --test-dir build/dev --output-on-failure --no-tests=error --parallel $(JOBS)
 
-test-sanitized: $(DEV)/.stamp-group-build
+build-sanitized: $(DEV)/.stamp-group-build
 	@tools/ensure.sh compiler
 	$(CONFIGURE) -B build/cpp-sanitized -DCMAKE_BUILD_TYPE=Debug -DTFRKIT_BUILD_TESTS=ON -DTFRKIT_SANITIZE=ON
-	$(CMAKE) --build build/cpp-sanitized --parallel $(JOBS)
+	$(CMAKE) --build build/cpp-sanitized --target core_tests --parallel $(JOBS)
+
+test-sanitized: build-sanitized
 	$(FIXED_ADDRESSES) $(CTEST) --test-dir build/cpp-sanitized --output-on-failure --no-tests=error --parallel $(JOBS)
 
+# Many tests wait for their files to be synced: in memory that is free.
 test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
-	$(DEV)/bin/python -m pytest -n $(JOBS) --durations=10 $(PYTEST_ARGS)
+	tools/in_memory.sh $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal --durations=10 $(PYTEST_ARGS)
 
 # The results of TensorFlow's kernels depend on the CPU. The tests of such results again as on CPUs without AVX-512, and
 # without AVX2: there TensorFlow leaves oneDNN's operations off, and uses its products of matrices only. Then with those
 # operations on; bfloat16 is left out of that, since TensorFlow ends in a segmentation fault if oneDNN is held to less
 # than the CPU has.
 test-cpu: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
-	ONEDNN_MAX_CPU_ISA=AVX2 TF_ENABLE_ONEDNN_OPTS=0 $(CPU_TESTS)
-	ONEDNN_MAX_CPU_ISA=SSE41 TF_ENABLE_ONEDNN_OPTS=0 $(CPU_TESTS)
-	ONEDNN_MAX_CPU_ISA=AVX2 TF_ENABLE_ONEDNN_OPTS=1 $(CPU_TESTS) -k 'not bfloat16'
-	ONEDNN_MAX_CPU_ISA=SSE41 TF_ENABLE_ONEDNN_OPTS=1 $(CPU_TESTS) -k 'not bfloat16'
+	@$(MAKE) --no-print-directory --jobs $(JOBS) --output-sync=target \
+	    test-cpu-AVX2-0 test-cpu-SSE41-0 test-cpu-AVX2-1 test-cpu-SSE41-1
 
-CPU_TESTS = $(DEV)/bin/python -m pytest -q -n $(JOBS) -m cpu_dependent tests/oracle
+test-cpu-%:
+	ONEDNN_MAX_CPU_ISA=$(firstword $(subst -, ,$*)) TF_ENABLE_ONEDNN_OPTS=$(lastword $(subst -, ,$*)) \
+	    $(DEV)/bin/python -m pytest -q -m cpu_dependent $(if $(filter %-1,$*),-k 'not bfloat16') \
+	    $$(grep -rlw cpu_dependent tests/oracle --include='test_*.py')
 
 # --- lint ---
 
-lint: lint-python lint-types lint-cpp lint-tree
+# The checker of types takes as long as many files of C++, so it starts first and runs beside them.
+lint: $(DEV)/.stamp-group-lint $(DEV)/.stamp-tfrkit build/tidy/compile_commands.json
+	@$(MAKE) --no-print-directory --jobs $(JOBS) --output-sync=target \
+	    lint-types lint-python lint-tree lint-format $(TIDIED)
+
+TIDIED := $(CXX_UNITS:%=build/tidy/%.ok)
 
 lint-python: $(DEV)/.stamp-group-lint
 	$(DEV)/bin/ruff check .
@@ -127,9 +147,11 @@ lint-python: $(DEV)/.stamp-group-lint
 lint-types: $(DEV)/.stamp-group-lint $(DEV)/.stamp-tfrkit
 	$(DEV)/bin/mypy
 
-lint-cpp: $(DEV)/.stamp-group-lint build/tidy/compile_commands.json
+lint-cpp: lint-format build/tidy/compile_commands.json
+	@$(MAKE) --no-print-directory --jobs $(JOBS) $(TIDIED)
+
+lint-format: $(DEV)/.stamp-group-lint
 	$(DEV)/bin/clang-format --dry-run --Werror $(CXX_FILES)
-	@$(MAKE) --no-print-directory --jobs $(JOBS) $(CXX_UNITS:%=build/tidy/%.ok)
 
 lint-tree: $(DEV)/.stamp-group-lint
 	$(DEV)/bin/python docs/generate.py --check

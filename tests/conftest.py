@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -39,6 +40,18 @@ def pytest_configure() -> None:
     newer = [path for path in sources if path.stat().st_mtime > built]
     if newer:
         pytest.exit(f"{newer[0].relative_to(ROOT)} is newer than the installed tfrkit; run `make install`", 4)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests that fork first and those that import TensorFlow last: what forks should be small."""
+    order = {"robustness": 0, "oracle": 2}
+    items.sort(key=lambda item: order.get(item.path.relative_to(ROOT).parts[1], 1))
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves out of garbage collections, which would look at all of them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
