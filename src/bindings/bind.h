@@ -14,6 +14,7 @@ void bind_encode(nanobind::module_& module);
 void bind_finished(nanobind::module_& module);
 void bind_frame(nanobind::module_& module);
 void bind_gather(nanobind::module_& module);
+void bind_image_header(nanobind::module_& module);
 void bind_index(nanobind::module_& module);
 void bind_items(nanobind::module_& module);
 void bind_map(nanobind::module_& module);

@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_records(module);
   tfrkit::bind_resize(module);
   tfrkit::bind_resync(module);
+  tfrkit::bind_image_header(module);
   tfrkit::bind_index(module);
   tfrkit::bind_scan_rows(module);
   tfrkit::bind_gather(module);

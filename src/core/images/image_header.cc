@@ -21,7 +21,7 @@ namespace {
   return little16(bytes, at) | byte_at(bytes, at + 2) << 16;
 }
 
-[[nodiscard]] bool stands_at(Bytes bytes, std::size_t at, std::string_view text) noexcept {
+[[nodiscard]] bool has_at(Bytes bytes, std::size_t at, std::string_view text) noexcept {
   return bytes.size() >= at + text.size() && as_text(bytes.subspan(at, text.size())) == text;
 }
 
@@ -52,14 +52,14 @@ namespace {
 [[nodiscard]] ImageHeader read_webp(Bytes bytes) noexcept {
   constexpr std::uint32_t kSizeBits = 0x3fff;
   if (bytes.size() < 30) return {ImageFormat::kWebp};
-  if (stands_at(bytes, 12, "VP8X")) {
+  if (has_at(bytes, 12, "VP8X")) {
     return sized(ImageFormat::kWebp, little24(bytes, 24) + 1, little24(bytes, 27) + 1);
   }
-  if (stands_at(bytes, 12, "VP8L")) {
+  if (has_at(bytes, 12, "VP8L")) {
     const auto bits = load_le<std::uint32_t>(bytes.data() + 21);
     return sized(ImageFormat::kWebp, (bits & kSizeBits) + 1, (bits >> 14 & kSizeBits) + 1);
   }
-  if (stands_at(bytes, 12, "VP8 ")) {
+  if (has_at(bytes, 12, "VP8 ")) {
     return sized(ImageFormat::kWebp, little16(bytes, 26) & kSizeBits,
                  little16(bytes, 28) & kSizeBits);
   }
@@ -76,22 +76,22 @@ namespace {
 
 }  // namespace
 
-ImageHeader read_image_header(Bytes bytes) noexcept {
+ImageHeader read_image_header(Bytes bytes, std::size_t file_bytes) noexcept {
   using namespace std::string_view_literals;
-  if (stands_at(bytes, 0, "\xff\xd8\xff"sv)) return read_jpeg(bytes);
-  if (stands_at(bytes, 0, "\x89PNG\r\n\x1a\n"sv)) {
+  if (has_at(bytes, 0, "\xff\xd8\xff"sv)) return read_jpeg(bytes);
+  if (has_at(bytes, 0, "\x89PNG\r\n\x1a\n"sv)) {
     if (bytes.size() < 24) return {ImageFormat::kPng};
     return sized(ImageFormat::kPng, big16(bytes, 16) << 16 | big16(bytes, 18),
                  big16(bytes, 20) << 16 | big16(bytes, 22));
   }
-  if (stands_at(bytes, 0, "GIF87a") || stands_at(bytes, 0, "GIF89a")) {
+  if (has_at(bytes, 0, "GIF87a") || has_at(bytes, 0, "GIF89a")) {
     if (bytes.size() < 10) return {ImageFormat::kGif};
     return sized(ImageFormat::kGif, little16(bytes, 6), little16(bytes, 8));
   }
-  if (stands_at(bytes, 0, "RIFF") && stands_at(bytes, 8, "WEBP")) return read_webp(bytes);
+  if (has_at(bytes, 0, "RIFF") && has_at(bytes, 8, "WEBP")) return read_webp(bytes);
   // Two letters are not much: the file must be as long as it says.
-  if (stands_at(bytes, 0, "BM") && bytes.size() >= 6 &&
-      load_le<std::uint32_t>(bytes.data() + 2) == bytes.size()) {
+  if (has_at(bytes, 0, "BM") && bytes.size() >= 6 &&
+      load_le<std::uint32_t>(bytes.data() + 2) == file_bytes) {
     return read_bmp(bytes);
   }
   return {};

@@ -1,4 +1,4 @@
-// Images told by their first bytes: the format, and the size if the header says it.
+// The format of an image, and its size if the header says it, from the first bytes of the file.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,12 @@ struct ImageHeader {
   std::uint32_t height = 0;
 };
 
-// Looks at the header only; of a JPEG at the segments before its frame.
-[[nodiscard]] ImageHeader read_image_header(Bytes bytes) noexcept;
+// Looks at the header only; of a JPEG at the segments before its frame. `bytes` may be the
+// beginning of a file of `file_bytes`.
+[[nodiscard]] ImageHeader read_image_header(Bytes bytes, std::size_t file_bytes) noexcept;
+
+[[nodiscard]] inline ImageHeader read_image_header(Bytes bytes) noexcept {
+  return read_image_header(bytes, bytes.size());
+}
 
 }  // namespace tfrkit

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
+from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_format import check_channels, image_bytes, image_format
 from tfrkit.model.bytes_column import BytesColumn
@@ -59,3 +63,17 @@ def test_channels_are_0_1_3_or_4() -> None:
             check_channels(wrong)
     with pytest.raises(TypeError, match=r"^Expected int for argument 'channels' not '3'\."):
         check_channels("3")
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WebP", "BMP"])
+def test_native_header_says_format_and_size(kind):
+    file = io.BytesIO()
+    Image.new("RGB", (300, 20)).save(file, kind)
+    content = file.getvalue()
+    assert _core.read_image_header(content, len(content)) == (kind, 300, 20)
+    assert _core.read_image_header(memoryview(content)[:1000], len(content)) == (kind, 300, 20)
+    assert _core.read_image_header(content[:12], len(content)) in (
+        (kind, 0, 0),
+        ("GIF", 300, 20),
+    )
+    assert _core.read_image_header(b"no image", 8) is None
