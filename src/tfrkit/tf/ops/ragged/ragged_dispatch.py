@@ -90,13 +90,13 @@ _OF_RAGGED: Final[dict[str, _Function]] = {
     "join:concat": ragged_join.concat,
     "join:split": _refused("Slice it, as in rt[start:stop]."),
     "join:stack": ragged_join.stack,
-    "join:tile": ragged_join.tile,
+    "join:tile": _refused("Use tf.concat([rt] * n, axis)."),
     "shapes:expand_dims": ragged_shape.expand_dims,
     "shapes:identity": lambda input: input,  # noqa: A006
     "shapes:rank": lambda input: np.int32(input.ndim),  # noqa: A006
-    "shapes:reverse": ragged_join.reverse,
+    "shapes:reverse": _refused("Slice it, as in rt[::-1] or rt[:, ::-1]."),
     "shapes:size": _size,
-    "shapes:squeeze": ragged_shape.squeeze,
+    "shapes:squeeze": _refused("Use rt[0], rt.values or rt.merge_dims."),
     **{f"reduce:reduce_{word}": function for word, function in REDUCTIONS.items()},
 }
 _OF_SPARSE: Final[dict[str, _Function]] = {
