@@ -15,7 +15,7 @@ def integer(value: Any, name: str) -> int:
     """An integer of any library, never a float or a string.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not an integer.
         ValueError: it is None.
 
     >>> integer(3, "count")

@@ -1,6 +1,6 @@
-"""Dataset: the verbs. Each makes a node over those of its inputs; what they do is in the file of the stage.
+"""Dataset: a pipeline and how it is run. Its verbs are in `verbs/`; each makes a node over those of its inputs.
 
-Nothing runs until somebody iterates.
+Nothing runs until the dataset is iterated.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
     # ---- looking at it
 
     def explain(self) -> str:
-        """The plan as written and as it runs, and how each stage goes on from a saved state."""
+        """The plan as written and as it runs, and how each stage resumes from a saved state."""
         return explain(self.node)
 
     def profile(self, seconds: float = 5) -> Profile:

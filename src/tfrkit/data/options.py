@@ -33,7 +33,7 @@ _OLD_NAMES: Final = {"experimental_deterministic": "deterministic", "experimenta
 
 
 def _check(owner: object, names: Collection[str], name: str, value: Any) -> None:
-    """Refuse, in TensorFlow's words, a name that is none or a value of another type."""
+    """Refuse, in TensorFlow's words, an unknown name or a value of another type."""
     if name not in names:
         raise AttributeError(
             f"Cannot set the property {name} on {type(owner).__name__}. It has {', '.join(sorted(names))}."
@@ -172,7 +172,7 @@ class Options:
         return merged
 
     def thread_count(self) -> int | None:
-        """How many cores to use, None if nobody said."""
+        """How many cores to use, None if it is not set."""
         size = self.threads if self.threads is not None else self.threading.private_threadpool_size
         return int(size) if size else None
 

@@ -2,7 +2,7 @@
 
 No runs, no fusing, no threads, no states. It takes the nodes of a Dataset and shares nothing with the iterators that
 really run them, only what is done to single values, so that the two can be compared. Stages are classes with a
-`__next__`: after an error the next call goes on with the next element.
+`__next__`: after an error the next call continues with the next element.
 
     list(plain(dataset)) == list(dataset)
 """

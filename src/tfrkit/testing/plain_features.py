@@ -39,7 +39,7 @@ class PlainParsing(Stage):
         if not isinstance(value, BytesColumn | np.ndarray):
             raise TypeError(
                 f"expected records (bytes) or batches of them to parse but got {type(value).__name__}. "
-                "Parse right behind the source, or map() the elements to their record first."
+                "Parse right after the source, or map() the elements to their record first."
             )
         return Item(self.many(value))
 
@@ -164,8 +164,8 @@ class PlainWithSource(Stage):
         path, record = item.origin or (None, 0)
         if path is None:
             raise FailedPreconditionError(
-                "with_source: nobody knows which record an element came from: it was never in a file of records, or "
-                "was put together of several. Put with_source() before batch() and zip(), right behind parse() or the "
+                "with_source: it is not known which record an element came from: it was never in a file of records, or "
+                "was put together of several. Put with_source() before batch() and zip(), right after parse() or the "
                 "source."
             )
         return item.of(self.joined(item.value, os.fsencode(path), np.int64(record)))

@@ -23,7 +23,7 @@ def seeds_of_pass(seeds: SeedGenerator) -> tuple[int, int]:
         return seed, seed2
     if seeds not in _GENERATORS:
         _GENERATORS[seeds] = PlainPhilox(seed, seed2)
-        for _ in range(2 * draws):  # a dataset that was unpickled goes on where it was
+        for _ in range(2 * draws):  # a dataset that was unpickled resumes where it was
             _GENERATORS[seeds].next()
     generator = _GENERATORS[seeds]
     return generator.next(), generator.next()

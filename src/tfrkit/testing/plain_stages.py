@@ -172,7 +172,7 @@ class PlainConcatenate(Stage):
 
 @runs(ZipNode)
 class PlainZip(Stage):
-    """Elements side by side. When one fails the others go on too; the first error is given."""
+    """Elements side by side. When one fails the others advance too; the first error is raised."""
 
     def __init__(self, node: ZipNode) -> None:
         self.node = node

@@ -77,7 +77,7 @@ class Lost:
     Attributes:
         kind: "bad length CRC", "bad data CRC", "truncated", "garbage" or "too large".
         start: its first byte.
-        end: behind its last byte.
+        end: after its last byte.
         record: how many intact records stand before it.
     """
 
@@ -135,10 +135,10 @@ def _problem(data: bytes, at: int, crc: bool, limit: int, sized: bool) -> str:
 
 
 def _next_frame(data: bytes, at: int, kind: str, limit: int) -> int:
-    """Give the place behind the damage at `at`: that of the next intact frame, or the end."""
+    """Return the offset after the damage at `at`: that of the next intact frame, or the end."""
     if kind == "bad data CRC":
         # The length is believed if another header, or the end, follows where it says. Bytes missing from this
-        # record may still have brought the frames behind it into its range: those that end exactly there.
+        # record may still have brought the frames after it into its range: those that end exactly there.
         end = _end(data, at)
         if end == len(data) or _is_header(data, end):
             return next((p for p in range(at + 1, end) if _run_ends_at(data, p, end, limit)), end)

@@ -161,7 +161,7 @@ def test_stop_without_a_file_is_the_end():
     contents = [jpeg(0), b"x", jpeg(12)]
     ds = tfr.Dataset.from_tensor_slices({"image": contents}).decode_image("image", on_corrupt="stop")
     iterator = iter(ds)
-    with pytest.warns(DataLossWarning, match="everything behind it is left out"):
+    with pytest.warns(DataLossWarning, match="everything after it is left out"):
         assert len(list(iterator)) == 1
     state = json.loads(json.dumps(iterator.state()))
     assert list(ds.iter_from(state)) == []

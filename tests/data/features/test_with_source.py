@@ -102,7 +102,7 @@ def test_after_a_batch_nobody_knows(tmp_path):
 
 
 def test_what_was_in_no_file_has_no_source():
-    with pytest.raises(FailedPreconditionError, match="nobody knows which record"):
+    with pytest.raises(FailedPreconditionError, match="it is not known which record"):
         next(iter(Dataset.range(3).with_source()))
 
 

@@ -102,7 +102,7 @@ def test_prefetch_is_not_advised_where_there_is_one(tmp_path):
     for dataset in (batches, batches.prefetch(0), work.prefetch(0)):
         assert [hint for hint in dataset.profile(1).hints if "end with .prefetch" in hint]
     hints = Dataset.range(200).prefetch(2).map(crunch).profile(1).hints
-    assert [hint for hint in hints if hint.startswith("map(crunch) comes behind the last prefetch")]
+    assert [hint for hint in hints if hint.startswith("map(crunch) comes after the last prefetch")]
 
 
 def test_it_uses_up_no_epoch_and_fills_no_cache():

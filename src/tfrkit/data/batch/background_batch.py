@@ -1,8 +1,8 @@
 """Batches made ready in the background, several at once, in order.
 
 What a fused batch takes from its input is taken by one thread at a time, in order; making the batch is native work that
-any number of threads do at once. If an element fails, the batches that were begun behind it are cut anew: their
-elements go back, and whatever was made of them is forgotten. Nobody can notice, as there is no user's code in it.
+any number of threads do at once. If an element fails, the batches that were begun after it are made anew: their
+elements go back, and what was made of them is dropped. That cannot be observed, as there is no user's code in it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["BackgroundBatchNode"]
 
 _EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
 _MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
-_MEASURED: Final = 64  # of so many batches one is measured
+_MEASURED: Final = 64  # one of this many batches is measured
 
 
 @dataclass(frozen=True, eq=False)
 class BackgroundBatchNode(Node):
-    """A fused batch with the prefetch behind it; or without (the depth is None), as nobody can notice."""
+    """A fused batch with the prefetch after it; or without (the depth is None), which cannot be observed."""
 
     input: FusedBatchNode
     depth: int | None
@@ -264,7 +264,7 @@ class _Batches(BackgroundInput):
         except kept as error:
             run = Run(ObjectChunk([]), error)  # type: ignore[arg-type]  # raised as it is
         if used is not None:
-            with self._taking:  # nobody takes elements meanwhile
+            with self._taking:  # no other thread takes elements meanwhile
                 self._give_back(slot, used)
         with self.lock:
             if not slot.cancelled:
@@ -275,7 +275,7 @@ class _Batches(BackgroundInput):
         self.ring()
 
     def _give_back(self, slot: _Slot, used: int) -> None:
-        """An element failed: what stands behind it is for other batches."""
+        """An element failed: what follows it is for other batches."""
         with self.lock:
             if slot.cancelled or self.closed:
                 return

@@ -21,11 +21,11 @@ from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
 
 __all__ = ["BatchIterator", "BatchNode", "BatchingNode", "PlainBatchIterator", "batch_count"]
 
-_AT_ONCE: Final = 4096  # elements that are cut into batches in one go, if so many batches are asked for
+_AT_ONCE: Final = 4096  # elements that are cut into batches in one go, if that many batches are asked for
 
 
 def batch_count(elements: int, size: int, drop: bool) -> int:
-    """How many batches so many elements make; negative numbers mean that it is not known, or without end.
+    """The number of batches that a number of elements make; negative ones mean unknown, or without end.
 
     >>> batch_count(5, 2, False), batch_count(5, 2, True), batch_count(-1, 2, True)
     (3, 2, -1)

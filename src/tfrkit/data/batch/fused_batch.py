@@ -1,8 +1,8 @@
 """Stages round a batch as one: elements are taken, parsed and put together in one go, without looking in between.
 
-The plan makes it of `parse` and verbs on features before or behind a batch; see `plan.py`. A batch can be made apart
-from taking its elements, so that several can be made at once (`ahead_batch.py`). All comes out as it would from the
-stages one by one, errors in their places, and the state is theirs too: it is good with and without fusing.
+`rewrites.py` makes it of `parse` and verbs on features before or after a batch. A batch can be made apart from taking
+its elements, so that several can be made at once (`background_batch.py`). All comes out as it would from the stages one
+by one, errors in their places, and the state is theirs too: it is valid with and without fusing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["BatchJob", "BatchMaker", "FusedBatchNode"]
 
 @dataclass(frozen=True, eq=False)
 class FusedBatchNode(UnaryNode):
-    """A batch with the stages before and behind it.
+    """A batch with the stages before and after it.
 
     Attributes:
         input: what the first stage reads.
@@ -79,7 +79,7 @@ class BatchJob:
 
     Attributes:
         segments: its elements.
-        error: of the input, behind them: the batch is lost.
+        error: of the input, after them: the batch is lost.
         short: the input ended before the batch was whole.
     """
 
@@ -100,7 +100,7 @@ class BatchMaker:
     """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""
 
     def __init__(self, node: FusedBatchNode, cursor: Cursor, context: Context, seen: int = 0) -> None:
-        """Read from a cursor over the node's input, of which so many elements were seen already."""
+        """Read from a cursor over the node's input, of which `seen` elements were seen already."""
         self.source = SegmentCursor(cursor)
         self._size = int(node.batch.size)
         self._drop = bool(node.batch.drop)
@@ -120,7 +120,7 @@ class BatchMaker:
 
         Returns:
             A run with the batch or an error, None if it is dropped at the end; and, if an element of the job failed,
-            how many were used: the next batch begins behind those.
+            how many were used: the next batch begins after those.
         """
         elements = chunk = concat([segment.chunk for segment in job.segments])
         failure: Exception | None = None

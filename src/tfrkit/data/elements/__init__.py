@@ -1,1 +1,1 @@
-"""Elements while they move: structures, columns and chunks of them, their specs and who owns their arrays."""
+"""Elements in a pipeline: their structures, columns, chunks and specs, and who owns their arrays."""

@@ -62,7 +62,7 @@ class Chunk(ABC):
 
     @abstractmethod
     def frozen(self) -> Chunk:
-        """The same elements for several who have them at once: none of them can write to an array."""
+        """The same elements for several holders at once: none of them can write to an array."""
 
     @abstractmethod
     def objects(self) -> list[Any]:
@@ -73,7 +73,7 @@ class Chunk(ABC):
 
     @property
     def makes_own_objects(self) -> bool:
-        """Whether nobody else has the `objects`, which are made at every call; else see `own_elements`."""
+        """Whether `objects` makes new ones at every call, which the caller owns; otherwise see `own_elements`."""
         return False
 
     @abstractmethod

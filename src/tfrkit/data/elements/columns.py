@@ -94,7 +94,7 @@ def rows(column: Column) -> list[Any]:
 
 
 def has_own_rows(column: Column) -> bool:
-    """Whether nobody else has the memory of arrays that `rows` gives: they have their own, or parts of the column's."""
+    """Whether the arrays that `rows` returns share memory with no other: they have their own, or the column's parts."""
     if isinstance(column, (Ragged, Padded)):
         ragged = column.ragged if isinstance(column, Padded) else column
         return isinstance(ragged.values, np.ndarray)

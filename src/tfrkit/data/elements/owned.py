@@ -1,12 +1,12 @@
-"""Whose arrays are: those of an element that is handed out are its own, and may be written to.
+"""Ownership of arrays: those of an element that a user gets are its own, and may be written to.
 
-The mark for it is numpy's `writeable`. An array in a chunk that may be written to lies on memory that no other element
-has a part in; whoever keeps elements and passes them on too (a cache), or gives rows of what belongs to others (users'
-arrays), freezes them first: views that are marked read-only, of which every view is one too. On the way out to the user
-what is read-only is copied, and what somebody else still refers to. So nothing is copied that is not shared.
+The mark for it is numpy's `writeable`. A writeable array in a chunk lies on memory that no other element shares; a
+stage that keeps elements as well as passing them on (a cache), or returns rows of a user's arrays, freezes them first:
+read-only views, whose own views are read-only too. On the way out to the user, arrays that are read-only or still
+referred to elsewhere are copied. So nothing is copied that is not shared.
 
-A user's function may write to its arguments, too. They are handed out in the same way if the input is pure: should the
-call be interrupted, they are made again. Elsewhere the function gets copies.
+A user's function may write to its arguments, too. They are handed out in the same way if the input is pure: if the call
+is interrupted, they are made again. Elsewhere the function gets copies.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARTS: Final[dict[type, tuple[str, ...]]] = {
 
 
 def own_elements(elements: list[Any]) -> list[Any]:
-    """The elements for a user, who may write to what he gets.
+    """The elements for a user, who may write to them.
 
     Args:
         elements: of which the list is the only owner, as far as they are to be given without a copy.
@@ -63,7 +63,7 @@ def may_write(function: Any) -> bool:
 
 
 def freeze_elements(elements: list[Any]) -> list[Any]:
-    """The elements for several who have them at once."""
+    """The elements for several holders at once: read-only."""
     return _core.freeze_elements(elements, _PARTS, _freeze)
 
 

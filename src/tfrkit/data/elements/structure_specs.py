@@ -61,7 +61,7 @@ def unbatched(spec: Any) -> Any:
 
 
 def merged(first: Any, second: Any) -> Any | None:
-    """The most exact spec that elements of both have; None if there is none.
+    """The most specific spec that holds for the elements of both; None if none does.
 
     >>> merged((TensorSpec([2]),), (TensorSpec([3]),))
     (TensorSpec(shape=(None,), dtype=tf.float32, name=None),)

@@ -118,7 +118,7 @@ class BackgroundInput:
     def _run(self, work: Callable[[object], None], ticket: object) -> None:
         try:
             work(ticket)
-        except BaseException as error:  # the consumer gets it: nobody would go on
+        except BaseException as error:  # the consumer gets it: no thread would continue
             with self.lock:
                 self._failure = error
                 last = ticket in self._tickets and self.leave(ticket)
@@ -144,7 +144,7 @@ class BackgroundInput:
                 self._bell.release()
 
     def wait(self, ready: Callable[[], bool], push: Callable[[], None]) -> None:
-        """Wait until something is ready; `push` sees to it that somebody works on it.
+        """Wait until something is ready; `push` ensures that a thread works on it.
 
         Raises:
             CancelledError: the pipeline was closed meanwhile; this is not the end of the input.

@@ -20,7 +20,7 @@ def call_each(
 ) -> tuple[list[Any], Exception | None]:
     """Call a function with every element, the parts of a tuple as arguments, until it fails.
 
-    It gets copies, unless the elements are `owned`: nobody else has them.
+    It gets copies, unless the elements are `owned` by the caller alone.
 
     Returns:
         What it made of them, and its error if it failed at the next one.

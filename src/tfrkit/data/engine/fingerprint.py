@@ -128,7 +128,7 @@ def _parts_of_ours(value: Any) -> tuple[Any, ...]:
     if dataclasses.is_dataclass(value):
         parts = [(getattr(value, each.name), each.default) for each in dataclasses.fields(value)]
         while parts and isinstance(parts[-1][0], (int, str)) and parts[-1][0] == parts[-1][1]:
-            parts.pop()  # a field that is added later changes nothing for those who do not set it
+            parts.pop()  # a field that is added later changes nothing where it is not set
         return tuple(part for part, _ in parts)
     if callable(value):
         return ("function", getattr(value, "__wrapped__", None) or getattr(value, "__name__", None))

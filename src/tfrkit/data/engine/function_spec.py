@@ -1,7 +1,7 @@
 """The spec of what a user's function makes of an element, without running the pipeline if that can be helped.
 
-TensorFlow traces the function. Here it is called, when somebody asks for the spec, with two made-up elements: where the
-results differ in size, the size is not known. A function that does not bear that sees the first real elements.
+TensorFlow traces the function. Here it is called, when the spec is asked for, with two made-up elements: where the
+results differ in size, the size is not known. A function that fails for those is called with the first real elements.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _made_up_elements(node: Node) -> Iterator[Any]:
 
 
 def _first_elements(node: Node) -> Iterator[Any]:
-    """The first elements that there are, and one of zeros if there are none; shuffles do not notice."""
+    """The first elements, or one of zeros if the node is empty; shuffles stay where they are."""
     seeds = find_seeds(node)
     before = save_seeds(seeds)
     iterator = node.begin(Context())

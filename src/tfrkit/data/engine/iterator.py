@@ -1,4 +1,4 @@
-"""DatasetIterator: elements one by one, from runs; where it stands, and what it passed over."""
+"""DatasetIterator: elements one by one, from runs; its state, and what it skipped."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def _wants_origin(node: Node) -> bool:
 class DatasetIterator:
     """An iterator over the elements of a Dataset.
 
-    After an error the next call goes on with what follows, as in TensorFlow. It may be used by several threads; each
-    element goes to one of them. Dropping it, or `close`, ends all background work. In a forked child it goes on by
-    itself, with what its parent had not taken.
+    After an error the next call continues with what follows, as in TensorFlow. It may be used by several threads; each
+    element goes to one of them. Dropping it, or `close`, ends all background work. In a forked child it continues
+    independently, with what its parent had not taken.
     """
 
-    _keeps_values: ClassVar = False  # nobody can write to what the user gets
+    _keeps_values: ClassVar = False  # what the user gets cannot be written to
 
     def __init__(self, node: Node, state: Mapping[str, Any] | None = None) -> None:
         """Use `iter(dataset)` or `dataset.iter_from(state)`."""
@@ -77,13 +77,13 @@ class DatasetIterator:
         self._ahead = 1
         self._lock = threading.RLock()  # a signal's handler may ask for the state while this thread holds it
         self._pulling = False
-        self._broken = False  # a pull was interrupted, and nobody will notice if the pipeline begins again
+        self._broken = False  # a pull was interrupted, and restarting the pipeline cannot be observed
         self._pid = os.getpid()
         self._open(None if state is None else self._keeper.check(state))
         _alive.add(self)
 
     def _open(self, place: tuple[Any, int] | None) -> None:
-        """Begin, or go on from a position after dropping so many elements."""
+        """Begin, or resume from a position after dropping a number of elements."""
         plan = optimise(keep_order(self._node))
         self._pure = plan.pure
         self._context = new_context(self._node)
@@ -136,7 +136,7 @@ class DatasetIterator:
             self._ahead = next_demand(self._ahead, run.chunk)
         self._error = run.error
         items, owned = run.chunk.objects(), self._keeps_values or run.chunk.makes_own_objects
-        del run  # so that only the list has what nobody keeps
+        del run  # so that the list is the only owner of what is not kept elsewhere
         self._count, self._items = len(items), (items if owned else own_elements(items))[::-1]
         return True
 
@@ -155,7 +155,7 @@ class DatasetIterator:
             self._pulling = False
 
     def _begin_in_child(self) -> None:
-        """Go on after a fork: the threads have stayed with the parent, and locks that they held are locked for ever."""
+        """Resume after a fork: the threads have stayed with the parent, and locks that they held stay locked."""
         place = to_json(self._at), self._count - len(self._items)
         _of_parents.append(self._root)
         self._pid, self._lock, self._pulling = os.getpid(), threading.RLock(), False
@@ -164,10 +164,10 @@ class DatasetIterator:
             self._open(place)
 
     def get_next(self) -> Any:
-        """Give the next element.
+        """Return the next element.
 
         Raises:
-            OutOfRangeError: there is none.
+            OutOfRangeError: the iterator is at its end.
         """
         try:
             return next(self)
@@ -175,7 +175,7 @@ class DatasetIterator:
             raise OutOfRangeError("End of sequence") from None
 
     def get_next_as_optional(self) -> Optional:
-        """Give the next element, or the end, as a value to ask: `has_value()`, `get_value()`."""
+        """Return the next element, or the end, as an Optional: `has_value()`, `get_value()`."""
         try:
             return Optional(next(self))
         except StopIteration:
@@ -188,7 +188,7 @@ class DatasetIterator:
 
     @property
     def skipped(self) -> int:
-        """Number of damages in files that were passed over so far."""
+        """Number of damages in files that were skipped so far."""
         return self._context.skipped
 
     @property
@@ -202,10 +202,10 @@ class DatasetIterator:
         return self._context.ignored
 
     def state(self) -> dict[str, Any]:
-        """Say where the iterator stands: `dataset.iter_from` goes on with the element that would have come next.
+        """Return the iterator's position: `dataset.iter_from` resumes with the element that would have come next.
 
         Returns:
-            A dict that JSON can hold: positions and counts, never the data. It is of use in another process and with
+            A dict that JSON can hold: positions and counts, never the data. It is valid in another process and with
             another number of threads, as long as the pipeline and its files are the same.
         """
         if self._pid != os.getpid():
@@ -225,7 +225,7 @@ class DatasetIterator:
         return self.state()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to where another iterator stood; what was under way is dropped."""
+        """Move to where another iterator stood; work in progress is dropped."""
         if self._pid != os.getpid():
             self._begin_in_child()
         with self._lock:
@@ -235,7 +235,7 @@ class DatasetIterator:
             self._open(place)
 
     def close(self) -> None:
-        """End all background work and let go of files; the iterator is then at its end.
+        """End all background work and release files; the iterator is then at its end.
 
         Its state stays that of the element that would have come next.
         """
@@ -271,7 +271,7 @@ def _close_all() -> None:
 
 
 class NumpyIterator:
-    """Elements with numpy scalars, read-only arrays and bytes only, as TensorFlow gives them."""
+    """Elements with numpy scalars, read-only arrays and bytes only, as TensorFlow returns them."""
 
     def __init__(self, iterator: DatasetIterator) -> None:
         self._iterator = iterator

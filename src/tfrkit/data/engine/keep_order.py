@@ -1,7 +1,7 @@
-"""Where calls that run at once must keep the order although the user leaves it free.
+"""Force parallel maps to keep order where a later stage's saved state counts elements. Pure: no I/O.
 
-Pure: no I/O. A stage that makes elements again to go on from a state (a shuffle, a cache, the rows of a batch) counts
-them, so they must come in the same order every time; else some would come twice and others never.
+A stage that makes elements again to resume from a state (a shuffle, a cache, the rows of a batch) counts them, so they
+must come in the same order every time; otherwise some would come twice and others never.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ __all__ = ["keep_order"]
 
 
 def keep_order(node: Node, *, free: bool = True) -> Node:
-    """The pipeline with every map in order that has a counting stage behind it.
+    """The pipeline with every map in order that has a counting stage after it.
 
     Args:
         node: the pipeline.
-        free: whether nobody behind it counts.
+        free: whether no later stage counts.
 
     >>> from tfrkit import Dataset
     >>> ds = Dataset.range(5).map(abs, num_parallel_calls=2, deterministic=False)

@@ -1,4 +1,4 @@
-"""How much to ask an input for, where nobody can notice that it is more than is needed."""
+"""How much to ask an input for, where asking for more than is needed cannot be observed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["ObjectCursor", "next_demand"]
 
 _MOST_ELEMENTS: Final = 1024
 _MOST_BYTES: Final = 1 << 20
-_FEW: Final = 16  # elements; who asks for more gets runs of that size
+_FEW: Final = 16  # elements; a consumer that asks for more gets runs of that size
 
 
 def next_demand(demand: int, chunk: Chunk) -> int:
-    """How many elements to ask for next, after so many were asked for and these came: twice as many, within limits.
+    """How many elements to ask for next, after `demand` were asked for and these came: twice as many, within limits.
 
     >>> next_demand(4, ObjectChunk([b"x"] * 4)), next_demand(4, ObjectChunk([b"x" * 300_000]))
     (8, 3)
@@ -33,8 +33,8 @@ class ObjectCursor(Cursor):
     element of a loop over records with a map, where cutting each from its block for itself takes 10.
 
     Attributes:
-        owned: whether the stage may write to the elements that it takes, which nobody else has then: the input is pure,
-            so that it can `make_again` those of a run that is put back.
+        owned: whether the stage alone has the elements that it takes, and may write to them: the input is pure, so that
+            it can `make_again` those of a run that is put back.
     """
 
     __slots__ = ("_demand", "_origin", "_pure", "owned")
@@ -57,7 +57,7 @@ class ObjectCursor(Cursor):
             self._demand = next_demand(self._demand, chunk)
         origin = chunk.origin if self._origin else None
         elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
-        del run, chunk  # so that only the list has what nobody keeps
+        del run, chunk  # so that the list is the only owner of what is not kept elsewhere
         return Run(ObjectChunk(elements if ready else own_elements(elements), origin), error)
 
     def take(self, n: int) -> Run | None:

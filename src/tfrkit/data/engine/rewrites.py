@@ -41,7 +41,7 @@ def batch_then_stage(node: Node) -> Node | None:
 
 
 def batch_then_prefetch(node: Node) -> Node | None:
-    """Batches that nobody sees being made are made several at once."""
+    """Batches of a pure input are made several at once."""
     if isinstance(node, PrefetchNode) and isinstance(node.input, FusedBatchNode):
         return BackgroundBatchNode(node.input, node.depth) if node.depth and node.input.pure else None
     return None

@@ -1,4 +1,4 @@
-"""SeenRanges: which of the next elements a consumer has had already, where they came out of order. Pure: no I/O."""
+"""SeenRanges: which of the next elements a consumer has already seen, where they came out of order. Pure: no I/O."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ class SeenRanges:
         return any(begin <= item < end for begin, end in self._ranges)
 
     def advance(self, count: int) -> None:
-        """Go on by so many items."""
+        """Advance by a number of items."""
         left = [[max(0, begin - count), end - count] for begin, end in self._ranges]
         self._ranges = [each for each in left if each[1] > 0]

@@ -1,4 +1,4 @@
-"""How the files of a pipeline are read: the policy of its sources, for stages behind them. Pure: no I/O."""
+"""How the files of a pipeline are read: the policy of its sources, for later stages. Pure: no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages that are written one element at a time, and go on from a saved state by running again from the beginning.
+"""Stages that are written one element at a time, and resume from a saved state by replaying from the beginning.
 
 It is the simplest thing that fully works for verbs whose state is made of elements and of users' values (windows,
 groups, running totals): such a stage says in `steps` what comes next; here it is run, counted and replayed.

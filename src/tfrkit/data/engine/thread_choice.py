@@ -1,7 +1,7 @@
-"""ThreadChoice: whether a function's calls shall run in threads, found out by timing the first of them.
+"""ThreadChoice: decides whether a function's calls run in threads, by timing the first of them.
 
-Threads bring nothing for a function that only computes in Python, because one thread at a time does that; handing over
-costs some 20 us. They bring much for one that waits, or computes in native code that lets others go on.
+Threads gain nothing for a function that only computes in Python, because one thread at a time does that; handing over
+costs some 20 us. They gain much for one that waits, or computes in native code that releases Python's lock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ __all__ = ["ThreadChoice"]
 _FEW: Final = 9  # calls that are timed before something is decided
 _CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
 _WAITS: Final = 0.5  # a call that keeps its core busy for less than this part of its time waits for something
-_WORTH: Final = 0.95  # calls at once may each take so many times as long as one after the other in all
+# Threads pay off if a concurrent call takes less than this x threads x the time of a lone call.
+_WORTH: Final = 0.95
 _TRIALS: Final = 3  # a busy machine may spoil one
 
 
@@ -23,7 +24,7 @@ class ThreadChoice:
 
     Args:
         threads: how many calls may run at once.
-        fixed: the user said so many: they run in threads from the beginning, unless they turn out to be cheap.
+        fixed: the user gave the number: calls run in threads from the beginning, unless they turn out to be cheap.
 
     Attributes:
         inline: calls run in the consumer's thread for now.

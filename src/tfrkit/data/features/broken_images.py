@@ -1,7 +1,7 @@
 """What becomes of images that cannot be decoded: an error in their place, or they are left out and counted.
 
-"skip" leaves out the element. "stop" leaves out the element and what stands behind it in its file, as if the file ended
-there; elements that a shuffle gave before it stay given. Of a batch, which may be of many files, the row is left out.
+"skip" leaves out the element. "stop" leaves out the element and what follows it in its file, as if the file ended
+there; elements that a shuffle returned before it stay. Of a batch, which may be of many files, the row is left out.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class BrokenImages:
         self._count(bad)
         if self.on_corrupt == "stop":
             self._ends[path] = record
-            rest = f"the rest of {path!r} is" if path else "everything behind it is"
+            rest = f"the rest of {path!r} is" if path else "everything after it is"
             warnings.warn(f"{bad.error()}; {rest} left out", DataLossWarning, stacklevel=2)
         return True
 
     def kept(self, chunk: Chunk) -> Chunk:
-        """The elements without those behind a broken one in their file."""
+        """The elements without those after a broken one in their file."""
         if not self._ends:
             return chunk
         origin = chunk.origin

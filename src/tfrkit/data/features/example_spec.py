@@ -65,7 +65,7 @@ def _list_spec(feature: FeatureSpec) -> Any:
 
 
 def batch_size_of(records: Any) -> tuple[()] | tuple[int | None]:
-    """The first dimension of batches of records; () if they are single ones, or nobody knows."""
+    """The first dimension of batches of records; () if they are single ones, or it is not known."""
     shape = getattr(records, "shape", None)
     return (shape[0],) if shape else ()
 

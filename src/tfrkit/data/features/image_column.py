@@ -192,7 +192,7 @@ def _for_each(count: int, threads: int, work: Callable[[int], None]) -> tuple[in
         run()
         for helper in helpers:
             helper.result()
-    except BaseException:  # such as KeyboardInterrupt: nobody wants the rest
+    except BaseException:  # such as KeyboardInterrupt: the rest is not wanted
         failures.append((count, None))
         raise
     return min(failures, key=lambda failure: failure[0]) if failures else (count, None)

@@ -1,7 +1,7 @@
 """parse: serialised Examples to dicts; records one by one, or batches of them.
 
 A run of records is parsed in one kernel call and stays columns. A record that fails is an error in its place: what
-stands before it is given first, and the next pull goes on behind it.
+stands before it is returned first, and the next pull continues after it.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _parse_elements(parser: ColumnParser, chunk: Chunk) -> tuple[Chunk, Exceptio
             if not isinstance(element, (bytes, BytesColumn, np.ndarray)):
                 raise TypeError(
                     f"expected records (bytes) or batches of them to parse but got {type(element).__name__}. "
-                    "Parse right behind the source, or map() the elements to their record first."
+                    "Parse right after the source, or map() the elements to their record first."
                 )
             made.append(parser.parse_batch(element))
         except Exception as error:

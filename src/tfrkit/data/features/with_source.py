@@ -30,7 +30,7 @@ DATA: Final = "data"  # the name that an element gets which has no names itself
 class WithSourceNode(UnaryNode):
     """File name and record number as features of these names.
 
-    A dict gets them as two more entries, a tuple in its first dict (that of the context, behind `parse_sequence`). An
+    A dict gets them as two more entries, a tuple in its first dict (that of the context, after `parse_sequence`). An
     element that is neither, such as a raw record, becomes a dict, in which it is called "data".
     """
 
@@ -121,6 +121,6 @@ def _joined(value: Any, source: dict[str, Any]) -> Any:
 
 def _no_origin() -> FailedPreconditionError:
     return FailedPreconditionError(
-        "with_source: nobody knows which record an element came from: it was never in a file of records, or was put "
-        "together of several. Put with_source() before batch() and zip(), right behind parse() or the source."
+        "with_source: it is not known which record an element came from: it was never in a file of records, or was "
+        "put together of several. Put with_source() before batch() and zip(), right after parse() or the source."
     )

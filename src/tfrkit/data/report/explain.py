@@ -9,13 +9,13 @@ from tfrkit.data.shuffle.shuffle import ShuffleNode
 __all__ = ["explain"]
 
 _LEGEND = (
-    "On going on from a state: 'seeks' goes to the stored place; 'replays' makes elements again and drops those that "
-    "were seen,\nfrom the last place below that can be gone to; other stages store a few numbers."
+    "When resuming from a state: 'seeks' goes to the stored position; 'replays' makes elements again and drops those "
+    "that were seen,\nfrom the last position below that can be sought; other stages store a few numbers."
 )
 
 
 def explain(node: Node) -> str:
-    """Draw the stages, sources last, before and after rewriting; and say how each goes on from a state."""
+    """Draw the stages, sources last, before and after rewriting; and say how each resumes from a state."""
     written, running = _tree(node), _tree(optimise(node))
     width = max(len(label) for label, _ in written + running)
     lines = ["as written:", *(_line(*each, width) for each in written), ""]
@@ -31,7 +31,7 @@ def _line(label: str, how: str, width: int) -> str:
 
 
 def _tree(node: Node, depth: int = 1) -> list[tuple[str, str]]:
-    """Every stage with how it goes on; inputs below it, indented."""
+    """Every stage with how it resumes; inputs below it, indented."""
     lines = [("  " * depth + node.label, _how(node))]
     for each in node.inputs:
         lines.extend(_tree(each, depth + 1))

@@ -38,9 +38,9 @@ class StageTime:
         wall: seconds in its own pulls.
         busy: seconds of them that its thread kept a core busy; the rest is waiting.
         called: seconds in calls of its function by other threads.
-        elements: how many it gave.
-        pulls: in so many runs.
-        pauses: how often its thread let go of its core by itself; another process that takes it away is no pause.
+        elements: how many it returned.
+        pulls: the number of runs in which it returned them.
+        pauses: how often its thread gave up its core voluntarily; being preempted is no pause.
     """
 
     node: Node
@@ -94,7 +94,7 @@ class Profile:
 
     Attributes:
         seconds: how long the pipeline ran.
-        elements: how many it gave.
+        elements: how many it returned.
         errors: how many errors came in the place of elements.
         skipped: how many damages in files were passed over.
         stages: the measurements, the last stage first.

@@ -51,21 +51,21 @@ def hints_for(stages: Sequence[_Stage], seconds: float, errors: int, skipped: in
 
 
 def _about_prefetch(stages: Sequence[_Stage]) -> Iterator[str]:
-    """Nothing if there is a prefetch without a costly function behind it; the last stage comes first here."""
-    behind: list[_Stage] = []
+    """Nothing if there is a prefetch without a costly function after it; the last stage comes first here."""
+    after: list[_Stage] = []
     for stage in stages:
         if (
             isinstance(stage.node, (PrefetchNode, BackgroundBatchNode)) and stage.node.depth
         ):  # the second has one in it
             break
-        behind.append(stage)
+        after.append(stage)
     else:
         yield "nothing is made ready while the consumer works with an element: end with .prefetch(AUTOTUNE)"
         return
     total = sum(stage.seconds for stage in stages) or 1.0
-    for stage in behind:
+    for stage in after:
         if isinstance(stage.node, (MapNode, FilterNode)) and stage.seconds >= _MUCH * total:
-            yield f"{stage.node.label} comes behind the last prefetch: move .prefetch to the end"
+            yield f"{stage.node.label} comes after the last prefetch: move .prefetch to the end"
 
 
 def _about_stages(stages: Sequence[_Stage]) -> Iterator[str]:

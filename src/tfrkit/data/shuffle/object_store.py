@@ -56,7 +56,7 @@ class ObjectStore:
         return self.live_bytes
 
     def reseed(self, seed: int, seed2: int, drawn: int = 0) -> None:
-        """Begin another stream of random numbers, behind its first `drawn`."""
+        """Begin another stream of random numbers, after its first `drawn`."""
         self._random = _core.Philox(seed, seed2)
         self._random.skip(drawn)
         self._numbers = []

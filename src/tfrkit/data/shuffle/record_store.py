@@ -66,7 +66,7 @@ class RecordStore:
         return self._buffer.held_bytes
 
     def reseed(self, seed: int, seed2: int, drawn: int = 0) -> None:
-        """Begin another stream of random numbers, behind its first `drawn`."""
+        """Begin another stream of random numbers, after its first `drawn`."""
         self._buffer.reseed(seed, seed2, drawn)
 
     # ---- records in

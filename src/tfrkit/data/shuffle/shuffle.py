@@ -26,7 +26,7 @@ __all__ = ["ShuffleIterator", "ShuffleNode"]
 _MAX_EPOCHS: Final = 3  # TensorFlow fills no further when there are more in the buffer
 _NO_LIMIT: Final = 1 << 62
 _SNAPSHOT_OUTPUTS: Final = 1 << 14  # at least, between two snapshots of the buffer
-# How much is asked of the input at once: as many elements as have so many bytes together, more for a large buffer.
+# How much is asked of the input at once: as many elements as have this many bytes together, more for a large buffer.
 _RUN_BYTES: Final = 1 << 20
 _MOST_RUN_BYTES: Final = 1 << 21
 _RUN_PART: Final = 16  # of the buffer
@@ -188,7 +188,7 @@ class ShuffleIterator(NodeIterator):
         if self._input is None:
             self._begin_epoch()
         assert self._input is not None
-        # What n outputs surely need, or more if nobody can notice.
+        # What n outputs surely need, or more if that cannot be observed.
         need = 1 if len(self._epochs) > _MAX_EPOCHS else self._room() - len(self._store) + n - 1
         state = self._input.save()
         run = self._input.pull(min(self._limit, max(need, self._limit) if self._pure else need))
@@ -345,7 +345,7 @@ class ShuffleIterator(NodeIterator):
         if self._ended:
             return {"ended": self._last, "generator": self._node.seeds.save()}
         if self._base is None:
-            # The input begins with the first element, not because somebody asks where it stands.
+            # The input begins with the first element, not because its position is asked for.
             generators = [each.save() for each in find_seeds(self._node)]
             return {"unbegun": list(self._seeds), "generators": generators}
         return Saved(self._base, self._outputs, self._errors)

@@ -61,7 +61,7 @@ class BufferPlaces:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Base:
-    """A point from which a shuffle can go on.
+    """A point from which a shuffle can resume.
 
     Attributes:
         seeds: of the present epoch.
@@ -82,7 +82,7 @@ class Base:
     capacity: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it; inner states are made JSON by whoever asked for this one."""
+        """As JSON can hold it; the caller makes inner states JSON."""
         return {
             "seeds": list(self.seeds),
             "drawn": self.drawn,

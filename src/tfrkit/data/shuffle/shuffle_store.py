@@ -24,12 +24,12 @@ __all__ = ["ShuffleStore", "StoredElements"]
 
 _FRAME_BYTES: Final = 16  # round a record in a block: header and footer
 
-# Memory: never more than so many times the live elements, and this or what is on its way into the buffer; copying
-# stops when it is down to so many.
+# Memory: never more than _MOST times the live elements, and this or what is on its way into the buffer; copying
+# stops when it is down to _ENOUGH times.
 _MOST: Final = 1.5
 _ENOUGH: Final = 1.4
 _SLACK_BYTES: Final = 1 << 20
-# Survivors are copied in steps, so that old and new are not held at once: of so many bytes, or this part of all. They
+# Survivors are copied in steps, so that old and new are not held at once: of this many bytes, or this part of all. They
 # go into buffers of one size, which their memory serves again and again: new pages cost more than the copy.
 _STEP_BYTES: Final = 1 << 22
 _STEP_PART: Final = 8
@@ -116,7 +116,7 @@ class ShuffleStore:
         return len(self._slots) - len(self._free)
 
     def reseed(self, seed: int, seed2: int, drawn: int = 0) -> None:
-        """Begin another stream of random numbers, behind its first `drawn`."""
+        """Begin another stream of random numbers, after its first `drawn`."""
         self._buffer.reseed(seed, seed2, drawn)
 
     # ---- elements in
@@ -261,7 +261,7 @@ class ShuffleStore:
             self.held_bytes -= memory.size_bytes
 
     def _compact(self, goal: int) -> None:
-        """Copy survivors of what is least alive, until so many bytes are held."""
+        """Copy survivors of what is least alive, until only `goal` bytes are held."""
         _, live_bytes = self._buffer.live()
         worth: list[tuple[float, int, _Memory]] = []
         for memory in self._memories.values():

@@ -136,7 +136,7 @@ def check_text(value: Any) -> str | None:
     """Give a string argument as str.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a string.
     """
     if isinstance(value, bytes):
         return os.fsdecode(value)

@@ -2,7 +2,7 @@
 
 The generator is called anew for every pass and asked for what is wanted, never more. Values become arrays of the types
 that were announced, and are checked against the shapes, with TensorFlow's texts. A position is a number of elements:
-going on from it means to call the generator again and to drop so many.
+to resume, the generator is called again and that many are dropped.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _GeneratorIterator(NodeIterator):
         self._held: list[Any] = []  # from a pull that was interrupted
 
     def pull(self, n: int) -> Run | None:
-        """Ask for n values; one that is refused comes out as an error, and the next pull goes on."""
+        """Ask for n values; one that is refused comes out as an error, and the next pull continues."""
         if self._ended:
             return None
         items, self._held = self._held[:n], self._held[n:]
@@ -115,7 +115,7 @@ class _GeneratorIterator(NodeIterator):
     def close(self) -> None:
         self._closed = self._ended = True
         values, self._values = self._values, None
-        if not getattr(values, "gi_running", False):  # else whoever has it run closes it
+        if not getattr(values, "gi_running", False):  # else the thread that runs it closes it
             _close(values)
 
 

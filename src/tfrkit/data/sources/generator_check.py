@@ -28,7 +28,7 @@ def checker(spec: Any) -> Callable[[Any], Any]:
 
     Returns:
         A function of one yielded value. It raises TypeError if the value is not what the spec says, and InternalError
-        for an object that is to be a string and is none.
+        for an object that is to be a string and is not one.
 
     >>> check = checker((TensorSpec([], "int32"), TensorSpec([None], "float32")))
     >>> check((1, [2, 3]))

@@ -48,8 +48,8 @@ class TFRecordDataset(Dataset):
                 arrays of them, or a Dataset of names. Patterns are matched now.
             compression_type: None finds out by the content; "" or "none", "GZIP", "ZLIB", "XZ", "ZSTD".
             buffer_size: checked, without effect: files are read in blocks.
-            num_parallel_reads: give records of so many files in turn; AUTOTUNE takes a third of the cores. Without it
-                one file comes after another, which is faster: blocks are read and checked on all cores anyway.
+            num_parallel_reads: return records of this many files in turn; AUTOTUNE takes a third of the cores. Without
+                it one file comes after another, which is faster: blocks are read and checked on all cores anyway.
             name: ignored; TensorFlow has it.
             on_corrupt: "raise" (default): the error comes in the record's place, and the next element is of the next
                 file; "skip": drop damaged records; "stop": leave the rest of the file out. What was passed over is

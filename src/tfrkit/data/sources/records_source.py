@@ -1,7 +1,7 @@
 """RecordsNode: the records of TFRecord files, one file after another, as references into blocks.
 
-Reading, threads and what damage means are `records`' business. Here runs are cut from the blocks, and places are noted
-so that reading can go on there: a state is three numbers, whatever was read ahead.
+Reading, threads and what damage means belong to `records`. Here runs are cut from the blocks, and positions are noted
+so that reading can resume there: a state is three numbers, whatever was read ahead.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class RecordsNode(FileSourceNode):
         return _RecordsIterator(self, context, position)
 
     def number_of(self, path: str | None) -> int:
-        """The number of a file, for `fetch`; -1 if it is none of this source's, or cannot be read again."""
+        """The number of a file, for `fetch`; -1 if it is not one of this source's, or cannot be read again."""
         file = self._numbers.get(path, -1)
         return -1 if file < 0 or self.flows(self.files[file]) else file
 
@@ -122,7 +122,7 @@ class _RecordsIterator(NodeIterator):
             raise
 
     def _begin_again(self) -> None:
-        """Let the next pull open the files anew, where that goes on from the same place."""
+        """Let the next pull open the files anew, where that resumes from the same position."""
         if self._reader is not None and self._node.pure:
             self._position, self._block = Position(*self.save()), None
             self._reader.close()
@@ -159,7 +159,7 @@ class _RecordsIterator(NodeIterator):
         return self._block is not None and self._row < len(self._block)
 
     def _checked(self, part: Block) -> tuple[Block, Damage | None]:
-        """The records up to the first whose data is damaged, and what is wrong with it, if nobody has looked yet."""
+        """The records up to the first whose data is damaged, and what is wrong with it, if it was not checked yet."""
         if not self._late or not self._node.policy.crc:
             return part, None
         *good, last = check_block(part)

@@ -1,6 +1,6 @@
 r"""TextLineDataset: the lines of text files, as TensorFlow cuts them.
 
-A line ends with "\n" or the file; every "\r" is dropped, wherever it stands; a last line that is then empty is none.
+A line ends with "\n" or the file; every "\r" is dropped, wherever it stands; a last line that is then empty is not one.
 Files are read in large pieces, whose lines become one column at once. A state is the number of a file and a byte.
 """
 
@@ -69,7 +69,7 @@ class TextLineDataset(Dataset):
             compression_type: None finds GZIP, XZ and ZSTD by the content (not in a pipe); "" or "none", "GZIP", "ZLIB",
                 "XZ", "ZSTD".
             buffer_size: checked, without effect: files are read in large pieces.
-            num_parallel_reads: give lines of so many files in turn; AUTOTUNE takes a third of the cores.
+            num_parallel_reads: return lines of this many files in turn; AUTOTUNE takes a third of the cores.
             name: ignored; TensorFlow has it.
             policy: TFRKIT, or TENSORFLOW to take names and compression as they are, and never to leave a file that
                 cannot be read.

@@ -2,7 +2,7 @@
 
 The first iterator that sees the end of the input keeps what it saw; iterators that begin later read that. Elements are
 kept as they came: records stay references into their blocks, columns stay columns. A state says where the pass began
-whose elements are read, and how far it was: going on in another process makes that pass again.
+whose elements are read, and how far it was: resuming in another process makes that pass again.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class _Reader(NodeIterator):
 
 
 def _shared(chunk: Chunk) -> Chunk:
-    """What is kept, for a consumer: dicts in it are others in every pass, as he may change them."""
+    """What is kept, for a consumer: its dicts are new in every pass, since consumers may change them."""
     return chunk.frozen() if isinstance(chunk, ObjectChunk) else chunk
 
 

@@ -84,7 +84,7 @@ def make_choose_node(parts: Sequence[Node], choice: Node, stop: bool) -> Node:
     spec = choice.element_spec()
     if is_nested(spec) or spec.dtype != np.int64 or spec.shape not in {(), None}:
         raise TypeError(
-            "Invalid `choice_dataset`. StepInput of `choice_dataset` must be scalar `tf.int64` tensors but are "
+            "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
             f"{spec}."
         )
     return ChooseNode(choice, tuple(parts), stop)

@@ -41,7 +41,7 @@ class _FilterIterator(CursorIterator):
         self._cursor = cursor
 
     def pull(self, n: int) -> Run | None:
-        """Pull n and ask the predicate for each; go on until one is accepted."""
+        """Pull n and ask the predicate for each, until one is accepted."""
         while True:
             run = self._cursor.take(n)
             if run is None:

@@ -1,4 +1,4 @@
-"""group_by_window and bucket_by_sequence_length: elements of one key together, so many at a time."""
+"""group_by_window and bucket_by_sequence_length: a number of elements with the same key together."""
 
 from __future__ import annotations
 

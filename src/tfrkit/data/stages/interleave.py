@@ -2,7 +2,7 @@
 
 Here are the node and the order, which is that of TensorFlow: slots are visited round robin, `block` elements a visit; a
 dataset that has ended leaves its slot empty until the next visit, which opens the next one. Where all slots are open
-and nobody can notice, whole rounds are put together at once. What a slot is, is in `slot.py`.
+and it cannot be observed, whole rounds are put together at once. A slot holds an `OpenDataset`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,9 @@ from tfrkit.threads import default_threads
 
 __all__ = ["InterleaveNode", "resolve_cycle"]
 
-_LITTLE: Final = (
-    64  # a consumer that asks for less gets it from whole rounds made before, where nobody can notice
-)
+_LITTLE: Final = 64  # a consumer that asks for less gets it from whole rounds, where that cannot be observed
 _AHEAD: Final = 256
-_CORES_PER_FILE: Final = 3  # TensorFlow opens one dataset for so many cores if it may choose
+_CORES_PER_FILE: Final = 3  # cores for each dataset that TensorFlow opens if it may choose
 
 
 @dataclass(frozen=True, eq=False)

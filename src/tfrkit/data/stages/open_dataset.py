@@ -15,7 +15,7 @@ from tfrkit.data.stages.prefetch import PrefetchNode
 
 __all__ = ["OpenDataset", "node_of"]
 
-_AHEAD: Final = 256  # elements that are asked for at once where nobody can notice
+_AHEAD: Final = 256  # elements that are asked for at once where that cannot be observed
 _OVER: Final = -1
 
 
@@ -46,7 +46,7 @@ class OpenDataset:
     """An open dataset, and the place of the element that it was made of.
 
     Attributes:
-        pure: nobody can notice how far ahead it is read.
+        pure: how far ahead it is read cannot be observed.
     """
 
     __slots__ = ("_box", "_error", "_place", "pure")
@@ -61,7 +61,7 @@ class OpenDataset:
     def open(
         cls, node: _Description, context: Context, place: Any, element: Any, state: Any = None
     ) -> OpenDataset:
-        """Call the function, and begin what it makes, or go on with it.
+        """Call the function, and start or resume what it makes.
 
         Raises:
             Exception: that of the function.
@@ -79,7 +79,7 @@ class OpenDataset:
 
     @classmethod
     def restore(cls, node: _Description, context: Context, saved: Any) -> OpenDataset:
-        """Make the dataset again of the same element, and go on where it stood.
+        """Make the dataset again of the same element, and resume it.
 
         Raises:
             Exception: the input or the function fails where it did not fail before.

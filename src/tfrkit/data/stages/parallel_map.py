@@ -1,9 +1,9 @@
-"""map with calls in several threads: results in order, unless it may be given up.
+"""map with calls in several threads: results in order, unless the user leaves it free.
 
 A thread claims the next element of the input, one thread at a time, and calls the function with it while others do
-the same. At most so many elements are under way as calls may run at once, or as the consumer asks for. Within a claim
-things come in order, so what was given of it is a number. The state is where the oldest claim stands that was not all
-given, what was given of it, and (without order) which later elements were given.
+the same. At most as many elements are in flight as calls may run at once, or as the consumer asks for. Within a claim
+results come in order, so what was returned of it is a number. The state is the position of the oldest claim that was
+not completely returned, how much of it was, and (without order) which later elements were.
 
 Threads cost more than they gain if the function only computes in Python, since only one computes at a time. A
 `ThreadChoice` finds out: calls then run in the consumer's thread.
@@ -28,7 +28,7 @@ from tfrkit.values.stateful import watch
 
 __all__ = ["ParallelMapIterator"]
 
-_CLAIM_SECONDS: Final = 0.02  # that a thread works on what it claims at once, if a consumer waits for so many
+_CLAIM_SECONDS: Final = 0.02  # of work that a thread claims at once, if a consumer waits for that many
 _MOST_CLAIMED: Final = 32
 _PATIENCE_SECONDS: Final = (
     0.05  # a consumer waits so long for the rest of a claim, before it takes what is ready
@@ -237,7 +237,7 @@ class _Calls(BackgroundInput):
         return Run(concat(chunks), error) if chunks or error is not None else None
 
     def wait_for(self, n: int) -> Run | None:
-        """Wait until a result is ready, or it turns out that there is none."""
+        """Wait until a result is ready, or the end is reached."""
         self._since = time.perf_counter()
         self.wait(self._ready, self.push)
         return self.take_ready(n)
@@ -346,7 +346,7 @@ class _Calls(BackgroundInput):
         return self._wanted + self._slack() - self._under_way
 
     def _slack(self) -> int:
-        """How many may be claimed that nobody asks for yet: the threads go on while the consumer is busy."""
+        """How many elements may be claimed ahead of demand: the threads work while the consumer is busy."""
         choice = self._choice
         if choice.fixed or not choice.settled:
             return choice.threads
@@ -355,7 +355,7 @@ class _Calls(BackgroundInput):
     def _share(self) -> int:
         """How many elements a thread may claim at once; with the lock held.
 
-        One, unless more calls are wanted than threads have begun and nobody notices what is pulled: each claim is a
+        One, unless more calls are wanted than threads have begun and pulling ahead cannot be observed: each claim is a
         hand-over, and wakes the consumer.
         """
         choice = self._choice

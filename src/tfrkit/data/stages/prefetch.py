@@ -1,8 +1,8 @@
 """prefetch: the next elements made ready in the background.
 
 One task at a time pulls runs from the input until enough elements are there, then ends; taking some begins the next
-one. Of an input in which somebody could notice, single elements are pulled, never more than the depth ahead. Of any
-other, runs as large as the consumer asks for.
+one. Of an input where it can be observed, single elements are pulled, never more than the depth ahead; of any other,
+runs as large as the consumer asks for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_BYTES: Final = 64 << 20  # and in bytes
 
 @dataclass(frozen=True, eq=False)
 class PrefetchNode(UnaryNode):
-    """At most `depth` elements ahead; AUTOTUNE finds out, 0 is none."""
+    """At most `depth` elements ahead; AUTOTUNE finds out how many, 0 does nothing."""
 
     depth: int
 

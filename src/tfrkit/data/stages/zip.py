@@ -1,7 +1,7 @@
 """zip: elements of several datasets side by side.
 
-One element of each makes one. An error of one of them takes the place of the whole element, and the others go on, too,
-so that they stay in step; this is TensorFlow's way. As long as nobody can notice, whole runs are zipped at once.
+One element of each makes one. An error of one of them takes the place of the whole element, and the others advance too,
+so that they stay in step, as in TensorFlow. As long as it cannot be observed, whole runs are zipped at once.
 """
 
 from __future__ import annotations

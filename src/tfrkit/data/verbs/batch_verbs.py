@@ -164,7 +164,7 @@ class BatchVerbs(VerbGroup):
 
         Args:
             size: how many elements a window has.
-            shift: how far one begins behind the one before; by default `size`.
+            shift: how far each begins after the one before; by default `size`.
             stride: how far the elements of one are apart.
             drop_remainder: leave out windows at the end that are smaller.
             name: ignored; TensorFlow has it.
@@ -188,7 +188,7 @@ class BatchVerbs(VerbGroup):
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements of one key together, so many at a time; what is left at the end comes by ascending keys.
+        """Elements of one key together, a number at a time; what is left at the end comes by ascending keys.
 
         Args:
             key_func: gives an int64 for an element.

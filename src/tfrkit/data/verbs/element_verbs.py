@@ -45,7 +45,7 @@ class ElementVerbs(VerbGroup):
             map_func: takes an element (the parts of a tuple as arguments) and gives another.
             num_parallel_calls: how many calls may run at once; AUTOTUNE finds out.
             deterministic: keep the order (the default) although calls run at once. It is kept anyway before stages
-                that make elements again to go on from a state: shuffle, cache, unbatch, zip, interleave.
+                that make elements again to resume from a state: shuffle, cache, unbatch, zip, interleave.
             synchronous: ignored; TensorFlow has it.
             use_unbounded_threadpool: ignored; TensorFlow has it.
             name: ignored; TensorFlow has it.

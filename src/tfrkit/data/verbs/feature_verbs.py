@@ -40,7 +40,7 @@ class FeatureVerbs(VerbGroup):
 
         Args:
             features: the spec; see `parse_example`.
-            policy: how TensorFlow's and protobuf's readings of odd bytes are told apart; by default that of the source
+            policy: whether odd bytes are read as TensorFlow or as protobuf reads them; by default as the source says
                 (the first, if there are several). Of files that a function of yours opens it is not known: TFRKIT.
         """
         return self._over(ParseNode(self.node, features, policy or self._source_policy()))
@@ -93,7 +93,7 @@ class FeatureVerbs(VerbGroup):
     ) -> Dataset:
         """Decode the encoded images (JPEG, PNG, GIF, BMP, WebP) of a feature, on all cores.
 
-        Before or behind `batch`. With a size, `decode_image(...).batch(n)` decodes straight into the rows of the batch.
+        Before or after `batch`. With a size, `decode_image(...).batch(n)` decodes straight into the rows of the batch.
 
         Args:
             key: the feature, of which each byte string is an image.
@@ -112,7 +112,7 @@ class FeatureVerbs(VerbGroup):
 
         Raises:
             InvalidArgumentError: there is no such feature.
-            ValueError: an argument is none of those that there are.
+            ValueError: an argument is not one of the choices.
         """
         sizes = None if size is None else image_size(size)
         kind = convert.as_dtype(dtype or ("uint8" if sizes is None else "float32"))
@@ -122,7 +122,7 @@ class FeatureVerbs(VerbGroup):
     def resize(
         self, key: str, size: Any, method: Any = "bilinear", *, antialias: bool = False, dtype: Any = None
     ) -> Dataset:
-        """Resize the images of a feature, which are arrays; before or behind `batch`. See `tfr.image.resize`.
+        """Resize the images of a feature, which are arrays; before or after `batch`. See `tfr.image.resize`.
 
         Args:
             key: the feature: height x width x channels, or a batch of them.
@@ -134,7 +134,7 @@ class FeatureVerbs(VerbGroup):
 
         Raises:
             InvalidArgumentError: there is no such feature.
-            ValueError: there is no such method, or the size is none.
+            ValueError: there is no such method, or the size is not one.
         """
         kind = None if dtype is None else convert.as_dtype(dtype)
         return self._over(
@@ -209,7 +209,7 @@ class FeatureVerbs(VerbGroup):
         """Add the file name (bytes) and the record number of every element as features.
 
         A dict gets two more entries, a tuple in its first dict; a raw record becomes the entry "data" of a new dict.
-        It works as long as an element is made of one record: behind `parse`, `map`, `filter`, `shuffle`; not `batch`.
+        It works as long as an element is made of one record: after `parse`, `map`, `filter`, `shuffle`; not `batch`.
 
         Args:
             file: name of the feature for the file.

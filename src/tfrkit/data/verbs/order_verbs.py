@@ -89,7 +89,7 @@ class OrderVerbs(VerbGroup):
         """These elements, then those of another dataset.
 
         Raises:
-            TypeError: it is none, or its elements have another structure or other types.
+            TypeError: it is not a Dataset, or its elements have another structure or other types.
         """
         if not isinstance(dataset, VerbGroup):
             raise TypeError(f"expected a Dataset to concatenate but got {type(dataset).__name__}")
@@ -147,7 +147,7 @@ class OrderVerbs(VerbGroup):
             datasets: from which to take.
             weights: how often each is chosen; equal by default. A dataset of weights gives other ones every time.
             seed: an integer; None draws one.
-            stop_on_empty_dataset: end where the chosen one has ended; else the others go on.
+            stop_on_empty_dataset: end where the chosen one has ended; otherwise the others continue.
             rerandomize_each_iteration: another order in every pass.
 
         Raises:

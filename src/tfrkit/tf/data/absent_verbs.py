@@ -1,4 +1,4 @@
-"""Verbs of TensorFlow's Dataset that there are not, with what to do instead: asking for one says so."""
+"""Verbs of TensorFlow's Dataset that tfrkit does not have, with what to use instead, for the AttributeError."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ADVICE: Final = {
 
 
 def absent_verb(name: str) -> AttributeError:
-    """The error for an attribute that a Dataset has not."""
+    """The error for an attribute that a Dataset does not have."""
     advice = _ADVICE.get(name)
     if advice is None:
         return AttributeError(f"'Dataset' object has no attribute {name!r}")
@@ -25,7 +25,7 @@ def absent_verb(name: str) -> AttributeError:
 
 
 class VerbsMeta(ABCMeta):
-    """A class that says the same when it is asked for such a verb itself."""
+    """A class that raises the same error when it is asked for such a verb itself."""
 
     def __getattr__(cls, name: str) -> Any:
         raise absent_verb(name)

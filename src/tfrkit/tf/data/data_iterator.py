@@ -25,7 +25,7 @@ __all__ = ["NumpyIterator", "Optional", "OwnedIterator"]
 class OwnedIterator(DatasetIterator):
     """An iterator over the elements of a Dataset, as Tensors; see `tfrkit.DatasetIterator`."""
 
-    _keeps_values: ClassVar = True  # nobody can write to a Tensor
+    _keeps_values: ClassVar = True  # a Tensor cannot be written to
 
     def __next__(self) -> Any:
         return wrap(super().__next__())
@@ -38,7 +38,7 @@ class OwnedIterator(DatasetIterator):
         """The next element.
 
         Raises:
-            OutOfRangeError: there is none.
+            OutOfRangeError: the iterator is at its end.
         """
         return super().get_next()
 

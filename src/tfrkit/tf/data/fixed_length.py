@@ -21,7 +21,7 @@ from tfrkit.stores.source import open_source
 
 __all__ = ["FixedLengthNode"]
 
-_PIECE_BYTES: Final = 1 << 20  # records that are read at once, if so many are asked for
+_PIECE_BYTES: Final = 1 << 20  # records that are read at once, if that many are asked for
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Every verb is that of `tfrkit.data.Dataset`; arguments may be Tensors, and functions and users see Tensors. Different is
 what TensorFlow does by default when it runs a pipeline: it calls a function for several elements at once, and a map and
-the batch behind it are one stage.
+the batch after it are one stage.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         return super().map(map_func, num_parallel_calls, deterministic, *args, **options)
 
     def batch(self, batch_size: int, *args: Any, **options: Any) -> Any:
-        """Put consecutive elements together; behind a map an error loses the whole batch."""
+        """Put consecutive elements together; after a map an error loses the whole batch."""
         made = super().batch(batch_size, *args, **options)
         parallel = options.get("num_parallel_calls", args[1] if len(args) > 1 else None)
         if parallel is None and isinstance(last_active(self.node), MapNode):
@@ -112,7 +112,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         return made
 
     def repeat(self, count: Any = None, name: str | None = None) -> Any:
-        """Begin again at the end; behind a shuffle, some counts are refused when it runs, as by TensorFlow."""
+        """Begin again at the end; after a shuffle, some counts are refused when it runs, as by TensorFlow."""
         made = super().repeat(count)
         number = -1 if count is None else int(count)
         if (number == 0 or number < -1) and isinstance(last_active(self.node), ShuffleNode):
