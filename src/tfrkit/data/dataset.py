@@ -49,14 +49,14 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
 
     @classmethod
     def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
-        """What a stage calls in the place of a user's function."""
+        """What a stage calls in place of a user's function."""
         return function(given)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Apply a function to the dataset itself.
 
         Raises:
-            TypeError: it gives no Dataset.
+            TypeError: it does not return a Dataset.
         """
         made = transformation_func(self)
         if not isinstance(made, Dataset):
@@ -73,7 +73,7 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
         """Set options for the whole pipeline; what they do not set stays as it is.
 
         Raises:
-            TypeError: they are no Options.
+            TypeError: they are not Options.
         """
         if not isinstance(options, Options):
             raise TypeError(f"expected Options but got {type(options).__name__}")
@@ -103,11 +103,11 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
         Args:
             initial_state: a value, or a tuple or dict of them. A Python int is an int32: for sums of int64 give
                 `np.int64(0)`.
-            reduce_func: takes the state and an element (each as one argument) and gives the next state.
+            reduce_func: takes the state and an element (each as one argument) and returns the next state.
             name: ignored; TensorFlow has it.
 
         Raises:
-            TypeError: it gives a state of another structure or type.
+            TypeError: it returns a state of another structure or type.
 
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
         np.int64(10)
@@ -124,7 +124,7 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
         """The only element.
 
         Raises:
-            InvalidArgumentError: there is none, or more than one.
+            InvalidArgumentError: there is no element, or more than one.
         """
         iterator = DatasetIterator(self.node)
         try:
@@ -158,7 +158,7 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
 
     @property
     def element_spec(self) -> Any:
-        """The structure of an element, with a TensorSpec and the like in the place of values."""
+        """The structure of an element, with a TensorSpec and the like in place of values."""
         return self.node.element_spec()
 
     # ---- looking at it

@@ -33,7 +33,7 @@ _TABLE: Final = _table()
 
 
 def crc32c(data: bytes) -> int:
-    """Give the CRC-32C (Castagnoli) of `data`.
+    """Return the CRC-32C (Castagnoli) of `data`.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
@@ -45,13 +45,13 @@ def crc32c(data: bytes) -> int:
 
 
 def masked_crc(data: bytes) -> int:
-    """Give the checksum as a frame stores it: rotated by 15 bits, plus a constant."""
+    """Return the checksum as a frame stores it: rotated by 15 bits, plus a constant."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def header(length: int) -> bytes:
-    """Give the 12 bytes that announce a record of this length.
+    """Return the 12 bytes that announce a record of this length.
 
     >>> header(3).hex()
     '0300000000000000b099490e'
@@ -61,12 +61,12 @@ def header(length: int) -> bytes:
 
 
 def frame(data: bytes) -> bytes:
-    """Give a record as it stands in a file."""
+    """Return a record as it stands in a file."""
     return header(len(data)) + data + struct.pack("<I", masked_crc(data))
 
 
 def frames(records: Iterable[bytes]) -> bytes:
-    """Give a whole plain file."""
+    """Return a whole plain file."""
     return b"".join(frame(record) for record in records)
 
 
@@ -90,7 +90,7 @@ class Lost:
 def read(
     data: bytes, *, crc: bool = True, max_record_bytes: int = _LIMIT, sized: bool = True
 ) -> tuple[list[bytes], list[Lost]]:
-    """Give the intact records of a plain file, and the ranges between them.
+    """Return the intact records of a plain file, and the ranges between them.
 
     Who stops at the first damage has the records before it: `records[: lost[0].record]`.
 

@@ -69,7 +69,7 @@ class _BackgroundBatchIterator(BackgroundIterator):
         self._shared = _Batches(node, context, inner, seen + skip * node.input.batch.size)
 
     def pull(self, n: int) -> Run | None:
-        """Give batches that are ready; make some if none is."""
+        """Return batches that are ready; make some if none is."""
         batches: _Batches = self._shared
         run = batches.take_ready(n)
         batches.hungry = run is None
@@ -162,7 +162,7 @@ class _Batches(BackgroundInput):
         return True
 
     def take_ready(self, n: int) -> Run | None:
-        """Give at most n batches that are ready, as far as the first error; None if none is."""
+        """Return at most n batches that are ready, as far as the first error; None if none is."""
         items: list[Any] = []
         error: Exception | None = None
         with self.lock:

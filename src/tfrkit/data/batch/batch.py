@@ -116,7 +116,7 @@ class PlainBatchIterator(BatchIterator):
     """Batches of elements as they are."""
 
     def pull(self, n: int) -> Run | None:
-        """Give several batches at once of arrays, which are cut without a copy; else one."""
+        """Return several batches at once of arrays, which are cut without a copy; else one."""
         wanted = min(n, _AT_ONCE // self._size)
         if wanted > 1 and not self._segments.pending:
             run = self._cursor.take(wanted * self._size)

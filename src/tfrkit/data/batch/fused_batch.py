@@ -48,7 +48,7 @@ class FusedBatchNode(UnaryNode):
         return _FusedIterator(BatchMaker(self, Cursor(self.input, context, inner), context, seen))
 
     def read_state(self, state: Any) -> tuple[Any, int]:
-        """Give the state of a cursor over the input, and how many elements of that were seen.
+        """Return the state of a cursor over the input, and how many elements of that were seen.
 
         The stages write a state each, the last one the outermost: where its input stood, and what it used of a run.
         """

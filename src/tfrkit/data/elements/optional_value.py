@@ -10,7 +10,7 @@ __all__ = ["Optional"]
 
 
 class Optional:
-    """What `DatasetIterator.get_next_as_optional` gives: an element, or none at the end.
+    """What `DatasetIterator.get_next_as_optional` returns: an element, or nothing at the end.
 
     >>> Optional(3).has_value(), Optional(3).get_value(), Optional().has_value()
     (True, 3, False)
@@ -27,10 +27,10 @@ class Optional:
         return bool(self._values)
 
     def get_value(self, name: str | None = None) -> Any:
-        """Give the element.
+        """Return the element.
 
         Raises:
-            InvalidArgumentError: there is none.
+            InvalidArgumentError: there is no value.
         """
         if not self._values:
             raise InvalidArgumentError("The given optional does not have a value.")

@@ -1,4 +1,4 @@
-"""Specs of whole elements: a structure with an ElementSpec in the place of every value.
+"""Specs of whole elements: a structure with an ElementSpec in place of every value.
 
 Pure: no I/O. What a stage makes of the spec of its input is said by its node; these are the steps they share.
 """

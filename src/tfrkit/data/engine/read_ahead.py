@@ -61,7 +61,7 @@ class ObjectCursor(Cursor):
         return Run(ObjectChunk(elements if ready else own_elements(elements), origin), error)
 
     def take(self, n: int) -> Run | None:
-        """Give at most n elements; see Cursor. Those that are owned are let go of."""
+        """Return at most n elements; see Cursor. Those that are owned are released."""
         chunk, start = self._chunk, self._used - self._offset
         if self.owned and type(chunk) is ObjectChunk and start + n < len(chunk.items):  # quickly
             part = chunk.slice(start, start + n)

@@ -110,7 +110,7 @@ class _StepsIterator(NodeIterator):
         return {"seeds": self._seeds, "given": self._given}
 
     def close(self) -> None:
-        """Close all that was begun, and let go of it: the steps refer to this iterator."""
+        """Close and release all that was begun: the steps refer to this iterator."""
         self._ended = True
         self._step = _ended
         for elements in self._open:

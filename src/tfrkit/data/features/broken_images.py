@@ -44,7 +44,7 @@ class BrokenImages:
         return at if self.on_corrupt == "raise" else {"at": at, "left": list(self._ends.items())}
 
     def restore(self, state: Any) -> Any:
-        """Take back what `save` wrote; gives the state of the input."""
+        """Take back what `save` wrote; returns the state of the input."""
         self._ends = dict(state["left"])
         return state["at"]
 

@@ -1,7 +1,7 @@
 """Verbs on the features of dict elements: select, rename, cast, decode_raw. One node, one small operation each.
 
-An operation works on whole columns where the elements are columns, else on single elements; both give the same. An
-element may be a batch itself: its values are then columns.
+An operation works on whole columns where the elements are columns, otherwise on single elements, with the same result.
+An element may be a batch itself: its values are then columns.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Before a batch it is one of the stages that are fused with it: each thread makes a batch, and decodes straight into the
 rows of its array. Alone, the elements are decoded ahead, several at once, in order. A broken image is an error in its
-place, or is passed over, as the source's `on_corrupt` says; what is passed over changes how many elements there are, so
+place, or is skipped, as the source's `on_corrupt` says; skipping changes how many elements there are, so
 then the stage is never fused.
 """
 

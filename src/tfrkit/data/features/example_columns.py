@@ -78,7 +78,7 @@ class ExampleColumns:
         return rename(made, self._plan.given)
 
     def error_of(self, record: SerializedInput) -> Exception:
-        """Give the error of a single record that fails, with its place in its file."""
+        """Return the error of a single record that fails, with its place in its file."""
         try:
             parse_record(self._plan, record, self._policy)
         except Exception as error:  # whatever the record's own parsing says
@@ -88,7 +88,7 @@ class ExampleColumns:
 
 
 def row_maker(key: str, feature: FeatureSpec, slots: dict[str, tuple[int, ExpectedFeature]]) -> Make | None:
-    """Give the function that makes a feature's column, or None if the kernel's column is it."""
+    """Return the function that makes a feature's column, or None if the kernel's column is it."""
     if isinstance(feature, SparseFeature):
         names = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
         return _sparse_rows(

@@ -23,7 +23,7 @@ __all__ = ["batch_size_of", "example_spec", "feature_spec", "sequence_spec"]
 
 
 def example_spec(features: Spec, records: Any) -> Any:
-    """Give the element spec of parsed Examples.
+    """Return the element spec of parsed Examples.
 
     Args:
         features: the spec of the Examples.
@@ -41,7 +41,7 @@ def example_spec(features: Spec, records: Any) -> Any:
 
 
 def sequence_spec(context: Spec | None, sequence: Spec | None, size: tuple[()] | tuple[int | None]) -> Any:
-    """Give the element spec of parsed SequenceExamples: context and lists, of batches (with a size) also lengths."""
+    """Return the element spec of parsed SequenceExamples: context and lists, of batches (with a size) also lengths."""
     plan = sequence_plan_of(context, sequence)
     first, second = plan.rename(
         {key: feature_spec(feature) for key, feature in plan.features.items()},
@@ -71,7 +71,7 @@ def batch_size_of(records: Any) -> tuple[()] | tuple[int | None]:
 
 
 def feature_spec(feature: FeatureSpec) -> Any:
-    """Give the element spec of a feature of one record."""
+    """Return the element spec of a feature of one record."""
     dtype = type_name(feature.dtype)
     if isinstance(feature, FixedLenFeature):
         return TensorSpec(feature.shape, dtype)

@@ -114,7 +114,7 @@ def parse_chunk(parser: ColumnParser, context: Context, chunk: Chunk) -> tuple[C
 
 
 def as_record_batch(chunk: Chunk) -> inputs.SerializedInput | None:
-    """Give the elements of a chunk as records for a kernel; None if they are something else."""
+    """Return the elements of a chunk as records for a kernel; None if they are something else."""
     if isinstance(chunk, RecordChunk):
         return inputs.SerializedInput(chunk.pieces(), [chunk], len(chunk))
     if isinstance(chunk, ColumnChunk):
@@ -127,7 +127,7 @@ def as_record_batch(chunk: Chunk) -> inputs.SerializedInput | None:
 
 
 def _one_record(chunk: Chunk, row: int) -> inputs.SerializedInput:
-    """Give one element as a record that is parsed alone."""
+    """Return one element as a record that is parsed alone."""
     records = as_record_batch(chunk.slice(row, row + 1))
     assert records is not None
     records.scalar = True

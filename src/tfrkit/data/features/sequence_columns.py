@@ -65,7 +65,7 @@ class SequenceColumns:
         return self._plan.rename(context, {key: make(lists, records.count) for key, make in self._lists})
 
     def error_of(self, record: SerializedInput) -> Exception:
-        """Give the error of a single record that fails, with its place in its file."""
+        """Return the error of a single record that fails, with its place in its file."""
         try:
             parse_sequence_records(self._plan, record, None, self._policy, 1)
         except Exception as error:  # whatever the record's own parsing says

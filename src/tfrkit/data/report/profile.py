@@ -96,7 +96,7 @@ class Profile:
         seconds: how long the pipeline ran.
         elements: how many it returned.
         errors: how many errors came in the place of elements.
-        skipped: how many damages in files were passed over.
+        skipped: how many damages in files were skipped.
         stages: the measurements, the last stage first.
         hints: what would help.
     """
@@ -153,7 +153,7 @@ def profile(node: Node, seconds: float) -> Profile:
 
 
 def _run(plan: Node, context: Context, deadline: float) -> tuple[int, int]:
-    """Pull as an iterator does; give the numbers of elements and errors."""
+    """Pull as an iterator does; return the numbers of elements and errors."""
     root, pure = plan.begin(context), plan.pure
     elements = errors = 0
     ahead = 1
@@ -214,7 +214,7 @@ class _Local(threading.local):
 
 
 def _pauses() -> int:
-    """How often this thread has let go of its core by itself so far."""
+    """How often this thread has given up its core voluntarily so far."""
     who = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
     return resource.getrusage(who).ru_nvcsw
 

@@ -38,7 +38,7 @@ def hints_for(stages: Sequence[_Stage], seconds: float, errors: int, skipped: in
         stages: what was measured, the last stage first.
         seconds: how long the pipeline ran.
         errors: how many errors came out.
-        skipped: how many damages were passed over.
+        skipped: how many damages were skipped.
     """
     found = list(_about_stages(stages))
     if stages and seconds:

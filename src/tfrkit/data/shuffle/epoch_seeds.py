@@ -44,7 +44,7 @@ class SeedGenerator:
         return cls(*get_seeds(given), reshuffle=reshuffle, given=given)
 
     def draw(self) -> tuple[int, int]:
-        """Give the seeds of the next epoch."""
+        """Return the seeds of the next epoch."""
         with self._lock:
             draws, self._draws = self._draws, self._draws + 1
             return self._epoch(draws)
@@ -58,12 +58,12 @@ class SeedGenerator:
         return seed, seed2
 
     def save(self) -> list[int]:
-        """Say where the generator stands: its two seeds, and how often it was drawn from."""
+        """Return the generator's position: its two seeds, and how often it was drawn from."""
         with self._lock:
             return [*self._pair, self._draws]
 
     def restore(self, state: list[int]) -> None:
-        """Go to where another one stood."""
+        """Move to where another one stood."""
         seed, seed2, draws = map(int, state)
         with self._lock:
             self._pair, self._draws = (seed, seed2), draws
@@ -90,12 +90,12 @@ def find_seeds(node: Any) -> tuple[SeedGenerator, ...]:
 
 
 def save_seeds(seeds: tuple[SeedGenerator, ...]) -> list[list[int]]:
-    """Say where each of them stands."""
+    """Return the position of each."""
     return [each.save() for each in seeds]
 
 
 def restore_seeds(seeds: tuple[SeedGenerator, ...], state: list[list[int]]) -> None:
-    """Let each of them go to where it stood."""
+    """Restore the position of each."""
     for each, at in zip(seeds, state, strict=True):
         each.restore(at)
 

@@ -244,7 +244,7 @@ class ShuffleIterator(NodeIterator):
         epoch.pulled += count
 
     def _settle(self, run: _Pulled) -> Exception | None:
-        """All of a run is in the buffer: give the error that came after it."""
+        """All of a run is in the buffer: return the error that came after it."""
         self._store.settle()
         self._run = None
         if run.error is None:
@@ -402,7 +402,7 @@ class ShuffleIterator(NodeIterator):
 
 
 def _drop(iterator: NodeIterator, count: int) -> list[Exception]:
-    """Pull elements that were seen before a state was saved; give the errors that come on the way."""
+    """Pull elements that were seen before a state was saved; return the errors on the way."""
     errors = []
     while count > 0 and (run := iterator.pull(count)) is not None:
         count -= len(run.chunk)

@@ -63,7 +63,7 @@ class OpenFile:
     """The function of flat_map and interleave that makes a dataset of a file's name.
 
     Attributes:
-        make: gives the node that reads some files.
+        make: returns the node that reads some files.
         globs: whether a name may be a pattern.
     """
 
@@ -99,8 +99,8 @@ def make_reading_node(
     Args:
         filenames: a name, names in lists or arrays, or a Dataset of names.
         parallel: how many files are read in turn, record by record; None for one after another.
-        make: gives the node that reads some files in order; it must pickle.
-        make_one_of_many: gives a node that reads a file while others are being read as well.
+        make: returns the node that reads some files in order; it must pickle.
+        make_one_of_many: returns a node that reads a file while others are being read as well.
         globs: whether names may be patterns.
         verb: what the user wrote.
     """
@@ -120,7 +120,7 @@ def check_buffer_size(size: Any, least: int, meaning: str) -> None:
 
     Raises:
         InvalidArgumentError: it is less than `least`.
-        TypeError: it is no integer.
+        TypeError: it is not an integer.
     """
     if size is None:
         return
@@ -133,7 +133,7 @@ def check_buffer_size(size: Any, least: int, meaning: str) -> None:
 
 
 def check_text(value: Any) -> str | None:
-    """Give a string argument as str.
+    """Return a string argument as str.
 
     Raises:
         TypeError: it is not a string.

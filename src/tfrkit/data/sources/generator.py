@@ -28,7 +28,7 @@ __all__ = ["GeneratorNode", "make_generator_node"]
 
 @dataclass(frozen=True, eq=False)
 class GeneratorNode(Node):
-    """A function that gives an iterable, called for every pass, and the spec of what it yields."""
+    """A function that returns an iterable, called for every pass, and the spec of what it yields."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]

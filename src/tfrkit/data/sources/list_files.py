@@ -23,7 +23,7 @@ def make_list_files_node(pattern: Any, shuffle: bool | None, seed: int | None) -
 
     Raises:
         InvalidArgumentError: no pattern matches.
-        TypeError: a pattern is no string.
+        TypeError: a pattern is not a string.
     """
     patterns = _patterns(pattern)
     files = glob_files(patterns)

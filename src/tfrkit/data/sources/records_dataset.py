@@ -52,7 +52,7 @@ class TFRecordDataset(Dataset):
                 it one file comes after another, which is faster: blocks are read and checked on all cores anyway.
             name: ignored; TensorFlow has it.
             on_corrupt: "raise" (default): the error comes in the record's place, and the next element is of the next
-                file; "skip": drop damaged records; "stop": leave the rest of the file out. What was passed over is
+                file; "skip": drop damaged records; "stop": leave the rest of the file out. What was skipped is
                 counted: see `DatasetIterator.skipped` and `damages`.
             crc: check the CRC of every record's data (default).
             max_record_bytes: a record that claims to be larger is damage.
@@ -61,7 +61,7 @@ class TFRecordDataset(Dataset):
 
         Raises:
             NotFoundError: a pattern matches nothing. Errors about single files come while iterating.
-            TypeError: there are names that are no strings.
+            TypeError: there are names that are not strings.
         """
         check_buffer_size(buffer_size, -1, "no buffering")
         compression = check_text(compression_type)

@@ -95,11 +95,11 @@ class _RecordsIterator(NodeIterator):
         self._late = False  # data is checked when it is given, since not all of it is
 
     def pull(self, n: int) -> Run | None:
-        """Give records of as many blocks and files as it takes."""
+        """Return records of as many blocks and files as it takes."""
         return self._safely(n, 0, 1)[0]
 
     def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
-        """Give some records; if the policy says so the data of others is not checked."""
+        """Return some records; if the policy says so the data of others is not checked."""
         policy = self._node.policy
         if policy.checks_left_out or policy.on_corrupt != "raise":
             return super().pull_every(n, first, step)
@@ -211,7 +211,7 @@ class _RecordsIterator(NodeIterator):
         )
 
     def _count(self, reader: BlockReader) -> None:
-        """Tell the context of damages that the reader passed over."""
+        """Report damages that the reader skipped."""
         new = reader.skipped - self._counted
         self._context.count_damages(new, reader.damages[self._counted :])
         self._counted += new

@@ -77,7 +77,7 @@ class TextLineDataset(Dataset):
         Raises:
             InvalidArgumentError: the compression is not known.
             NotFoundError: a pattern matches nothing. Errors about single files come while iterating.
-            TypeError: there are names that are no strings.
+            TypeError: there are names that are not strings.
         """
         check_buffer_size(buffer_size, 0, "default")
         make = functools.partial(_read, _policy(policy, check_text(compression_type)))
@@ -152,7 +152,7 @@ class _LineFile:
         self._failed: DataLossError | None = None  # after the lines that came before it
 
     def read(self) -> tuple[BytesColumn, npt.NDArray[np.int64]] | None:
-        """Give the next lines, at least one, and where each ends in the stream; None at the end.
+        """Return the next lines, at least one, and where each ends in the stream; None at the end.
 
         Raises:
             DataLossError: the container is damaged. What came of the line before is lost.
@@ -241,7 +241,7 @@ class _LinesIterator(NodeIterator):
         self._row = 0  # its first line that is not given
 
     def pull(self, n: int) -> Run | None:
-        """Give lines of as many pieces and files as it takes."""
+        """Return lines of as many pieces and files as it takes."""
         chunks: list[Chunk] = []
         error: Exception | None = None
         while n:

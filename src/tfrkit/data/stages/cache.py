@@ -151,7 +151,7 @@ class _Writer(NodeIterator):
 
 
 class _Reader(NodeIterator):
-    """Gives what is kept."""
+    """Returns what is kept."""
 
     def __init__(self, kept: _Kept, done: int = 0) -> None:
         self._kept = kept

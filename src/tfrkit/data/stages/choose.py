@@ -31,9 +31,9 @@ class ChooseNode(StepsNode):
     """The next element of the dataset whose number comes next.
 
     Attributes:
-        choice: gives the numbers.
+        choice: the numbers.
         parts: the datasets.
-        stop: end where the chosen one has ended; else that choice is passed over.
+        stop: end where the chosen one has ended; otherwise that choice is skipped.
     """
 
     choice: Node
@@ -78,7 +78,7 @@ def make_choose_node(parts: Sequence[Node], choice: Node, stop: bool) -> Node:
 
     Raises:
         ValueError: there is no dataset.
-        TypeError: the choices are no int64 numbers, or the datasets do not go together.
+        TypeError: the choices are not int64 numbers, or the datasets do not go together.
     """
     _check(parts)
     spec = choice.element_spec()

@@ -25,7 +25,7 @@ __all__ = ["BucketOf", "BucketSize", "GroupByWindowNode", "PadBucket", "SameSize
 
 @dataclass(frozen=True, eq=False)
 class GroupByWindowNode(StepsNode, UnaryNode):
-    """Groups by `key`, of `size(key)` elements; `reduce(key, dataset of them)` gives a dataset."""
+    """Groups by `key`, of `size(key)` elements; `reduce(key, dataset of them)` returns a dataset."""
 
     key: Callable[..., Any]
     reduce: Callable[..., Any]
@@ -42,7 +42,7 @@ class GroupByWindowNode(StepsNode, UnaryNode):
         """What the function makes of a group.
 
         Raises:
-            TypeError: it gives no dataset.
+            TypeError: it does not return a dataset.
         """
         kept = ElementsNode(elements, self.input.element_spec(), self.input.opaque)
         made = self.reduce(np.int64(key), self.make(kept))

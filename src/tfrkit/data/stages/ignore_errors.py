@@ -50,7 +50,7 @@ class _IgnoreErrorsIterator(UnaryIterator):
         self._where: Any = None  # where the input stood then
 
     def pull(self, n: int) -> Run | None:
-        """Pull until there is an element; errors on the way are counted, and logged if that is wished."""
+        """Pull until there is an element; errors on the way are counted, and logged on request."""
         while True:
             run = self.input.pull(n)
             if run is None or run.error is None:

@@ -155,7 +155,7 @@ class _InterleaveIterator(NodeIterator):
             left -= len(run.chunk)
 
     def pull(self, n: int) -> Run | None:
-        """Give what is ready, or visit slots until there are n elements, or an error."""
+        """Return what is ready, or visit slots until there are n elements, or an error."""
         if self._ready is None and n < _LITTLE:
             before = self.save()
             rounds = self._rounds(_AHEAD)

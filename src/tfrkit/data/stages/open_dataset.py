@@ -34,7 +34,7 @@ def node_of(made: Any) -> Node:
     """The node of the dataset that a user's function made.
 
     Raises:
-        TypeError: it is no dataset.
+        TypeError: it is not a dataset.
     """
     node = getattr(made, "node", None)
     if not isinstance(node, Node):
@@ -74,7 +74,7 @@ class OpenDataset:
 
     @classmethod
     def failed(cls, place: Any, error: Exception) -> OpenDataset:
-        """A slot that gives an error, and ends."""
+        """An error in place of a dataset, and then its end."""
         return cls(place, None, error, pure=False)
 
     @classmethod
@@ -102,7 +102,7 @@ class OpenDataset:
             return cls.failed(saved["of"], failure)
 
     def take(self, n: int) -> Run | None:
-        """Give at most n elements."""
+        """Return at most n elements."""
         if self._box is None:
             error, self._error = self._error, None
             return None if error is None else Run(ObjectChunk([]), error)

@@ -94,7 +94,7 @@ class _Claim:
         return self._finished and not self.waiting
 
     def give(self, n: int) -> BaseException | None:
-        """Give at most n results, as far as the first failure, which is returned and counts as given."""
+        """Return at most n results, as far as the first failure, which is returned and counts as returned."""
         made = self.made
         end = min(len(made), self.given + n)
         while self.given < end:
@@ -135,7 +135,7 @@ class ParallelMapIterator(BackgroundIterator):
         self._shared = _Calls(node, context, state, *calls, **options)
 
     def pull(self, n: int) -> Run | None:
-        """Give what is ready; wait if nothing is."""
+        """Return what is ready; wait if nothing is."""
         calls: _Calls = self._shared
         if self._interrupted:
             calls.recover()
@@ -215,7 +215,7 @@ class _Calls(BackgroundInput):
         return self._choice.inline and not busy and not self._open_claims()
 
     def take_ready(self, n: int) -> Run | None:
-        """Give at most n results that are ready, as far as the first error; None if none is."""
+        """Return at most n results that are ready, as far as the first error; None if none is."""
         chunks: list[ObjectChunk] = []
         error: BaseException | None = None
         with self.lock:

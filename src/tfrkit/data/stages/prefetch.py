@@ -47,7 +47,7 @@ class PrefetchIterator(BackgroundIterator):
         self._shared = _Queue(node, context, state, depth)
 
     def pull(self, n: int) -> Run | None:
-        """Give what is ready; wait if nothing is."""
+        """Return what is ready; wait if nothing is."""
         queue: _Queue = self._shared
         run = queue.take_ready(n)
         if run is None:
@@ -86,7 +86,7 @@ class _Queue(BackgroundInput):
         self._nbytes = 1  # of one element
 
     def take_ready(self, n: int) -> Run | None:
-        """Give at most n elements of what is ready, as far as the first error; None if nothing is."""
+        """Return at most n elements of what is ready, as far as the first error; None if nothing is."""
         chunks: list[Chunk] = []
         error: BaseException | None = None
         with self.lock:

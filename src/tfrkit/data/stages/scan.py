@@ -20,7 +20,7 @@ __all__ = ["ScanNode"]
 
 @dataclass(frozen=True, eq=False)
 class ScanNode(StepsNode, UnaryNode):
-    """From `state` on, `function(state, element)` gives a pair."""
+    """From `state` on, `function(state, element)` returns a pair."""
 
     state: Any
     function: Callable[..., Any]
@@ -53,7 +53,7 @@ def take_step(function: Callable[..., Any], state: Any, element: Any) -> tuple[A
     """The next state, and what comes out.
 
     Raises:
-        TypeError: the function gives no pair, or a state of another type.
+        TypeError: the function does not return a pair, or a state of another type.
     """
     made = to_result(function(*copies_for(function, [state, element])))
     if not isinstance(made, tuple) or len(made) != 2:

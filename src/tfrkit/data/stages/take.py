@@ -118,7 +118,7 @@ class _SkipIterator(UnaryIterator):
         self._left = left
 
     def pull(self, n: int) -> Run | None:
-        """Pull and forget what is to be skipped, then give what follows."""
+        """Pull and forget what is to be skipped, then return what follows."""
         while self._left:
             run, past = self.input.pull_every(n, self._left, 1)
             if run is None:

@@ -35,7 +35,7 @@ class WindowNode(StepsNode, UnaryNode):
         return _Windows(self, begin(self.input)).step
 
     def element_spec(self) -> Any:
-        """A dataset in the place of every value."""
+        """A dataset in place of every value."""
         return map_structure(lambda leaf: DatasetSpec(leaf, self.make), self.input.element_spec())
 
     def cardinality(self) -> int:

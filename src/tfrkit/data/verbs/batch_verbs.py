@@ -131,7 +131,7 @@ class BatchVerbs(VerbGroup):
         return self._over(SparseBatchNode(self.node, size, row))
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """Give the rows of every element one by one.
+        """Return the rows of every element one by one.
 
         Raises:
             ValueError: elements are scalars, or their parts are known to have different numbers of rows.
@@ -191,8 +191,8 @@ class BatchVerbs(VerbGroup):
         """Elements of one key together, a number at a time; what is left at the end comes by ascending keys.
 
         Args:
-            key_func: gives an int64 for an element.
-            reduce_func: takes a key and the dataset of its elements and gives a dataset, such as a batch of them.
+            key_func: returns an int64 for an element.
+            reduce_func: takes a key and the dataset of its elements and returns a dataset, such as a batch of them.
             window_size: how many.
             window_size_func: how many, for a key.
             name: ignored; TensorFlow has it.
@@ -232,7 +232,7 @@ class BatchVerbs(VerbGroup):
         """Batches of elements of similar length, padded.
 
         Args:
-            element_length_func: gives the length of an element.
+            element_length_func: returns the length of an element.
             bucket_boundaries: lengths at which the next bucket begins.
             bucket_batch_sizes: how many elements make a batch, for each bucket; one more than boundaries.
             padded_shapes: see `padded_batch`.

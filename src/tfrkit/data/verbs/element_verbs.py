@@ -42,7 +42,7 @@ class ElementVerbs(VerbGroup):
         """Apply a function to every element.
 
         Args:
-            map_func: takes an element (the parts of a tuple as arguments) and gives another.
+            map_func: takes an element (the parts of a tuple as arguments) and returns another.
             num_parallel_calls: how many calls may run at once; AUTOTUNE finds out.
             deterministic: keep the order (the default) although calls run at once. It is kept anyway before stages
                 that make elements again to resume from a state: shuffle, cache, unbatch, zip, interleave.
@@ -56,7 +56,7 @@ class ElementVerbs(VerbGroup):
         """Keep the elements for which a function is true.
 
         Args:
-            predicate: takes an element (the parts of a tuple as arguments) and gives a bool. Anything else is a
+            predicate: takes an element (the parts of a tuple as arguments) and returns a bool. Anything else is a
                 ValueError at that element.
             name: ignored; TensorFlow has it.
 
@@ -77,10 +77,10 @@ class ElementVerbs(VerbGroup):
         return self._over(make_zip_node((numbers, self), None))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Make a dataset of every element, and give their elements one after another.
+        """Make a dataset of every element, and return their elements one after another.
 
         Args:
-            map_func: takes an element and gives a Dataset. Anything else is a TypeError at that element.
+            map_func: takes an element and returns a Dataset. Anything else is a TypeError at that element.
             name: ignored; TensorFlow has it.
 
         >>> import tfrkit as tfr
@@ -101,7 +101,7 @@ class ElementVerbs(VerbGroup):
         """Make a dataset of every element, and take from several of them in turn.
 
         Args:
-            map_func: takes an element and gives a Dataset.
+            map_func: takes an element and returns a Dataset.
             cycle_length: of how many at once; by default as many as there are cores.
             block_length: how many elements of one before the next has its turn; by default 1.
             num_parallel_calls: how many of them are read ahead at once; at most `cycle_length`.
@@ -135,12 +135,12 @@ class ElementVerbs(VerbGroup):
 
         Args:
             initial_state: a value, or a tuple or dict of them.
-            scan_func: takes the state and an element (each as one argument) and gives the next state and what comes
+            scan_func: takes the state and an element (each as one argument) and returns the next state and what comes
                 out.
             name: ignored; TensorFlow has it.
 
         Raises:
-            TypeError: it gives no pair, or a state of another type.
+            TypeError: it does not return a pair, or a state of another type.
 
         >>> import numpy as np, tfrkit as tfr
         >>> [int(x) for x in tfr.Dataset.range(5).scan(np.int64(0), lambda total, x: (total + x, total + x))]

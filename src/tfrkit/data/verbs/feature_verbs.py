@@ -52,7 +52,7 @@ class FeatureVerbs(VerbGroup):
         *,
         policy: ReadPolicy | None = None,
     ) -> Dataset:
-        """Parse serialised SequenceExamples to (context, sequences), each a dict; batches also give the lengths.
+        """Parse serialised SequenceExamples to (context, sequences), each a dict; batches also have the lengths.
 
         Args:
             context_features: the spec of the context; see `parse_sequence_example`.

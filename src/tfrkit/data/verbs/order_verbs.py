@@ -37,7 +37,7 @@ class OrderVerbs(VerbGroup):
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Mix: give a random one of the next `buffer_size` elements, in TensorFlow's order for a seed.
+        """Mix: return a random one of the next `buffer_size` elements, in TensorFlow's order for a seed.
 
         Args:
             buffer_size: how many elements wait at a time; UNKNOWN_CARDINALITY (-2): all of them.
@@ -106,7 +106,7 @@ class OrderVerbs(VerbGroup):
             name: ignored; TensorFlow has it.
 
         Raises:
-            TypeError: there is a list, or something that is no Dataset.
+            TypeError: there is a list, or something that is not a Dataset.
 
         >>> import numpy as np, tfrkit as tfr
         >>> list(tfr.Dataset.zip(tfr.Dataset.range(2), tfr.Dataset.range(5, 9)))
@@ -123,11 +123,11 @@ class OrderVerbs(VerbGroup):
         Args:
             datasets: from which to take.
             choice_dataset: numbers of them, as int64.
-            stop_on_empty_dataset: end where the chosen one has ended; else that choice is passed over.
+            stop_on_empty_dataset: end where the chosen one has ended; otherwise that choice is skipped.
 
         Raises:
             ValueError: there is no dataset.
-            TypeError: the choices are no int64 numbers, or elements differ in type.
+            TypeError: the choices are not int64 numbers, or elements differ in type.
         """
         parts = [each.node for each in datasets]
         return cls._over(make_choose_node(parts, choice_dataset.node, bool(stop_on_empty_dataset)))

@@ -84,7 +84,7 @@ class SourceVerbs(VerbGroup):
         """What a generator yields; it is called anew for every iterator.
 
         Args:
-            generator: a function that gives an iterable.
+            generator: a function that returns an iterable.
             output_types: types of the elements' parts.
             output_shapes: shapes of the elements' parts.
             args: arguments for the generator.
@@ -106,7 +106,7 @@ class SourceVerbs(VerbGroup):
         Args:
             file_pattern: a pattern or several, by TensorFlow's rules: `*`, `?` and `[...]` within one part of a path,
                 dot files and folders included.
-            shuffle: False gives them sorted; else they are shuffled anew in every pass.
+            shuffle: False returns them sorted; otherwise they are shuffled anew in every pass.
             seed: for the order; see `shuffle`.
             name: ignored; TensorFlow has it.
 

@@ -137,7 +137,7 @@ class Optional:
         """The element.
 
         Raises:
-            InvalidArgumentError: there is none.
+            InvalidArgumentError: there is no value.
         """
         if not self._values:
             raise InvalidArgumentError("The given optional does not have a value.")

@@ -106,7 +106,7 @@ def map_and_batch(
     drop_remainder: bool = False,
     num_parallel_calls: int | None = None,
 ) -> Transformation:
-    """Give a function for `Dataset.apply` that maps and puts together.
+    """Return a function for `Dataset.apply` that maps and puts together.
 
     Raises:
         ValueError: both numbers are given.
@@ -121,7 +121,7 @@ def map_and_batch(
 
 
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
-    """Give a function for `Dataset.apply` that shuffles and repeats."""
+    """Return a function for `Dataset.apply` that shuffles and repeats."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
@@ -133,7 +133,7 @@ def parallel_interleave(
     buffer_output_elements: Any = None,  # noqa: ARG001
     prefetch_input_elements: Any = None,  # noqa: ARG001
 ) -> Transformation:
-    """Give a function for `Dataset.apply` that interleaves."""
+    """Return a function for `Dataset.apply` that interleaves."""
     deterministic = None if sloppy is None else not sloppy
     return lambda dataset: dataset.interleave(
         map_func, cycle_length, block_length, num_parallel_calls=cycle_length, deterministic=deterministic
@@ -141,17 +141,17 @@ def parallel_interleave(
 
 
 def enumerate_dataset(start: Any = 0) -> Transformation:
-    """Give a function for `Dataset.apply` that numbers elements."""
+    """Return a function for `Dataset.apply` that numbers elements."""
     return lambda dataset: dataset.enumerate(start)
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:  # noqa: ARG001
-    """Give a function for `Dataset.apply` that prefetches; there is only one device."""
+    """Return a function for `Dataset.apply` that prefetches; there is only one device."""
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
 def copy_to_device(target_device: Any, source_device: str = "/cpu:0") -> Transformation:  # noqa: ARG001
-    """Give a function for `Dataset.apply` that does nothing; there is only one device."""
+    """Return a function for `Dataset.apply` that does nothing; there is only one device."""
     return lambda dataset: dataset
 
 
@@ -169,7 +169,7 @@ class _ParseExamples:
 def parse_example_dataset(
     features: Any, num_parallel_calls: int | None = 1, deterministic: bool | None = None
 ) -> Transformation:
-    """Give a function for `Dataset.apply` that parses batches of Examples.
+    """Return a function for `Dataset.apply` that parses batches of Examples.
 
     Raises:
         ValueError: there are no features.
@@ -260,7 +260,7 @@ def get_structure(dataset_or_iterator: Any) -> Any:
     """The structure of an element.
 
     Raises:
-        TypeError: it is no dataset or iterator.
+        TypeError: it is not a dataset or iterator.
     """
     try:
         return dataset_or_iterator.element_spec
@@ -322,7 +322,7 @@ class TFRecordWriter:
         """Write all elements.
 
         Raises:
-            TypeError: it is no dataset of single strings.
+            TypeError: it is not a dataset of single strings.
         """
         if not isinstance(dataset, Dataset):
             raise TypeError(

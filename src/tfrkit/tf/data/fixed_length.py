@@ -114,7 +114,7 @@ class _RecordsIterator(NodeIterator):
         self._file: _File | None = None
 
     def pull(self, n: int) -> Run | None:
-        """Give records of one file."""
+        """Return records of one file."""
         node = self._node
         while self._number < len(node.files):
             try:

@@ -67,7 +67,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
 
     @classmethod
     def _function(cls, given: Callable[..., Any]) -> Callable[..., Any]:
-        """What a stage calls in the place of a user's function."""
+        """What a stage calls in place of a user's function."""
         return OnTensors(function(given))
 
     def __getattr__(self, name: str) -> Any:
