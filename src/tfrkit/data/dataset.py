@@ -109,6 +109,7 @@ class Dataset(FeatureVerbs, SourceVerbs, ElementVerbs, BatchVerbs, OrderVerbs):
         Raises:
             TypeError: it returns a state of another structure or type.
 
+        >>> import numpy as np
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
         np.int64(10)
         """

@@ -49,7 +49,7 @@ class RepeatNode(UnaryNode):
 def repeated_count(size: int, count: int) -> int:
     """The number of elements when `size` of them come `count` times; without end if that is negative.
 
-    >>> repeated_count(3, 2), repeated_count(0, -1), repeated_count(UNKNOWN_CARDINALITY, -1)
+    >>> repeated_count(3, 2), repeated_count(0, -1), repeated_count(-2, -1)
     (6, 0, -1)
     """
     if count == 0 or size == 0:
