@@ -42,8 +42,9 @@ SECTION_6_STRINGS: dict[str, str] = {
     "6 ragged.index": "Indexing takes integers, slices, newaxis and an ellipsis in all dimensions; one entry of every ragged row is `Cannot index into an inner ragged dimension.`",
     "6 ragged.operators": "Operators work entry by entry with scalars, ragged tensors of the same rows, and tensors that can be broadcast; other rows are `Condition x == y did not hold.`, but == gives False.",
     "6 ragged.dispatch": "Functions entry by entry take ragged tensors.",
-    "6 ragged.joined": "concat, stack, expand_dims, size and rank take ragged tensors.",
-    "6 ragged.gather": "gather (along any dimension, and in batches) and where take ragged tensors and ragged indices; a number inside a row counts from its beginning and may lead into the next row.",
+    "6 ragged.joined": "concat, stack, expand_dims, squeeze, tile, reverse, size and rank take ragged tensors.",
+    "6 ragged.gather": "gather (along any dimension, and in batches), gather_nd and where take ragged tensors and ragged indices; a number inside a row counts from its beginning and may lead into the next row.",
+    "6 ragged.split": "split cuts ragged tensors along dimensions of known size; others are `Cannot split a ragged dimension.`",
     "6 ragged.reduce": "reduce_sum and kin of a ragged tensor along any dimension; integers' means are float64, extremes of empty rows the limits of the type.",
     "6 ragged.functions": "ragged.boolean_mask takes masks of one or more dimensions.",
     # sparse

@@ -308,6 +308,10 @@ def test_joined():
     same(lambda tf: tf.ragged.stack([[1, 2], [3]]))
     same(lambda tf: tf.ragged.stack([flat(tf), [[1]]]))
     same(lambda tf: tf.ragged.stack([flat(tf), flat(tf)], axis=1))
+    same(lambda tf: tf.squeeze(tf.expand_dims(flat(tf), 0), 0))
+    same(lambda tf: tf.tile(flat(tf), [2, 1]))
+    same(lambda tf: tf.tile(flat(tf), [1, 2]))
+    same(lambda tf: tf.reverse(flat(tf), [1]))
     same(lambda tf: (tf.size(flat(tf)), tf.rank(deep(tf))))
     fails(lambda tf: tf.ragged.stack([]), "ValueError", "may not be empty")
     fails(

@@ -68,21 +68,51 @@ def test_gather_in_batches():
     )
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "gather_nd(rt, [[0, 1]])",
-        "split(rt, 3)",
-        "tile(rt, [1, 2])",
-        "reverse(rt, [1])",
-        "squeeze(rt, 0)",
-    ],
-)
-def test_what_takes_no_ragged_tensors_says_what_to_do(call):
+@tf_rule("6 ragged.gather")
+def test_gather_nd():
+    same_lines(
+        """
+        tf.gather_nd(flat, [[0, 1], [1, 0]])
+        tf.gather_nd(flat, [[0], [2]])
+        tf.gather_nd(flat, [0])
+        tf.gather_nd(flat, [0, 1])
+        tf.gather_nd(flat, [[]])
+        tf.gather_nd(flat, [[[0, 1]], [[1, 0]]])
+        tf.gather_nd(words, [[0, 1], [1, 0]])
+        tf.gather_nd(deep, [[0, 1], [2, 0]])
+        tf.gather_nd(deep, [[0, 1, 1], [2, 0, 2]])
+        tf.gather_nd([[1, 2], [3, 4]], tf.ragged.constant([[[0, 1]], [[1, 0], [0, 0]]], ragged_rank=1))
+        tf.gather_nd(flat, [[5, 0]])
+        tf.gather_nd(flat, [[0, 1, 0]])
+        tf.gather_nd(flat, 0)
+        tf.gather_nd(flat, [[0, 1]], batch_dims=1)
+        """,
+        **CASES,
+    )
+
+
+@tf_rule("6 ragged.split")
+def test_split():
+    same_lines(
+        """
+        tf.split(flat, 3)
+        tf.split(words, [1, 2])
+        tf.split(deep, tf.constant([2, 1]), axis=-3)
+        tf.split(wide, 2, axis=2)
+        tf.split(flat, 1, axis=1)
+        tf.split(flat, 2)
+        tf.split(flat, [1, 1])
+        tf.split(flat, [1, -1])
+        tf.split(flat, 0)
+        tf.split(flat, 3, axis=5)
+        tf.split(flat, [[1]])
+        """,
+        **CASES,
+    )
     with pytest.raises(
-        ours().errors.UnimplementedError, match=r"It takes no ragged tensors\. (Index|Slice|Use)"
-    ):
-        eval(f"tf.{call}", {"tf": ours(), "rt": flat(ours())})
+        ValueError, match="Cannot split a ragged dimension"
+    ):  # TensorFlow names its kind of shape
+        ours().split(flat(ours()), 2, axis=1)
 
 
 @tf_rule("6 map_fn ragged")

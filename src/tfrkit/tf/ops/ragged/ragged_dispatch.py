@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.errors import UnimplementedError
 from tfrkit.model.element_spec import as_dtype
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.sparse import Sparse
@@ -64,13 +63,6 @@ def _where(function: _Function, condition: Any, x: Any = None, y: Any = None) ->
     return sparse.indices[sparse.values.astype(bool)]
 
 
-def _refused(advice: str) -> _Function:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise UnimplementedError(f"It takes no ragged tensors. {advice}")
-
-    return refuse
-
-
 # By the last part of the module and the name of an operation.
 _ALSO: Final = {
     "cast:saturate_cast",
@@ -86,17 +78,17 @@ _AROUND: Final[dict[str, _Function]] = {  # those that use the operation on arra
 }
 _OF_RAGGED: Final[dict[str, _Function]] = {
     "gather:gather": ragged_gather.gather,
-    "gather:gather_nd": _refused("Index rows, as in rt[i][j], or gather of rt.to_tensor()."),
+    "gather:gather_nd": ragged_gather.gather_nd,
     "join:concat": ragged_join.concat,
-    "join:split": _refused("Slice it, as in rt[start:stop]."),
+    "join:split": ragged_gather.split,
     "join:stack": ragged_join.stack,
-    "join:tile": _refused("Use tf.concat([rt] * n, axis)."),
+    "join:tile": ragged_join.tile,
     "shapes:expand_dims": ragged_shape.expand_dims,
     "shapes:identity": lambda input: input,  # noqa: A006
     "shapes:rank": lambda input: np.int32(input.ndim),  # noqa: A006
-    "shapes:reverse": _refused("Slice it, as in rt[::-1] or rt[:, ::-1]."),
+    "shapes:reverse": ragged_join.reverse,
     "shapes:size": _size,
-    "shapes:squeeze": _refused("Use rt[0], rt.values or rt.merge_dims."),
+    "shapes:squeeze": ragged_shape.squeeze,
     **{f"reduce:reduce_{word}": function for word, function in REDUCTIONS.items()},
 }
 _OF_SPARSE: Final[dict[str, _Function]] = {

@@ -1,4 +1,4 @@
-"""Gathering parts of Ragged values by number, along any dimension, and choosing entries by a mask.
+"""Parts of Ragged values: gathered by number along any dimension, chosen by a mask, or split.
 
 As in TensorFlow, a number inside a row is counted from where the row begins, and may lead into the next one: only
 numbers beyond all values are refused.
@@ -14,15 +14,16 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.arrays import gather as dense
-from tfrkit.tf.ops.checks.debugging import assert_equal
+from tfrkit.tf.ops.arrays import join
+from tfrkit.tf.ops.checks.debugging import assert_equal, assert_non_negative
 from tfrkit.tf.ops.ragged.ragged_index import take_rows
 from tfrkit.tf.ops.ragged.ragged_join import as_ragged, stack
 from tfrkit.tf.ops.ragged.ragged_make import as_values
-from tfrkit.tf.ops.ragged.ragged_shape import check_axis
+from tfrkit.tf.ops.ragged.ragged_shape import check_axis, expand_dims
 from tfrkit.tf.ops.strings.string_values import with_flat
 from tfrkit.values.to_array import to_array
 
-__all__ = ["boolean_mask", "gather"]
+__all__ = ["boolean_mask", "gather", "gather_nd", "split"]
 
 
 def gather(
@@ -80,6 +81,79 @@ def boolean_mask(data: Any, mask: Any) -> Any:
         return Ragged.unchecked(flat, rows.row_splits)
     before = splits_of(kept.values)  # how many are kept before each of the values
     return Ragged.unchecked(flat, before[rows.row_splits].astype(rows.row_splits.dtype))
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
+    """Return the entries or parts at places that have a number for each of the first dimensions.
+
+    Raises:
+        InvalidArgumentError: there is no such place.
+        ValueError: the places are a single number, or batches are asked for.
+
+    >>> gather_nd(Ragged.from_list([[1, 2], [3]]), [[0, 1], [1, 0]]).tolist()
+    [2, 3]
+    """
+    if int(batch_dims):
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+    values = as_values(params)
+    if isinstance(indices, Ragged):
+        return with_flat(indices, gather_nd(values, indices.flat_values))
+    places = to_array(indices)
+    if not places.ndim:
+        raise ValueError("indices.rank must be at least 1.")
+    if not isinstance(values, Ragged):
+        return dense.gather_nd(values, places)
+    deep = places.shape[-1]
+    if not deep:
+        return _take(expand_dims(values, 0), np.zeros(places.shape[:-1], np.int64))
+    if places.shape == (1,):
+        return _take(values, places)
+    number = places[..., 0]
+    for level in range(1, deep):
+        number = dense.gather(values.row_splits, number) + places[..., level]
+        values = values.values
+        if not isinstance(values, Ragged):
+            rest = np.concatenate([number[..., None], places[..., level + 1 :]], axis=-1)
+            return dense.gather_nd(values, rest)
+    return _take(values, number)
+
+
+def split(value: Ragged, num_or_size_splits: Any, axis: Any = 0, num: int | None = None) -> list[Any]:
+    """Split along a dimension whose size is known, into a number of equal parts or into parts of these sizes.
+
+    Raises:
+        InvalidArgumentError: the sizes do not add up.
+        ValueError: the dimension is ragged.
+        TypeError: it is neither a number of parts nor sizes.
+
+    >>> [part.to_list() for part in split(Ragged.from_list([[1, 2], [], [3]]), [1, 2])]
+    [[[1, 2]], [[], [3]]]
+    """
+    place = check_axis(axis, value.ndim)
+    whole = isinstance(num_or_size_splits, int)
+    if not whole and np.ndim(num_or_size_splits) != 1:
+        raise TypeError(
+            f"`num_or_size_splits` must be an `int` or 1-D list or `Tensor`. Received {num_or_size_splits}."
+        )
+    if whole and num_or_size_splits < 1:
+        raise ValueError(f"`num_or_size_splits` must be >=1 if it is an `int`.Received {num_or_size_splits}.")
+    if whole and num_or_size_splits == 1:
+        return [value]
+    if place > value.ragged_rank:
+        parts = join.split(value.flat_values, num_or_size_splits, place - value.ragged_rank, num)
+        return [with_flat(value, part) for part in parts]
+    if place:
+        raise ValueError(
+            f"Cannot split a ragged dimension. Got `value` with shape {value.shape} and `axis` {place}."
+        )
+    count = len(value)
+    equal = np.full(num_or_size_splits, count // num_or_size_splits) if whole else None
+    sizes = to_array(num_or_size_splits) if equal is None else equal
+    assert_non_negative(sizes, message="`num_or_size_splits` must be non-negative.")
+    uneven = "Cannot exactly split the `axis` dimension of `value` with the given `num_or_size_split`."
+    assert_equal(np.int64(count), np.int64(sizes.sum()), uneven)
+    ends = np.cumsum(sizes).tolist()
+    return [value[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def _along(values: Any, places: Any, axis: int) -> Any:

@@ -1,4 +1,4 @@
-"""Joining and stacking Ragged values."""
+"""Joining, stacking, repeating and reversing Ragged values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 from tfrkit.tf.ops.checks.debugging import assert_equal
+from tfrkit.tf.ops.ragged.ragged_index import slice_rows
 from tfrkit.tf.ops.ragged.ragged_make import as_values
 from tfrkit.tf.ops.ragged.ragged_shape import check_axis, expand_dims
 from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
-__all__ = ["as_ragged", "concat", "stack"]
+__all__ = ["as_ragged", "concat", "reverse", "stack", "tile"]
 
 
 def concat(values: Sequence[Any], axis: Any) -> Any:
@@ -66,6 +67,31 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
     splits = splits_of(np.fromiter(map(len, parts), np.int64, len(parts)))
     flat = parts[0] if len(parts) == 1 else _concat(parts, 0)
     return Ragged.unchecked(flat, splits if wide else splits.astype(np.int32))
+
+
+def tile(input: Ragged, multiples: Any) -> Any:  # noqa: A002
+    """Repeat a Ragged along its dimensions.
+
+    >>> tile(Ragged.from_list([[1], [2, 3]]), [1, 2]).to_list()
+    [[1, 1], [2, 3, 2, 3]]
+    """
+    made: Any = input
+    for place, count in reversed(list(enumerate(to_array(multiples).tolist()))):
+        if count != 1:
+            made = _concat([made] * count, place) if count else _sliced(made, place, slice(0, 0))
+    return made
+
+
+def reverse(tensor: Ragged, axis: Any) -> Any:
+    """Reverse the order of entries along dimensions.
+
+    >>> reverse(Ragged.from_list([[1, 2], [3]]), [1]).to_list()
+    [[2, 1], [3]]
+    """
+    made: Any = tensor
+    for one in np.atleast_1d(to_array(axis)).tolist():
+        made = _sliced(made, check_axis(one, tensor.ndim), slice(None, None, -1))
+    return made
 
 
 def as_ragged(value: Any) -> Ragged:
@@ -124,3 +150,12 @@ def _joined(parts: list[Ragged]) -> Ragged:
     made = Ragged.concat(parts)
     wide = any(part.row_splits.dtype != np.int32 for part in parts)
     return Ragged.unchecked(made.values, made.row_splits.astype(np.int64 if wide else np.int32))
+
+
+def _sliced(value: Any, place: int, part: slice) -> Any:
+    """A slice along one dimension."""
+    if not isinstance(value, Ragged):
+        return as_values(to_array(value)[(slice(None),) * place + (part,)])
+    if place < 2:
+        return slice_rows(value, part) if place else value[part]
+    return Ragged.unchecked(_sliced(value.values, place - 1, part), value.row_splits)

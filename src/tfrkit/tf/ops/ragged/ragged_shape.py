@@ -14,7 +14,7 @@ from tfrkit.tf.ops.ragged.ragged_make import as_values
 from tfrkit.tf.ops.strings.string_values import shape_text
 from tfrkit.values.to_array import to_array
 
-__all__ = ["bounding_shape", "check_axis", "expand_dims", "merge_dims", "row_lengths", "to_tensor"]
+__all__ = ["bounding_shape", "check_axis", "expand_dims", "merge_dims", "row_lengths", "squeeze", "to_tensor"]
 
 
 def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
@@ -30,6 +30,25 @@ def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
         return Ragged.unchecked(expand_dims(input.values, place - 1), input.row_splits)
     splits = np.arange(len(input) + 1) if place else np.array([0, len(input)])
     return Ragged.unchecked(input, splits.astype(input.row_splits.dtype))
+
+
+def squeeze(input: Ragged, axis: Any = None) -> Any:  # noqa: A002
+    """Remove dimensions of size 1.
+
+    Raises:
+        ValueError: no dimension is named.
+        InvalidArgumentError: one has another size.
+
+    >>> squeeze(expand_dims(Ragged.from_list([[1, 2], []]), 0), 0).to_list()
+    [[1, 2], []]
+    """
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    made: Any = input
+    places = [check_axis(one, input.ndim) for one in np.atleast_1d(to_array(axis)).tolist()]
+    for place in sorted(places, reverse=True):
+        made = _squeezed(made, place)
+    return made
 
 
 def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
@@ -130,6 +149,19 @@ def check_axis(axis: Any, rank: int, name: str = "axis") -> int:
     if not -rank <= place < rank:
         raise ValueError(f"{name}={place} out of bounds: expected -{rank}<={name}<{rank}")
     return place % rank
+
+
+def _squeezed(value: Any, place: int) -> Any:
+    ragged = isinstance(value, Ragged)
+    if ragged and place > 1:
+        return Ragged.unchecked(_squeezed(value.values, place - 1), value.row_splits)
+    if ragged and place:
+        size = next((one for one in value.row_lengths().tolist() if one != 1), 1)
+    else:
+        size = value.shape[place]
+    if size != 1:
+        raise InvalidArgumentError(f"Can not squeeze dim[{place}], expected a dimension of 1, got {size}")
+    return value.values if ragged else value.reshape((*value.shape[:place], *value.shape[place + 1 :]))
 
 
 def _sizes(shape: Any, value: Ragged) -> list[int | None]:
