@@ -30,7 +30,7 @@ def with_arguments(function: Callable[..., Any], order: str, **renamed: str) -> 
 
     @functools.wraps(function)
     def other(*args: Any, **options: Any) -> Any:
-        if len(args) <= leading and plain.issuperset(options):
+        if len(args) <= leading and (not options or plain.issuperset(options)):
             return function(*args, **options)
         for name in options:
             if name not in names[len(args) :]:

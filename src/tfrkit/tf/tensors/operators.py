@@ -1,4 +1,4 @@
-"""The operators that all kinds of tensors have: each names its operation, and the kind of tensor applies it."""
+"""The operators that all kinds of tensors have: each names its operation, and how it is applied is up to the kind."""
 
 from __future__ import annotations
 
@@ -15,14 +15,30 @@ __all__ = ["Binary", "Operators"]
 Binary = Callable[[Any, Any], Any]
 
 
+def _left(function: Binary, quick: Any = None) -> Binary:
+    return lambda self, other: self._with(function, other, quick)
+
+
+def _right(function: Binary) -> Binary:
+    return lambda self, other: self._after(function, other)
+
+
+def _left_bits(of_truths: Binary, of_integers: Binary) -> Binary:
+    return lambda self, other: self._with(self._bits(of_truths, of_integers), other)
+
+
+def _right_bits(of_truths: Binary, of_integers: Binary) -> Binary:
+    return lambda self, other: self._after(self._bits(of_truths, of_integers), other)
+
+
 class Operators:
-    """`+` and most other operators, by four methods that each kind of tensor implements."""
+    """What `+` and most others do, by three steps that each kind of tensor defines."""
 
     __slots__ = ()
 
     @abstractmethod
     def _with(self, function: Binary, other: Any, quick: Any = None) -> Any:
-        """Apply a function to this tensor and another operand, which takes its type.
+        """Apply to it and another, which takes its type.
 
         Args:
             function: of two values.
@@ -32,75 +48,34 @@ class Operators:
 
     @abstractmethod
     def _after(self, function: Binary, other: Any) -> Any:
-        """Apply a function to another operand, which takes the type of this tensor, and this tensor."""
+        """Apply to another, which takes its type, and it."""
 
     @abstractmethod
     def _alone(self, function: Callable[[Any], Any]) -> Any:
-        """Apply a function to this tensor."""
+        """Apply to it."""
 
     @abstractmethod
     def _bits(self, of_truths: Any, of_integers: Any) -> Any:
-        """Return the first for bools, the second for integers."""
+        """Choose by its type."""
 
-    def __add__(self, other: Any) -> Any:
-        return self._with(elementwise.add, other, np.add)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._after(elementwise.add, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(elementwise.subtract, other, np.subtract)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._after(elementwise.subtract, other)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with(elementwise.multiply, other, np.multiply)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._after(elementwise.multiply, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(elementwise.truediv, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._after(elementwise.truediv, other)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._with(elementwise.floordiv, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._after(elementwise.floordiv, other)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._with(elementwise.floormod, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._after(elementwise.floormod, other)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._with(elementwise.pow, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._after(elementwise.pow, other)
-
-    def __and__(self, other: Any) -> Any:
-        return self._with(self._bits(elementwise.logical_and, elementwise.bitwise_and), other)
-
-    def __rand__(self, other: Any) -> Any:
-        return self._after(self._bits(elementwise.logical_and, elementwise.bitwise_and), other)
-
-    def __or__(self, other: Any) -> Any:
-        return self._with(self._bits(elementwise.logical_or, elementwise.bitwise_or), other)
-
-    def __ror__(self, other: Any) -> Any:
-        return self._after(self._bits(elementwise.logical_or, elementwise.bitwise_or), other)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._with(self._bits(elementwise.logical_xor, elementwise.bitwise_xor), other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return self._after(self._bits(elementwise.logical_xor, elementwise.bitwise_xor), other)
+    __add__, __radd__ = _left(elementwise.add, np.add), _right(elementwise.add)
+    __sub__, __rsub__ = _left(elementwise.subtract, np.subtract), _right(elementwise.subtract)
+    __mul__, __rmul__ = _left(elementwise.multiply, np.multiply), _right(elementwise.multiply)
+    __truediv__, __rtruediv__ = _left(elementwise.truediv), _right(elementwise.truediv)
+    __floordiv__, __rfloordiv__ = _left(elementwise.floordiv), _right(elementwise.floordiv)
+    __mod__, __rmod__ = _left(elementwise.floormod), _right(elementwise.floormod)
+    __pow__, __rpow__ = _left(elementwise.pow), _right(elementwise.pow)
+    __and__ = _left_bits(elementwise.logical_and, elementwise.bitwise_and)
+    __rand__ = _right_bits(elementwise.logical_and, elementwise.bitwise_and)
+    __or__ = _left_bits(elementwise.logical_or, elementwise.bitwise_or)
+    __ror__ = _right_bits(elementwise.logical_or, elementwise.bitwise_or)
+    __xor__ = _left_bits(elementwise.logical_xor, elementwise.bitwise_xor)
+    __rxor__ = _right_bits(elementwise.logical_xor, elementwise.bitwise_xor)
+    __lt__, __le__ = _left(elementwise.less, np.less), _left(elementwise.less_equal, np.less_equal)
+    __gt__, __ge__ = (
+        _left(elementwise.greater, np.greater),
+        _left(elementwise.greater_equal, np.greater_equal),
+    )
 
     def __invert__(self) -> Any:
         return self._alone(self._bits(elementwise.logical_not, elementwise.invert))
@@ -110,15 +85,3 @@ class Operators:
 
     def __abs__(self) -> Any:
         return self._alone(elementwise.absolute)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._with(elementwise.less, other, np.less)
-
-    def __le__(self, other: Any) -> Any:
-        return self._with(elementwise.less_equal, other, np.less_equal)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._with(elementwise.greater, other, np.greater)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._with(elementwise.greater_equal, other, np.greater_equal)

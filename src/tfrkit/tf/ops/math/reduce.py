@@ -107,8 +107,10 @@ def _min(value: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _reduction(word: str, op: str, function: Callable[..., Any], words: str) -> Callable[..., Any]:
+    logical = function in (np.any, np.all)
+
     def reduction(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        given = truths(op, input_tensor)[0] if function in (np.any, np.all) else input_tensor
+        given = truths(op, input_tensor)[0] if logical else input_tensor
         return _reduced(op, function, given, axis, keepdims)
 
     reduction.__name__ = reduction.__qualname__ = f"reduce_{word}"
