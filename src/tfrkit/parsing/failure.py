@@ -41,13 +41,9 @@ def single_failure(
     failure: Any, slots: Sequence[ExpectedFeature], records: SerializedInput
 ) -> InvalidArgumentError:
     """Return the exception of TensorFlow's kernel for one example."""
-    if failure.slot < 0:
-        return _malformed(failure, records)
+    if failure.slot < 0 or failure.code in (_core.UNSUPPORTED_KIND, _core.MISSING):
+        return _general(failure, slots, records, "")
     slot = slots[failure.slot]
-    if failure.code == _core.MISSING:
-        return located(_missing(slot), records, failure.row, _missing_note(slot))
-    if failure.code == _core.UNSUPPORTED_KIND:
-        return located("Unsupported datatype.", records, failure.row)
     if failure.code == _core.WRONG_STRIDE:
         text = (
             f"Error while parsing feature with key {slot.key}: number of elements should be divisible by "
@@ -75,15 +71,10 @@ def batch_failure(
         records: the input.
         names: of the examples, or None.
     """
-    row = failure.row
-    if failure.slot < 0:
-        return _malformed(failure, records)
-    if failure.code == _core.UNSUPPORTED_KIND:
-        return located("Unsupported datatype.", records, row)
+    name = names[failure.row] if names else UNKNOWN
+    if failure.slot < 0 or failure.code in (_core.UNSUPPORTED_KIND, _core.MISSING):
+        return _general(failure, slots, records, f"Name: {name}, ")
     slot = slots[failure.slot]
-    name = names[row] if names else UNKNOWN
-    if failure.code == _core.MISSING:
-        return located(f"Name: {name}, {_missing(slot)}", records, row, _missing_note(slot))
     if failure.code == _core.WRONG_KIND:
         text = _wrong_kind(slot, failure)
     elif failure.code == _core.WRONG_STRIDE:
@@ -99,22 +90,24 @@ def batch_failure(
         )
     else:
         text = "Can't parse serialized Example."
-    return located(f"Name: {name}, Key: {slot.key}, Index: {row}.  {text}", records, row)
+    return located(f"Name: {name}, Key: {slot.key}, Index: {failure.row}.  {text}", records, failure.row)
 
 
-def _malformed(failure: Any, records: SerializedInput) -> InvalidArgumentError:
-    record = records[failure.row]
-    shown = record[:_DUMPED_BYTES].decode(errors="backslashreplace")
-    more = f"... ({len(record)} bytes)" if len(record) > _DUMPED_BYTES else ""
-    return located(f"Could not parse example input, value: '{shown}{more}'", records, failure.row)
-
-
-def _missing(slot: ExpectedFeature) -> str:
-    return f"Feature: {slot.key} (data type: {_TYPES[slot.kind]}) is required but could not be found."
-
-
-def _missing_note(slot: ExpectedFeature) -> str:
-    return f"Give {slot.key!r} a default_value, or read it with a VarLenFeature."
+def _general(
+    failure: Any, slots: Sequence[ExpectedFeature], records: SerializedInput, name: str
+) -> InvalidArgumentError:
+    """Return the exceptions that both kernels have: not an Example, an unsupported kind, a missing feature."""
+    if failure.slot < 0:
+        record = records[failure.row]
+        shown = record[:_DUMPED_BYTES].decode(errors="backslashreplace")
+        more = f"... ({len(record)} bytes)" if len(record) > _DUMPED_BYTES else ""
+        return located(f"Could not parse example input, value: '{shown}{more}'", records, failure.row)
+    if failure.code == _core.UNSUPPORTED_KIND:
+        return located("Unsupported datatype.", records, failure.row)
+    slot = slots[failure.slot]
+    text = f"{name}Feature: {slot.key} (data type: {_TYPES[slot.kind]}) is required but could not be found."
+    note = f"Give {slot.key!r} a default_value, or read it with a VarLenFeature."
+    return located(text, records, failure.row, note)
 
 
 def _wrong_kind(slot: ExpectedFeature, failure: Any) -> str:

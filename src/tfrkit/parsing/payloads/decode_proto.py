@@ -27,27 +27,16 @@ from tfrkit.values.strings import as_strings
 
 __all__ = ["DecodedProto", "decode_proto"]
 
-# Each type of field, by the number of FieldDescriptorProto.Type: its name in C++, and the arrays that can hold it.
-_KINDS: Final = {
-    1: ("double", ("float64",)),
-    2: ("float", ("float32", "float64")),
-    3: ("int64", ("int64",)),
-    4: ("uint64", ("uint64",)),
-    5: ("int32", ("int32", "int64")),
-    6: ("uint64", ("uint64",)),
-    7: ("uint32", ("uint32", "uint64")),
-    8: ("bool", ("bool",)),
-    9: ("string", ("string",)),
-    10: ("message", ("string",)),
-    11: ("message", ("string",)),
-    12: ("string", ("string",)),
-    13: ("uint32", ("uint32", "uint64")),
-    14: ("enum", ("int32",)),
-    15: ("int32", ("int32", "int64")),
-    16: ("int64", ("int64",)),
-    17: ("int32", ("int32", "int64")),
-    18: ("int64", ("int64",)),
-}
+# The name in C++ of each type of field, by the number of FieldDescriptorProto.Type less 1.
+_KINDS: Final = (
+    "double", "float", "int64", "uint64", "int32", "uint64", "uint32", "bool", "string", "message", "message", "string",
+    "uint32", "enum", "int32", "int64", "int32", "int64",
+)  # fmt: skip
+# The arrays that can hold it, where they are not those of its name alone.
+_OUTPUTS: Final = {
+    "double": ("float64",), "float": ("float32", "float64"), "int32": ("int32", "int64"), "enum": ("int32",),
+    "uint32": ("uint32", "uint64"), "message": ("string",),
+}  # fmt: skip
 _GROUP: Final = 10
 _VIEWED_AS: Final = {9: 12, 11: 12, 14: 5}  # strings and messages are bytes, enums int32
 _BYTES_SOURCE: Final = b"bytes://"
@@ -205,8 +194,8 @@ def _find_field(pool: Any, message: Any, name: str, wanted: TensorType) -> Any:
         found = next((one for one in pool.FindAllExtensions(message) if one.full_name == name), None)
     if found is None:
         raise InvalidArgumentError(f"Unknown field: {name} in message type {message.full_name}")
-    kind, allowed = _KINDS[found.type]
-    if wanted.name not in allowed:
+    kind = _KINDS[found.type - 1]
+    if wanted.name not in _OUTPUTS.get(kind, (kind,)):
         raise InvalidArgumentError(
             f"Unexpected output type for {found.full_name}: {kind} to DT_{wanted.op_name.upper()}"
         )
@@ -221,7 +210,7 @@ def _is_repeated(found: Any) -> bool:
 
 def _default(found: Any) -> Any:
     """Return the value of places without one; for lists, that of one item."""
-    kind = _KINDS[found.type][0]
+    kind = _KINDS[found.type - 1]
     if kind == "message":
         return b""
     if not _is_repeated(found):

@@ -178,8 +178,9 @@ class _Reader:
     def _fields(self, line: bytes) -> list[bytes]:
         """The fields of a line that are wanted; nothing after the last of them is read."""
         fields: list[bytes] = []
-        number = at = 0
-        while at < len(line) and not self._is_complete(fields):
+        most = len(line) + 1 if self.chosen is None else self.chosen[-1] + 1
+        at = 0
+        while at < len(line) and len(fields) < most:
             if line[at : at + 1] in (b"\n", b"\r"):  # passed over where a field begins
                 at += 1
                 continue
@@ -187,18 +188,10 @@ class _Reader:
                 field, at = _quoted(line, at + 1, self.delimiter)
             else:
                 field, at = _plain(line, at, self.delimiter, self.quotes)
-            if self._wants(number, fields):
-                fields.append(field)
-            number += 1
-        if line.endswith(self.delimiter) and not self._is_complete(fields) and self._wants(number, fields):
+            fields.append(field)
+        if line.endswith(self.delimiter) and len(fields) < most:
             fields.append(b"")
-        return fields
-
-    def _is_complete(self, fields: list[bytes]) -> bool:
-        return self.chosen is not None and len(fields) == len(self.chosen)
-
-    def _wants(self, number: int, fields: list[bytes]) -> bool:
-        return self.chosen is None or number == self.chosen[len(fields)]
+        return fields if self.chosen is None else [fields[at] for at in self.chosen if at < len(fields)]
 
 
 def _plain(line: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[bytes, int]:

@@ -76,7 +76,7 @@ def fingerprint64(data: bytes) -> int:
     if size <= 16:
         return _upto_16(data, size)
     if size <= 32:
-        return _upto_32(data, size)
+        return _ends_mixed(data, size)[2]
     if size <= 64:
         return _upto_64(data, size)
     return _longer(data, size)
@@ -99,24 +99,21 @@ def _upto_16(data: bytes, size: int) -> int:
     return _K2
 
 
-def _upto_32(data: bytes, size: int) -> int:
+def _ends_mixed(data: bytes, size: int) -> tuple[int, int, int]:
+    """Mix the first and the last 16 bytes; the last number is the hash of at most 32 bytes."""
     multiplier = _K2 + size * 2
-    first = _word(data, 0) * _K1 & _M
+    first = _word(data, 0) * _K2 & _M if size > 32 else _word(data, 0) * _K1 & _M
     second = _word(data, 8)
     third = _word(data, size - 8) * multiplier & _M
     fourth = _word(data, size - 16) * _K2 & _M
     low = (_right((first + second) & _M, 43) + _right(third, 30) + fourth) & _M
-    return _pair(low, (first + _right((second + _K2) & _M, 18) + third) & _M, multiplier)
+    high = (first + _right((second + _K2) & _M, 18) + third) & _M
+    return first, low, _pair(low, high, multiplier)
 
 
 def _upto_64(data: bytes, size: int) -> int:
     multiplier = _K2 + size * 2
-    a = _word(data, 0) * _K2 & _M
-    b = _word(data, 8)
-    c = _word(data, size - 8) * multiplier & _M
-    d = _word(data, size - 16) * _K2 & _M
-    y = (_right((a + b) & _M, 43) + _right(c, 30) + d) & _M
-    z = _pair(y, (a + _right((b + _K2) & _M, 18) + c) & _M, multiplier)
+    a, y, z = _ends_mixed(data, size)
     e = _word(data, 16) * multiplier & _M
     f = _word(data, 24)
     g = (y + _word(data, size - 32)) * multiplier & _M
@@ -136,45 +133,35 @@ def _weak(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     return (a + z) & _M, (b + before) & _M
 
 
+_State = tuple[int, int, int, tuple[int, int], tuple[int, int]]
+
+
 def _longer(data: bytes, size: int) -> int:
     seed = 81
-    x = seed
     y = (seed * _K1 + 113) & _M
     z = _mix((y * _K2 + 113) & _M) * _K2 & _M
-    v = w = (0, 0)
-    x = (x * _K2 + _word(data, 0)) & _M
-    end = (size - 1) // 64 * 64
-    at = 0
-    while at < end:
-        x = _right((x + y + v[0] + _word(data, at + 8)) & _M, 37) * _K1 & _M
-        y = _right((y + v[1] + _word(data, at + 48)) & _M, 42) * _K1 & _M
-        x ^= w[1]
-        y = (y + v[0] + _word(data, at + 40)) & _M
-        z = _right((z + w[0]) & _M, 33) * _K1 & _M
-        v = _weak(data, at, v[1] * _K1 & _M, (x + w[0]) & _M)
-        w = _weak(data, at + 32, (z + w[1]) & _M, (y + _word(data, at + 16)) & _M)
-        z, x = x, z
-        at += 64
-    return _finish(data, size, (x, y, z), v, w)
-
-
-def _finish(
-    data: bytes, size: int, words: tuple[int, int, int], v: tuple[int, int], w: tuple[int, int]
-) -> int:
-    """The last 64 bytes, which may overlap those before."""
-    x, y, z = words
+    state: _State = ((seed * _K2 + _word(data, 0)) & _M, y, z, (0, 0), (0, 0))
+    for at in range(0, (size - 1) // 64 * 64, 64):
+        state = _block(data, at, state, _K1, 1)
+    x, y, z, v, w = state
     multiplier = (_K1 + ((z & 0xFF) << 1)) & _M
-    at = size - 64
     w = ((w[0] + (size - 1 & 63)) & _M, w[1])
     v = ((v[0] + w[0]) & _M, v[1])
     w = ((w[0] + v[0]) & _M, w[1])
+    # The last 64 bytes, which may overlap those before.
+    x, y, z, v, w = _block(data, size - 64, (x, y, z, v, w), multiplier, 9)
+    low = (_pair(v[0], w[0], multiplier) + _mix(y) * _K0 + z) & _M
+    return _pair(low, (_pair(v[1], w[1], multiplier) + x) & _M, multiplier)
+
+
+def _block(data: bytes, at: int, state: _State, multiplier: int, weight: int) -> _State:
+    """Mix 64 bytes into the state."""
+    x, y, z, v, w = state
     x = _right((x + y + v[0] + _word(data, at + 8)) & _M, 37) * multiplier & _M
     y = _right((y + v[1] + _word(data, at + 48)) & _M, 42) * multiplier & _M
-    x ^= w[1] * 9 & _M
-    y = (y + v[0] * 9 + _word(data, at + 40)) & _M
+    x ^= w[1] * weight & _M
+    y = (y + v[0] * weight + _word(data, at + 40)) & _M
     z = _right((z + w[0]) & _M, 33) * multiplier & _M
     v = _weak(data, at, v[1] * multiplier & _M, (x + w[0]) & _M)
     w = _weak(data, at + 32, (z + w[1]) & _M, (y + _word(data, at + 16)) & _M)
-    z, x = x, z
-    low = (_pair(v[0], w[0], multiplier) + _mix(y) * _K0 + z) & _M
-    return _pair(low, (_pair(v[1], w[1], multiplier) + x) & _M, multiplier)
+    return z, y, x, v, w

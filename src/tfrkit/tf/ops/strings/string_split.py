@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.model.row_selection import splits_of
 from tfrkit.model.sparse import Sparse
 from tfrkit.tf.ops.strings.string_values import flat_strings, scalar_string, shape_text, strings_of, with_flat
-from tfrkit.tf.ops.strings.strings import nest
+from tfrkit.tf.ops.strings.strings import nest_words
 
 __all__ = ["split", "split_v1", "string_split"]
 
@@ -40,12 +37,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002
     if type(input) is bytes:
         return BytesColumn.from_list(_words(input, between, most))
     column = strings_of(input)
-    rows = [_words(text, between, most) for text in flat_strings(column)]
-    words = BytesColumn.from_list([word for row in rows for word in row])
-    if column.shape == ():
-        return words
-    splits = splits_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    return nest(words, splits, column.shape)
+    return nest_words([_words(text, between, most) for text in flat_strings(column)], column.shape)
 
 
 def split_v1(
@@ -94,9 +86,7 @@ def string_split(
         raise InvalidArgumentError(f"input must be a vector, got shape: {shape_text(column.shape)}")
     chosen = delimiter if sep is None else sep
     characters = b" " if chosen is None else scalar_string(chosen, "delimiter must be a scalar, got shape: ")
-    rows = [_pieces(text, characters, skip_empty) for text in column.to_list()]
-    splits = splits_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    made = Ragged.unchecked(BytesColumn.from_list([word for row in rows for word in row]), splits)
+    made: Any = nest_words([_pieces(text, characters, skip_empty) for text in column.to_list()], column.shape)
     return made if result_type == "RaggedTensor" else made.to_sparse()
 
 

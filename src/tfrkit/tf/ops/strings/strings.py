@@ -27,7 +27,7 @@ from tfrkit.values.attributes import str_attribute
 from tfrkit.values.operands import kernel_name
 from tfrkit.values.to_array import to_array
 
-__all__ = ["WHITE", "bytes_split", "length", "lower", "nest", "strip", "substr", "upper"]
+__all__ = ["WHITE", "bytes_split", "length", "lower", "nest", "nest_words", "strip", "substr", "upper"]
 
 WHITE: Final = b" \t\n\x0b\x0c\r"
 _UNITS: Final = ("BYTE", "UTF8_CHAR")
@@ -153,6 +153,12 @@ def bytes_split(input: Any) -> Any:  # noqa: A002
     if column.shape == ():
         return single
     return nest(single, splits_of(np.diff(column.offsets)), column.shape)
+
+
+def nest_words(rows: list[list[bytes]], shape: tuple[int, ...]) -> BytesColumn | Ragged:
+    """Return the words of each entry of an array of this shape: a column if there is a single entry."""
+    words = BytesColumn.from_list([word for row in rows for word in row])
+    return nest(words, splits_of(np.fromiter(map(len, rows), np.int64, len(rows))), shape) if shape else words
 
 
 def nest(values: Any, row_splits: npt.NDArray[Any], shape: tuple[int, ...]) -> Ragged:
