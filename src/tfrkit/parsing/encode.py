@@ -18,6 +18,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.features import UNSET, check_name, feature_values, shown
 from tfrkit.model.messages import is_message, message_bytes, message_name
 from tfrkit.parsing.encode_column import InputColumn, decoded_column, feature_column, list_column
+from tfrkit.parsing.example_values import bytes_of_kind
 
 __all__ = ["encode_examples", "encode_sequence_examples"]
 
@@ -132,9 +133,7 @@ def _unusual(key: object, value: Any) -> tuple[int, object]:
     check_name(key)
     where = f"feature {key!r}: "
     if is_message(value):
-        if message_name(value) != "tensorflow.Feature":
-            raise TypeError(f"{where}expected a Feature but got a message of type {message_name(value)}")
-        return UNSET, message_bytes(value)
+        return UNSET, bytes_of_kind(value, "Feature", where)
     kind, values = feature_values(value, where)
     return (kind, values) if kind != UNSET else (UNSET, b"")
 

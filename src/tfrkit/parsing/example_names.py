@@ -28,8 +28,6 @@ def example_names(names: Any, shape: tuple[int, ...]) -> list[str] | None:
     >>> example_names(["a", b"b"], (2,))
     ['a', 'b']
     """
-    if names is None:
-        return None
     flat, given = _texts(names)
     if not flat:
         return None
@@ -43,8 +41,6 @@ def example_names(names: Any, shape: tuple[int, ...]) -> list[str] | None:
 
 def sequence_names(names: Any, count: int) -> list[str] | None:
     """Return the names of sequence examples as str, or None if there are none; any shape of `count` names will do."""
-    if names is None:
-        return None
     flat, _ = _texts(names)
     if not flat:
         return None
@@ -54,6 +50,8 @@ def sequence_names(names: Any, count: int) -> list[str] | None:
 
 
 def _texts(names: Any) -> tuple[list[str], tuple[int, ...]]:
+    if names is None:
+        return [], ()
     array: npt.NDArray[Any] = (
         names.to_numpy() if isinstance(names, BytesColumn) else np.asarray(names, object)
     )

@@ -6,7 +6,7 @@ Uses protobuf's classes, one example at a time. Many examples go through `encode
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from tfrkit.model.messages import (
     Example,
     Feature,
     FeatureList,
+    Message,
     SequenceExample,
     is_message,
     message_bytes,
@@ -25,11 +26,9 @@ from tfrkit.model.messages import (
 )
 from tfrkit.model.no_bytes import NoBytes
 
-__all__ = ["make_example", "make_sequence_example", "to_dict"]
+__all__ = ["bytes_of_kind", "make_example", "make_sequence_example", "to_dict"]
 
 Value: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float32] | list[bytes] | None
-_FEATURE: Final = "tensorflow.Feature"
-_FEATURE_LIST: Final = "tensorflow.FeatureList"
 _Made = TypeVar("_Made", Example, SequenceExample)
 
 
@@ -128,23 +127,28 @@ def _items(features: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return list(features.items())
 
 
+def bytes_of_kind(message: Message, kind: str, where: str) -> bytes:
+    """Serialise a message that must be of a kind, such as "Feature".
+
+    Raises:
+        TypeError: it is of another one; the text begins with `where`.
+    """
+    if message_name(message) != f"tensorflow.{kind}":
+        raise TypeError(f"{where}expected a {kind} but got a message of type {message_name(message)}")
+    return message_bytes(message)
+
+
 def _put(target: Feature, value: Any, where: str) -> None:
     """Set `target`, which is empty, to the value."""
     if not is_message(value):
         target.CopyFrom(make_feature(*feature_values(value, where)))
         return
-    if message_name(value) != _FEATURE:
-        raise TypeError(f"{where}expected a Feature but got a message of type {message_name(value)}")
-    target.ParseFromString(message_bytes(value))
+    target.ParseFromString(bytes_of_kind(value, "Feature", where))
 
 
 def _put_list(target: FeatureList, steps: Any, where: str) -> None:
     if is_message(steps):
-        if message_name(steps) != _FEATURE_LIST:
-            raise TypeError(
-                f"{where}: expected a FeatureList but got a message of type {message_name(steps)}"
-            )
-        target.ParseFromString(message_bytes(steps))
+        target.ParseFromString(bytes_of_kind(steps, "FeatureList", f"{where}: "))
         return
     if isinstance(steps, (str, bytes, bytearray, memoryview, Mapping)) or not hasattr(
         type(steps), "__iter__"

@@ -193,11 +193,7 @@ def _of_arrow(source: Any) -> SerializedInput:
     names, columns, count = import_stream(source)
     if len(columns) != 1:
         raise ValueError(f"expected one column of serialised examples but got {len(columns)}: {list(names)}")
-    return _of_arrow_column(columns[0], count)
-
-
-def _of_arrow_column(column: Any, count: int) -> SerializedInput:
-    values, valid = column if isinstance(column, tuple) else (column, None)
+    values, valid = columns[0]
     if not isinstance(values, BytesColumn):
         raise ValueError(
             f"expected an Arrow array of binary but got {type(values).__name__} of {count} values"

@@ -20,7 +20,7 @@ from tests.support.rules import tf_rule
 SAY_ALL = """
 import sys
 from tests.oracle.support.oracle import tensorflow
-from tests.oracle import message_scenarios, parse_scenarios
+from tests.oracle.support import message_scenarios, parse_scenarios
 import tfrkit
 for name, scenario in message_scenarios.SCENARIOS.items():
     ours, theirs = scenario(tfrkit), scenario(tensorflow().train)

@@ -164,9 +164,7 @@ def _listed(inp: Any) -> list[Any]:
 
 
 def _flat(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [leaf for part in value for leaf in _flat(part)]
-    if isinstance(value, tuple):
+    if isinstance(value, (list, tuple)):
         return [leaf for part in value for leaf in _flat(part)]
     return flatten(value)
 
