@@ -1,7 +1,7 @@
 """Images: decoding and encoding, resizing, cropping, colours, and random changes, as in `tf.image`.
 
-Every function takes and gives numpy's arrays, and does what TensorFlow's of the same name does. A function is imported
-when it is first used.
+Every function takes and returns numpy arrays, and does what TensorFlow's function of the same name does. A function is
+imported when it is first used.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ __all__ = [
     "yuv_to_rgb",
 ]
 
-# Each module of `tfrkit.images` with what it gives to this one.
+# The modules of `tfrkit.images`, with the functions that each has.
 _EXPORTS = {
     "boxes": "crop_and_resize draw_bounding_boxes",
     "sample_boxes": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",

@@ -138,7 +138,7 @@ Pixel<Sample> pixel_at(const std::uint8_t* row, std::size_t index,
   }
 }
 
-// Writes `count` pixels, each `stride` samples behind the one before.
+// Writes `count` pixels, each `stride` samples after the one before.
 template <PngColor kColor, typename Sample, int kChannels, typename Out>
 void convert_row(const std::uint8_t* row, std::size_t count, const PngConversion& conversion,
                  Out* target, std::size_t stride) noexcept {

@@ -26,7 +26,7 @@ using Packed = std::uint8_t __attribute__((vector_size(8)));
 template <std::size_t kStep>
 Lanes load(const std::uint8_t* source, std::size_t left) noexcept {
   Packed bytes{};
-  // A whole load where there is so much, whatever lies behind the pixel: it is not stored.
+  // A whole load where there are enough bytes; what follows the pixel is not stored.
   if (left >= sizeof(bytes)) {
     std::memcpy(&bytes, source, sizeof(bytes));
   } else {

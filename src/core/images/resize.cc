@@ -126,7 +126,7 @@ class Resizer {
   [[nodiscard]] ResizeAxis columns(std::size_t step) const noexcept {
     return {task_.width, task_.out_width, step, task_.centers};
   }
-  // Returns row `y` of image `image`, and all that comes behind it.
+  // Returns row `y` of image `image`, and all that follows it.
   [[nodiscard]] Bytes row(Bytes input, std::size_t image, std::size_t y) const noexcept {
     return input.subspan((image * task_.height + y) * in_row_bytes_);
   }

@@ -1,8 +1,8 @@
 // Resize images as TensorFlow does, bit for bit: all arithmetic is float32, step by step in its
 // order, and nothing is fused (these files are compiled with -ffp-contract=off).
 //
-// Images are C-contiguous, channels last. The caller measures first, gives scratch memory, and gets
-// float32, except from kNearest, which keeps the type.
+// Images are C-contiguous, channels last. The caller measures first, passes scratch memory, and
+// gets float32, except from kNearest, which keeps the type.
 #pragma once
 
 #include <cstddef>

@@ -34,7 +34,7 @@ struct CubicTable {
 
 // Entry i is made of the inputs from first[i] to before first[i] + count[i], which are not
 // multiplied by `step`. The first has the weight ends[2 * i], the last, if it is another, ends[2 *
-// i + 1], and those between them 1. Inputs behind the last of the image stand for that.
+// i + 1], and those between them 1. Inputs after the last of the image stand for that.
 struct AreaTable {
   std::span<std::uint32_t> first;
   std::span<std::uint32_t> count;

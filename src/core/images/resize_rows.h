@@ -55,7 +55,7 @@ struct ResizeVariant {
   // target = top + (bottom - top) * lerp
   void (*lerp_rows)(std::span<const float> top, std::span<const float> bottom, float lerp,
                     std::span<float> target) noexcept;
-  // These read rows of float32, behind which there is one number more.
+  // These read rows of float32, after which there is one more number.
   void (*cubic_columns)(std::span<const float> row, const CubicColumns& columns,
                         std::span<float> target) noexcept;
   void (*area_columns)(std::span<const float> row, const AreaColumns& columns,

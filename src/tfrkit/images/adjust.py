@@ -55,7 +55,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Image:
         contrast_factor: a number.
 
     Raises:
-        InvalidArgumentError: there are fewer dimensions, or the factor is no scalar.
+        InvalidArgumentError: there are fewer dimensions, or the factor is not a scalar.
         AttributeError: the type is neither.
 
     >>> adjust_contrast(np.float32([[[1], [3]]]), 2).tolist()
@@ -89,7 +89,7 @@ def _mean_of_channels(images: Image) -> Image:
 
 
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Image:
-    """Give gain * image ** gamma.
+    """Compute gain * image ** gamma.
 
     Args:
         image: of any shape, of floats or integers.
@@ -121,7 +121,7 @@ def adjust_saturation(image: Any, saturation_factor: Any) -> Image:
         saturation_factor: a number.
 
     Raises:
-        InvalidArgumentError: there are fewer dimensions or not three channels, or the factor is no scalar.
+        InvalidArgumentError: there are fewer dimensions or not three channels, or the factor is not a scalar.
         AttributeError: the type is neither.
 
     >>> adjust_saturation(np.float32([[[1, 0.5, 0]]]), 0).tolist()
@@ -151,7 +151,7 @@ def adjust_hue(image: Any, delta: Any) -> Image:
 
 
 def _on_colours(image: Any, change: Callable[..., list[Image]], number: Any, name: str) -> Image:
-    """Change colours in float32, so many pixels at once as the processor's cache holds."""
+    """Change colours in float32, as many pixels at once as fit in the processor's cache."""
     array = as_image(image)
     floats = as_float(_as_floats(array))
     _check_rank(floats)
@@ -219,7 +219,7 @@ def _up_or_down(sixth: Image, ratio: Image) -> Image:
 
 
 def _place(sixths: Image, largest: Any, middle: Any, smallest: Any) -> list[Image]:
-    """Give red, green and blue: which of them is the largest, middle and smallest depends on the sixth."""
+    """Return red, green and blue: which of them is the largest, middle and smallest depends on the sixth."""
     below = [sixths < number for number in range(6)]
     return [
         _pick(below[1] | ~below[5], largest, _pick(below[2] | ~below[4], middle, smallest)),

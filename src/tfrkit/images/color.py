@@ -1,4 +1,4 @@
-"""Colour spaces of images: gray, HSV, YIQ and YUV. What changes colours is in `image_adjust`."""
+"""Colour spaces of images: gray, HSV, YIQ and YUV. Changes of colours are in `adjust`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def central_crop(image: Any, central_fraction: Any) -> Image:
 
     Args:
         image: [height, width, channels], or a batch of them.
-        central_fraction: in (0, 1]; 1 gives the image itself.
+        central_fraction: in (0, 1]; 1 returns the image itself.
 
     Raises:
         ValueError: the fraction is not in that range, or the image has fewer or more dimensions.

@@ -48,7 +48,7 @@ def _flip(image: Image, axis: int) -> Image:
 
 
 def rot90(image: Any, k: Any = 1) -> Image:
-    """Turn an image counter-clockwise by 90 degrees, so many times.
+    """Turn an image counter-clockwise by 90 degrees, `k` times.
 
     Args:
         image: [height, width, channels], or a batch of them.

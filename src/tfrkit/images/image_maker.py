@@ -1,7 +1,7 @@
-"""ImageMaker: an encoded image to an array of one size and type, in one go.
+"""ImageMaker: an encoded image to an array of one size and type, in one step.
 
-What `Dataset.decode_image` does with each byte string. The image in its own size is nobody's: a JPEG is decoded into
-memory that the thread keeps, and resized from there straight into its place in a batch. Knows no pipelines.
+What `Dataset.decode_image` does with each byte string. A JPEG is decoded into memory that the
+thread keeps, and resized from there straight into its place in a batch. Knows no pipelines.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DTYPES: Final = (np.dtype(np.uint8), np.dtype(np.float32))
 
 
 def image_size(size: Any) -> tuple[int, int]:
-    """Height and width as a user gives them.
+    """Check the height and width that a user passed.
 
     Raises:
         InvalidArgumentError: one is not positive.
@@ -61,7 +61,7 @@ def method_name(method: Any) -> str:
     """The name of a method of `tfr.image.resize`, or of an enumeration's member whose value that is.
 
     Raises:
-        ValueError: there is none such; the text is TensorFlow's.
+        ValueError: there is no such method; the text is TensorFlow's.
     """
     name = getattr(method, "value", method)
     if name not in _METHODS:
@@ -90,14 +90,14 @@ def round_image(
 
 
 class _Scratch(threading.local):
-    """Memory of a thread; what is in it is good until the thread's next image."""
+    """Memory of a thread; its content is valid until the thread's next image."""
 
     def __init__(self) -> None:
         self.decoded = np.empty(0, np.uint8)
         self.resized = np.empty(0, np.float32)
 
     def bytes(self, size: int) -> npt.NDArray[np.uint8]:
-        """Give at least so many bytes."""
+        """Return at least `size` bytes."""
         if size > len(self.decoded):
             memory = np.empty(size, np.uint8)
             if size > _KEPT_BYTES:
@@ -106,7 +106,7 @@ class _Scratch(threading.local):
         return self.decoded
 
     def floats(self, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """Give an array of this shape."""
+        """Return an array of this shape."""
         size = int(np.prod(shape))
         if size > len(self.resized):
             self.resized = np.empty(size, np.float32)
@@ -149,7 +149,7 @@ class ImageMaker:
     change: Normalization | None = None
 
     def __post_init__(self) -> None:
-        """Check what a user gave.
+        """Check what a user passed.
 
         Raises:
             InvalidArgumentError: there is no such number of channels.
@@ -161,7 +161,7 @@ class ImageMaker:
                 f"expected dtype to be uint8 or float32 but got {self.dtype}. Use cast() for another."
             )
         if self.scaled and self.size is None:
-            raise ValueError("scaled=True decodes to about a size: give one, such as size=(224, 224)")
+            raise ValueError("scaled=True decodes to about a size: pass one, such as size=(224, 224)")
 
     @property
     def shape(self) -> tuple[int | None, int | None, int | None]:
@@ -173,7 +173,7 @@ class ImageMaker:
         """Make an array of its own of one image.
 
         Raises:
-            InvalidArgumentError: it is none; the text is TensorFlow's.
+            InvalidArgumentError: it cannot be decoded; the text is TensorFlow's.
         """
         if self.size is None:
             image = self._decode(contents, own=self.change is None)
@@ -184,15 +184,15 @@ class ImageMaker:
         return made
 
     def make_into(self, contents: Any, out: Image) -> None:
-        """Make one image in the memory of an array of the type, the size and the channels, which must be given.
+        """Make one image in an array of the type, the size and the number of channels, which must be set.
 
         Raises:
-            InvalidArgumentError: it is none; the text is TensorFlow's. What is in the array then does not count.
+            InvalidArgumentError: it cannot be decoded; the text is TensorFlow's. The array then holds anything.
         """
         self._resize(self._decode(contents, own=False), out)
 
     def _decode(self, contents: Any, *, own: bool) -> Image:
-        """The image as it is stored; unless it shall be one's own, it is good until this thread's next one."""
+        """Decode an image as it is stored; unless `own`, the result is valid until this thread's next image."""
         least = self.size if self.scaled and self.size is not None else (0, 0)
         memory = None if own else _scratch.bytes
         found = decode_jpeg_sized(contents, self.channels, least, memory)

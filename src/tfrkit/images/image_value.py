@@ -1,7 +1,7 @@
 """What image functions take: an array of three or four dimensions, checked as TensorFlow checks it.
 
 Images are arrays [height, width, channels], batches of them [batch, height, width, channels]. Python's lists become
-arrays by TensorFlow's rules. What is done with the pixels is a matter of the other `image_` modules.
+arrays by TensorFlow's rules. What is done with the pixels is in the other modules.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def as_image(value: Any) -> Image:
 
 
 def check_at_least_3d(image: Image) -> None:
-    """See that there are a height, a width and channels, and something in them.
+    """Check that there are a height, a width and channels, and that none is 0.
 
     Raises:
-        ValueError: not so; the text is TensorFlow's.
+        ValueError: one is missing or 0; the text is TensorFlow's.
     """
     if image.ndim < 3:
         raise ValueError(f"'image' (shape {image.shape}) must be at least three-dimensional.")
@@ -107,8 +107,8 @@ def scalar_float(value: Any, what: str) -> np.float32:
         what: its name in the message.
 
     Raises:
-        TypeError: it is no number.
-        InvalidArgumentError: it is several.
+        TypeError: it is not a number.
+        InvalidArgumentError: it is several numbers.
     """
     array = to_array(value)
     if array.dtype.kind not in "iufb":

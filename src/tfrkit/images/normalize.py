@@ -12,7 +12,7 @@ __all__ = ["Normalization", "as_numbers"]
 
 
 def as_numbers(value: Any) -> tuple[float, ...] | None:
-    """A number, or one for each channel, as a user gives them.
+    """Check a number, or one for each channel, that a user passed.
 
     Raises:
         ValueError: they are neither.

@@ -42,7 +42,7 @@ _LARGEST: Final = 2**31 - 1
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Image:
-    """Turn an image round its middle column, or not; each of a batch by itself.
+    """Mirror an image at its middle column, or not; each of a batch by itself.
 
     Args:
         image: [height, width, channels], or a batch of them.
@@ -55,7 +55,7 @@ def random_flip_left_right(image: Any, seed: Any = None) -> Image:
 
 
 def random_flip_up_down(image: Any, seed: Any = None) -> Image:
-    """Turn an image round its middle row, or not; each of a batch by itself.
+    """Mirror an image at its middle row, or not; each of a batch by itself.
 
     Args:
         image: [height, width, channels], or a batch of them.
@@ -68,7 +68,7 @@ def random_flip_up_down(image: Any, seed: Any = None) -> Image:
 
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Image:
-    """Turn an image round its middle column, or not, as the seeds decide; each of a batch by itself.
+    """Mirror an image at its middle column, or not, as the seeds decide; each of a batch by itself.
 
     Args:
         image: [height, width, channels], or a batch of them.
@@ -87,7 +87,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Image:
 
 
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Image:
-    """Turn an image round its middle row, or not, as the seeds decide; each of a batch by itself.
+    """Mirror an image at its middle row, or not, as the seeds decide; each of a batch by itself.
 
     Args:
         image: [height, width, channels], or a batch of them.
@@ -209,7 +209,7 @@ def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Image:
 
 
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Image:
-    """Add a number to all values that the seeds decide; see `adjust_brightness`.
+    """Add a number that the seeds decide to all values; see `adjust_brightness`.
 
     Args:
         image: of any shape.

@@ -1,4 +1,4 @@
-"""Random boxes for crops: of a random area and aspect ratio, that cover enough of one of the given boxes.
+"""Random boxes for crops: of a random area and aspect ratio, covering enough of one of the boxes passed.
 
 As TensorFlow samples them: several attempts, each of which draws numbers of one stream; the whole image if all fail.
 """
@@ -115,9 +115,9 @@ def sample_distorted_bounding_box(
         bounding_boxes: [batch, boxes, 4] of (top, left, bottom, right), each in [0, 1].
         seed: of this operation; 0 for a random one.
         min_object_covered: how much of one of the boxes the crop must cover.
-        aspect_ratio_range: width / height of the crop, from and to; 0.75 and 1.33 unless given.
-        area_range: its part of the image's area, from and to; 0.05 and 1 unless given.
-        max_attempts: after so many (100 unless given) it is the whole image.
+        aspect_ratio_range: width / height of the crop, from and to; 0.75 and 1.33 by default.
+        area_range: its part of the image's area, from and to; 0.05 and 1 by default.
+        max_attempts: how often to try before taking the whole image; 100 by default.
         use_image_if_no_bounding_boxes: whether no boxes mean the whole image; otherwise they are an error.
 
     Returns:
@@ -169,9 +169,9 @@ def stateless_sample_distorted_bounding_box(
         bounding_boxes: [batch, boxes, 4] of (top, left, bottom, right), each in [0, 1].
         seed: two integers.
         min_object_covered: how much of one of the boxes the crop must cover.
-        aspect_ratio_range: width / height of the crop, from and to; 0.75 and 1.33 unless given.
-        area_range: its part of the image's area, from and to; 0.05 and 1 unless given.
-        max_attempts: after so many (100 unless given) it is the whole image.
+        aspect_ratio_range: width / height of the crop, from and to; 0.75 and 1.33 by default.
+        area_range: its part of the image's area, from and to; 0.05 and 1 by default.
+        max_attempts: how often to try before taking the whole image; 100 by default.
         use_image_if_no_bounding_boxes: whether no boxes mean the whole image; otherwise they are an error.
 
     Returns:

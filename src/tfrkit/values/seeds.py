@@ -22,7 +22,7 @@ _DEFAULT_GLOBAL: Final = 87654321  # TensorFlow's, for operations with a seed of
 
 
 class _GlobalSeed:
-    """The seed of the whole process, the stream of seeds that it gives, and how far operations came in theirs."""
+    """The seed of the whole process, the stream of seeds drawn from it, and the position of every operation."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,7 +64,7 @@ _call = _Call()
 class SeedScope:
     """The random operations of one function of which TensorFlow would make a graph. Thread-safe.
 
-    The global seed counts as it is when the scope is made. Operations are told apart by their order in a call.
+    The global seed counts as it is when the scope is made. Operations are distinguished by their order in a call.
 
     Args:
         forgetful: whether setting the global seed begins the streams anew, as it does for `tf.function`.
@@ -118,7 +118,7 @@ def in_scope() -> bool:
 
 
 def run_outside(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function as if nobody had made a graph round it, as `tf.py_function` does."""
+    """Call a function as if outside of any graph, as `tf.py_function` does."""
     before, _call.scope = _call.scope, None
     try:
         return function(*args)
@@ -159,7 +159,7 @@ def set_seed(seed: int | None) -> None:
 
 
 def get_seeds(op_seed: int | None) -> tuple[int, int]:
-    """Give the two seeds of an operation, as TensorFlow's `get_seed` does.
+    """Return the two seeds of an operation, as TensorFlow's `get_seed` does.
 
     Args:
         op_seed: the operation's own; None for the next one of the global seed's stream, or random ones if there is
@@ -173,7 +173,7 @@ def get_seeds(op_seed: int | None) -> tuple[int, int]:
 
 
 def random_seeds() -> tuple[int, int]:
-    """Give two seeds that nobody can know."""
+    """Return two unpredictable seeds."""
     return secrets.randbits(63), secrets.randbits(63)
 
 
@@ -190,7 +190,7 @@ class Operation:
     """
 
     def __init__(self, op_seed: int | None, seeds: tuple[int, int] | None = None) -> None:
-        # Alone: nobody has its seeds again.
+        # Alone: no other call has its seeds.
         self._alone = op_seed is None and seeds is None and _call.scope is None
         self._seeds = get_seeds(op_seed) if seeds is None else seeds
         self._scope = _call.scope

@@ -28,7 +28,7 @@ _PNG_BEGIN: Final = struct.Struct(">8xI4sIIBB").unpack_from
 _PNG_CHUNK: Final = struct.Struct(">I4s").unpack_from
 _PNG_CHANNELS: Final = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}  # by the number of the kind of colour; 3 is a palette
 _PNG_MAX_SIDE: Final = 2**31 - 1
-_BMP_CHANNELS: Final = {1: 3, 4: 3, 8: 1, 16: 3, 24: 3, 32: 4}  # by bits of a pixel, as decoders give them
+_BMP_CHANNELS: Final = {1: 3, 4: 3, 8: 1, 16: 3, 24: 3, 32: 4}  # by bits of a pixel, as decoders return them
 
 
 class BadImageError(Exception):
@@ -59,11 +59,11 @@ def read_image_header(data: bytearray, begin: int, end: int) -> ImageHeader:
 
     Returns:
         The format by content, and the numbers: height and width as they are stored (an EXIF orientation is not
-        applied), and as many channels as a decoder gives if it is not told otherwise; CMYK JPEG has 4.
+        applied), and the number of channels that a decoder returns by default; CMYK JPEG has 4.
 
     Raises:
-        BadImageError: there are no bytes, or they are no image of a known format, or the header makes no sense, or the
-            end is missing: a JPEG without an end-of-image marker behind its first scan (bytes behind the marker do
+        BadImageError: there are no bytes, or they are not an image of a known format, or the header makes no sense, or
+            the end is missing: a JPEG without an end-of-image marker after its first scan (bytes after the marker do
             not matter), a PNG without IEND, a BMP or WebP shorter than it says.
 
     >>> data = bytearray(b"GIF89a\x04\x00\x03\x00\xf0\x00\x00;")

@@ -1,7 +1,7 @@
-"""How a camera was held: the EXIF orientation of a JPEG file, and turning pixels upright. Pure: no I/O.
+"""The EXIF orientation of a JPEG file, and pixels turned upright by it. Pure: no I/O.
 
-Decoders give pixels as they are stored. Where a file is kept, its EXIF data are kept too; where pixels are stored anew,
-these would be lost, so pixels are turned as viewers (and OpenCV's imread) do.
+Decoders return pixels as they are stored. A file that is kept keeps its EXIF data; pixels that are encoded again lose
+it, so they are turned as viewers (and OpenCV's imread) do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_TAGS: Final = 512
 
 
 def jpeg_orientation(data: bytes) -> int:
-    """Give the orientation that the EXIF data of a JPEG file name: 1 to 8; 1, upright, where there are none."""
+    """Return the EXIF orientation (1-8) of a JPEG file; 1 (upright) if it has none."""
     for marker, at, length in header_segments(data[: 1 << 18]):
         if marker == _APP1 and data[at + 4 : at + 10] == _BEGIN:
             try:

@@ -18,8 +18,8 @@ def decode_bmp(contents: Any, channels: int = 0) -> Pixels:
         channels: 0 as stored, 3 RGB, 4 RGBA.
 
     Returns:
-        uint8 of shape (height, width, channels). Images of 8 bits give one channel, the numbers as they are stored:
-        palettes are not looked at.
+        uint8 of shape (height, width, channels). Images of 8 bits have one channel, with the numbers as they are
+        stored: palettes are ignored.
 
     Raises:
         InvalidArgumentError: the file is damaged or not BMP, or has neither 8, 24 nor 32 bits.

@@ -29,10 +29,10 @@ def decode_image(
         channels: 0 or None as stored, else 1, 3 or 4, as far as the format allows it: JPEG 1 or 3, PNG all,
             GIF 3, BMP 3 or 4, WebP what it has.
         dtype: of the result. As in TensorFlow, float32 is 0 to 1; of formats with 8 bits, uint16 is the value times
-            256, where PNG gives it times 257; WebP has uint8 only; other types are converted from uint16 by
+            256, while PNG's is times 257; WebP has uint8 only; other types are converted from uint16 by
             `convert_image_dtype`.
         name: ignored; TensorFlow has it.
-        expand_animations: give GIF and WebP images four dimensions, frames first, whether they are animated or not;
+        expand_animations: return GIF and WebP images with four dimensions, frames first, animated or not;
             else their first frame alone.
 
     Returns:
@@ -41,7 +41,7 @@ def decode_image(
     Raises:
         InvalidArgumentError: the image is damaged, or the format does not allow what is asked for.
         UnimplementedError: it is JPEG XL, or JPEG that the codec cannot decode.
-        MissingExtraError: JPEG and WebP need the extra `images`.
+        MissingExtraError: JPEG, GIF and WebP need the extra `images`.
     """
     try:
         kind = tensor_type(dtype).name
@@ -52,9 +52,7 @@ def decode_image(
     expand = bool_attribute(expand_animations, "expand_animations", True)
     decoded = kind if kind in _TYPES else "uint16"
     image = decode_as("DecodeImage", contents, channels, decoded, _TYPES, expand)
-    if (
-        expand_animations is None and image.ndim == 4
-    ):  # frames are given for it, but not the shape that it says
+    if expand_animations is None and image.ndim == 4:  # TensorFlow decodes frames then, but expects one image
         shape = f"(None, None, {channels or None})"
         raise ValueError(f"Tensor's shape {image.shape} is not compatible with supplied shape {shape}.")
     return image if decoded == kind else convert_image_dtype(image, kind)

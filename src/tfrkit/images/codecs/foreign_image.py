@@ -47,7 +47,7 @@ def decode_foreign(
         data: the file, not empty.
         channels: 0 (as stored), 1, 3 or 4; 3 for DecodeGif.
         dtype: "uint8", "uint16" or "float32".
-        expand_animations: give all frames of an animation, and one more dimension.
+        expand_animations: return all frames of an animation, with one more dimension.
 
     Raises:
         InvalidArgumentError: the file is damaged, or the operation does not decode such, with TensorFlow's text.
@@ -72,7 +72,7 @@ def decode_foreign(
 
 
 def scaled(image: Pixels, dtype: str) -> Pixels:
-    """Give 8 bits as another type: times 256 as uint16, which is not up to 65,535, and 0 to 1 as float32."""
+    """Convert 8 bits to another type: times 256 as uint16 (at most 65,280), and 0 to 1 as float32."""
     if dtype == "uint8":
         return image
     if dtype == "uint16":

@@ -31,11 +31,11 @@ def decode_as(
         contents: the file, one string.
         channels: 0 or None (as stored), 1, 3 or 4.
         dtype: of the result.
-        allowed: names of the types that the operation can give.
-        expand_animations: give all frames of an animation, and one more dimension.
+        allowed: names of the types that the operation can return.
+        expand_animations: return all frames of an animation, with one more dimension.
 
     Raises:
-        InvalidArgumentError: the file is damaged or no image, or an argument is wrong, with TensorFlow's text.
+        InvalidArgumentError: the file is damaged or not an image, or an argument is wrong, with TensorFlow's text.
     """
     wanted = int_attribute(channels, "channels", 0)
     kind = tensor_type("uint8" if dtype is None else dtype, "dtype")

@@ -1,6 +1,7 @@
 """The format of an image by its first bytes, with the table of these, and the checks that all decoders begin with.
 
-TensorFlow's decoders look at the bytes, not at their own name: decode_jpeg decodes PNG and so on. Decodes nothing.
+TensorFlow's decoders look at the bytes, not at their own name: decode_jpeg decodes PNG and so on. Nothing is
+decoded here.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MAGIC: Final[tuple[tuple[bytes, ImageFormat], ...]] = (
 
 
 def image_bytes(contents: Any) -> Buffer:
-    """Give the one byte string that an image is; views of buffers without copying.
+    """Return the single byte string that holds an image; views of buffers are not copied.
 
     Raises:
         InvalidArgumentError: it is an array of strings, or empty, or larger than an int can say.
@@ -44,10 +45,10 @@ def image_bytes(contents: Any) -> Buffer:
 
 
 def image_format(data: Buffer) -> ImageFormat:
-    r"""Name the format that bytes begin like.
+    r"""Return the format whose first bytes these are.
 
     Raises:
-        InvalidArgumentError: they begin like none that TensorFlow knows.
+        InvalidArgumentError: TensorFlow knows no format that begins so.
 
     >>> image_format(b"\xff\xd8\xff\xe0"), image_format(b"BM")
     ('JPEG', 'BMP')
@@ -67,11 +68,11 @@ def image_format(data: Buffer) -> ImageFormat:
 
 
 def check_channels(channels: Any) -> int:
-    """Give the number of channels that was asked for, where None means 0: as stored.
+    """Return the number of channels requested; None means 0, as stored.
 
     Raises:
-        InvalidArgumentError: it is none of 0, 1, 3 and 4, whatever the format.
-        TypeError: it is no number.
+        InvalidArgumentError: it is not 0, 1, 3 or 4, whatever the format.
+        TypeError: it is not a number.
     """
     if channels is None:
         return 0

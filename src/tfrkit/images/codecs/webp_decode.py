@@ -40,7 +40,7 @@ def decode_webp_file(data: Buffer, channels: int, expand_animations: bool) -> Pi
     Args:
         data: the file.
         channels: 0 (as stored), 3 or 4, which must be what is stored.
-        expand_animations: give all frames, and one more dimension; else the first.
+        expand_animations: return all frames, with one more dimension; else the first.
 
     Raises:
         InvalidArgumentError: the file is damaged, or has another number of channels, with TensorFlow's text.

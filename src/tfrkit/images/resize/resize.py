@@ -1,8 +1,8 @@
 """resize: images of another size, with TensorFlow's numbers bit for bit.
 
-The kernels (`core/images/resize.cc`) run without the GIL, one image after another. Here are the checks in
-TensorFlow's order and words. Fitting into a size without distortion is in `resize_fit`, TensorFlow 1's functions are in
-`resize_v1`.
+The kernels (`core/images/resize.cc`) run without the GIL, one image after another. Here are the checks, in
+TensorFlow's order and with its texts. Fitting into a size without distortion is in `resize_fit`, TensorFlow 1's
+functions are in `tf.ops.image.resize_v1`.
 """
 
 from __future__ import annotations
@@ -75,15 +75,15 @@ def resize(
         size: new height and width.
         method: one of the names of `ResizeMethod`.
         preserve_aspect_ratio: take the largest size within `size` that has the shape of the images.
-        antialias: average over all input pixels when an image shrinks. "nearest" and "area" know no difference.
+        antialias: average over all input pixels when an image shrinks. It changes nothing for "nearest" and "area".
 
     Returns:
         float32; with "nearest" the type of the images.
 
     Raises:
-        ValueError: the images have no 3 or 4 dimensions, `size` is no pair of integers, or there is no such method.
+        ValueError: the images do not have 3 or 4 dimensions, `size` is not two integers, or the method is unknown.
         InvalidArgumentError: images of another type, or with nothing in them; a size that is not positive.
-        ResourceExhaustedError: there is no memory for such a size.
+        ResourceExhaustedError: there is not enough memory for the result.
 
     >>> image = np.array([[[0], [10]], [[20], [30]]], np.uint8)
     >>> resize(image, (2, 4))[:, :, 0].tolist()
@@ -110,7 +110,7 @@ def resize_into(
     multiply: float | None = None,
     divide: float | None = None,
 ) -> None:
-    """Resize into an array that is there already, such as a row of a batch.
+    """Resize into an existing array, such as a row of a batch.
 
     Args:
         images: as of `resize`.
@@ -121,7 +121,7 @@ def resize_into(
         divide: a number to divide the result by; not together with `multiply`.
 
     Raises:
-        ValueError: `out` is not such an array, or `multiply` or `divide` come with "nearest".
+        ValueError: `out` is not of this kind, or `multiply` or `divide` come with "nearest".
 
     >>> batch = np.zeros((2, 1, 2, 1), np.float32)
     >>> resize_into(np.full((4, 4, 1), 51, np.uint8), batch[1], divide=255)
@@ -155,7 +155,7 @@ def resize_into(
 
 
 def as_images(images: Any) -> Array:
-    """Give images as a C-contiguous array of the machine's byte order, with 3 or 4 dimensions."""
+    """Return images as a C-contiguous array of the machine's byte order, with 3 or 4 dimensions."""
     array = images if type(images) is np.ndarray else to_array(images)
     if array.ndim not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
@@ -168,7 +168,7 @@ def run_resize(array: Array, height: int, width: int, number: int, centers: int,
     """Check what TensorFlow's kernels check, and resize.
 
     Args:
-        array: what `as_images` gives.
+        array: from `as_images`.
         height: of the result.
         width: of the result.
         number: of the method in core/images/resize.h.
@@ -203,7 +203,7 @@ def _number_of(method: Any, antialias: Any) -> int:
 
 
 def _check(array: Array, height: int, width: int, number: int) -> None:
-    """See that an operation can be run, in the order in which TensorFlow's kernels do."""
+    """Check that an operation can be run, in the order of TensorFlow's kernels."""
     check_type(array.dtype, number)
     if number >= FIRST_FILTER and (height <= 0 or width <= 0):
         raise InvalidArgumentError("output dimensions must be positive")
@@ -213,7 +213,7 @@ def _check(array: Array, height: int, width: int, number: int) -> None:
 
 
 def check_images(array: Array) -> None:
-    """See that images have pixels.
+    """Check that images have pixels.
 
     Raises:
         InvalidArgumentError: they have none.
@@ -225,7 +225,7 @@ def check_images(array: Array) -> None:
 
 
 def check_type(dtype: np.dtype[Any], number: int) -> None:
-    """See that images of a type can be resized.
+    """Check that images of a type can be resized.
 
     Args:
         dtype: the type.
@@ -233,7 +233,7 @@ def check_type(dtype: np.dtype[Any], number: int) -> None:
 
     Raises:
         InvalidArgumentError: they cannot.
-        ValueError: there are no tensors of it.
+        ValueError: TensorFlow has no tensors of this type.
     """
     if dtype.char in _TYPES:
         return

@@ -1,4 +1,4 @@
-"""Images fitted into a size without distortion: by zeros round them, or by cutting off what is too much."""
+"""Images fitted into a size without distortion: by zeros around them, or by cutting off what is too much."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
     Raises:
         ValueError: a size is not positive, or the image is empty or has fewer or more dimensions.
-        TypeError: a size is no integer.
+        TypeError: a size is not an integer.
 
     >>> resize_with_crop_or_pad([[[1], [2], [3]]], 2, 2).tolist()
     [[[1], [2]], [[0], [0]]]
@@ -53,7 +53,7 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Image:
-    """Resize images so that they just fit into a size, and put zeros round them.
+    """Resize images so that they just fit into a size, and put zeros around them.
 
     Args:
         image: [height, width, channels], or a batch of them, of a type that `resize` takes.
@@ -67,7 +67,7 @@ def resize_with_pad(
 
     Raises:
         ValueError: a size is not positive, or the image is empty or has fewer or more dimensions.
-        TypeError: a size is no integer.
+        TypeError: a size is not an integer.
         InvalidArgumentError: nothing of the image would be left.
 
     >>> resize_with_pad(np.ones((2, 2, 1), np.uint8), 1, 3)[0, :, 0].tolist()
@@ -84,7 +84,7 @@ def resize_with_pad(
 def fit_with_pad(
     image: Any, target_height: Any, target_width: Any, resizer: Callable[[Image, tuple[int, int]], Image]
 ) -> Image:
-    """Resize images by any function so that they just fit into a size, and put zeros round them.
+    """Resize images by any function so that they just fit into a size, and put zeros around them.
 
     Args:
         image: [height, width, channels], or a batch of them.

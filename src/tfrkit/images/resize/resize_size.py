@@ -25,7 +25,7 @@ def output_size(size: Any) -> tuple[int, int]:
     Integers are taken modulo 2**32 and numbers in arrays are cut to integers, as in TensorFlow.
 
     Raises:
-        ValueError: it is no pair of integers.
+        ValueError: it is not a pair of integers.
 
     >>> output_size([3, 4]), output_size(np.array([3.7, 4.2])), output_size((2**32 + 3, True))
     ((3, 4), (3, 4), (3, 1))
@@ -44,7 +44,7 @@ def output_size(size: Any) -> tuple[int, int]:
 
 
 def fitting_size(shape: Sequence[int], height: int, width: int) -> tuple[int, int]:
-    """Give the largest size within height and width that has this shape, rounded.
+    """Return the largest size within height and width that has this shape, rounded.
 
     >>> fitting_size((30, 40), 17, 100)
     (17, 23)
@@ -61,7 +61,7 @@ def int32_array(value: Any) -> npt.NDArray[np.int32]:
     """Make a tensor of int32 of an argument, as TensorFlow does where it wants one.
 
     Raises:
-        ValueError: it is no rectangle of values of one kind, or too large for int64.
+        ValueError: it is not a rectangle of values of one kind, or is too large for int64.
         TypeError: there are other things than integers in it.
 
     >>> int32_array([[1, True]]), int32_array(np.array([2.7]))

@@ -1,7 +1,7 @@
-"""Images whose sizes TensorFlow does not know when it makes a graph, although here they have some.
+"""Marks images whose sizes TensorFlow would not know when it makes a graph.
 
-That is so of what a function of `Dataset.map` decodes, and decides whether TensorFlow 1's `resize` to the size that an
-image has already gives the image back or resizes it, into another type. Such arrays are noted as long as they exist.
+These are images that a function of `Dataset.map` decodes. TensorFlow 1's `resize` returns an image as it is if it has
+the size already, but resizes these, into another type. The arrays are marked as long as they exist.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def is_unsized(array: Any) -> bool:
 
 
 def decodes(name: str) -> bool:
-    """Whether an operation of this name gives images of sizes that only the data knows."""
+    """Whether an operation of this name returns images whose sizes only the data determines."""
     return name in _DECODERS
 
 

@@ -41,7 +41,7 @@ def test_kinds_of_contents(kind):
         (jpeg(9, 7)[:-30], r"The file is cut \(.*\). try_recover_truncated=True decodes what is there of it"),
         (
             write(Layout(9, 7, precision=12)),
-            r"The coding \(marker 0xffc0, 12 bits\) is none that TensorFlow decodes",
+            r"The coding \(marker 0xffc0, 12 bits\) is not one that TensorFlow decodes",
         ),
         (write(Layout(9, 7, ((1, 1), (1, 1)))), "An image of 2 components cannot be decoded to 2 channels"),
         (

@@ -48,7 +48,7 @@ def decode_jpeg(
         Pixels of shape (height, width, channels), uint8.
 
     Raises:
-        InvalidArgumentError: the data is damaged or no image, or an argument is wrong.
+        InvalidArgumentError: the data is damaged or not an image, or an argument is wrong.
         UnimplementedError: TensorFlow decodes it, and the codec cannot.
         MissingExtraError: the extra `images` is not installed.
     """
@@ -117,7 +117,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = "int32") -> npt.NDArray
         Height, width and number of components.
 
     Raises:
-        InvalidArgumentError: it is no JPEG file that TensorFlow decodes.
+        InvalidArgumentError: it is not a JPEG file that TensorFlow decodes.
     """
     wanted = tensor_type(output_type if output_type is not None else "int32", "output_type")
     if wanted.op_name not in ("int32", "int64"):

@@ -1,4 +1,4 @@
-"""A part of a JPEG image, with the pixels that TensorFlow's decoder gives for it.
+"""A part of a JPEG image, with the pixels that TensorFlow's decoder returns for it.
 
 They are those of the whole image, except at the sides: where colours are smoothed between samples, the decoder takes
 the part for an image of its own, that has no neighbours to the right of its last sample, nor to the left of the first
@@ -99,12 +99,12 @@ def _smooth_down(plane: Levels, rounding: int) -> Levels:
 def _planes(frame: Frame, options: JpegOptions) -> Pixels:
     """The components as stored, each sample repeated over its pixels.
 
-    The codec gives components unchanged only if there are four, so the file is said to have one more.
+    The codec returns components unchanged only if there are four, so one is added to the header.
     """
     if frame.channels != 3 or options.channels == 1:
         raise UnimplementedError(
-            "decode_and_crop_jpeg of this file (components that are no colours, with fewer samples than pixels). "
-            "Decode all of it and cut the part."
+            "decode_and_crop_jpeg cannot decode this file: its components are not colours and have fewer samples than "
+            "pixels. Decode all of it and crop the result."
         )
     data, at = frame.data, frame.offset
     body = data[at + 4 : at + 9] + b"\x04" + data[at + 10 : at + 19]

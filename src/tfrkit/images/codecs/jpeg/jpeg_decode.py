@@ -98,7 +98,7 @@ def _check_frame(frame: Frame, channels: int, options: JpegOptions) -> None:
     """Refuse what TensorFlow refuses after a look at the frame."""
     if not frame.decodable:
         raise invalid_jpeg(
-            f"The coding (marker 0xff{frame.marker:02x}, {frame.precision} bits) is none that TensorFlow decodes: "
+            f"The coding (marker 0xff{frame.marker:02x}, {frame.precision} bits) is not one that TensorFlow decodes: "
             "8 bits, sequential or progressive."
         )
     stored = frame.channels

@@ -100,7 +100,7 @@ def encode_jpeg_variable_quality(images: Any, quality: Any) -> bytes:
         quality: 0 to 100.
 
     Raises:
-        InvalidArgumentError: the quality is no single number of this range; else as `encode_jpeg`.
+        InvalidArgumentError: the quality is not a single number of this range; else as `encode_jpeg`.
     """
     pixels = _as_pixels(images)
     level = to_array(quality)

@@ -1,7 +1,7 @@
 """The markers of a JPEG file, read by hand: size, components and coding, before any pixel is decoded.
 
-Reads what the file says and nothing else; it allocates nothing and trusts no number. Whether the rest of the file is
-sound is for the decoder (`jpeg_decode`) to find out.
+Allocates nothing and trusts no number. Whether the rest of the file is sound is for the decoder (`jpeg_decode`) to
+find out.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Frame:
         return tuple(part.id for part in self.components) == tuple(b"RGB")
 
     def shown(self, channels: int) -> tuple[Component, ...]:
-        """Give the components that count when decoding to so many channels."""
+        """Return the components that count when decoding to a number of channels."""
         return self.components[:1] if channels == 1 and not self.stored_rgb else self.components
 
     @cached_property

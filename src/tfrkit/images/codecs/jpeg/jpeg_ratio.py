@@ -19,12 +19,12 @@ _EIGHTHS: Final = range(1, 17)  # the codec's ratios
 
 
 def reduced(size: int, ratio: int) -> int:
-    """Give the pixels that remain of `size` at 1 / ratio: parts of a pixel count."""
+    """Return the pixels that remain of `size` at 1 / ratio, rounded up."""
     return -(-size // ratio)
 
 
 def enlarged(frame: Frame, ratio: int) -> tuple[bytes, int, int]:
-    """Give the file with a size for which the codec finds the ratio.
+    """Return the file with a size for which the codec finds the ratio.
 
     Args:
         frame: of the file.
@@ -47,7 +47,7 @@ def enlarged(frame: Frame, ratio: int) -> tuple[bytes, int, int]:
     else:
         raise UnimplementedError(
             f"decode_jpeg of {height} x {width} pixels with ratio={ratio} and samples spread over {spreads} pixels "
-            "(width, height): the codec cannot be told this ratio. Decode it with ratio=1."
+            "(width, height): the codec does not accept this ratio. Decode it with ratio=1."
         )
     at = frame.offset + 5
     size = height.to_bytes(2, "big") + width.to_bytes(2, "big")
@@ -67,7 +67,7 @@ def _ambiguous(height: int, width: int, ratio: int) -> bool:
 
 
 def spread(frame: Frame, ratio: int) -> list[tuple[int, int]]:
-    """Give the pixels across and down that each sample of each component makes, at a ratio.
+    """Return the pixels across and down that each sample of each component makes, at a ratio.
 
     Components with fewer samples are decoded at a larger scale, as long as that can be doubled in both directions.
     """

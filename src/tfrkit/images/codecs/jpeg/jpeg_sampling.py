@@ -24,7 +24,7 @@ def decode_unusual_sampling(
 
     Args:
         frame: of the file.
-        channels: 1 or 3; of a file with four components all four are given.
+        channels: 1 or 3; of a file with four components all four are returned.
         ratio: 1, 2, 4 or 8.
         fancy: smooth colours between samples.
         accurate: the slow inverse transform.

@@ -1,7 +1,7 @@
-"""JPEGs of the usual kind, decoded into given memory and perhaps at a smaller scale.
+"""JPEGs of the usual kind, decoded into the caller's memory, at a smaller scale if wanted.
 
-Only what decodes without a word of complaint; everything else (CMYK, progressive or cut files, no JPEGs) is left to
-`decode_image`, which knows TensorFlow's ways with it. Results are those of `decode_jpeg`'s defaults, bit for bit,
+Only what decodes without a warning; everything else (CMYK, progressive or cut files, other formats) is left to
+`decode_image`, which treats it as TensorFlow does. Results are those of `decode_jpeg`'s defaults, bit for bit,
 unless a scale was asked for.
 """
 
@@ -41,10 +41,10 @@ def decode_jpeg_sized(
         channels: 0 as stored, 1 or 3.
         least: height and width that the result must have at least; it is decoded at the smallest of the scales 1/8, 1/4
             and 1/2 that covers them, else in full. (0, 0) decodes in full.
-        memory: gives at least as many bytes as it is asked for, which the result lies in; None: memory of its own.
+        memory: returns at least as many bytes as requested, for the result; None allocates them.
 
     Returns:
-        Height x width x channels; None if it is not the usual kind of JPEG.
+        Height x width x channels; None if it is not a JPEG of the usual kind.
 
     Raises:
         MissingExtraError: simplejpeg is not installed.

@@ -1,7 +1,7 @@
 """The chunks of a PNG file: what its header, palette, transparency and gamma say, and where its pixels lie.
 
 Inflates nothing and makes no image. What is damaged, missing, repeated or out of place is an error, ignored or taken as
-it is, as in libpng: damage before the pixels begin and damage behind are told apart, as TensorFlow does.
+it is, as in libpng: damage before and after the first pixels are distinguished, as in TensorFlow.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class PngFile:
         gamma: of the file, times 100,000; 0 if it is not said.
         significant_bits: the most that the samples are said to have; 0 if it is not said.
         pixels: payloads of the run of IDAT chunks.
-        ending: what is wrong behind the first of them, or "".
+        ending: what is wrong after the first of them, or "".
     """
 
     width: int = 0
@@ -163,7 +163,7 @@ class _Reader:
         return name, length
 
     def _body(self, name: bytes, length: int) -> tuple[memoryview, bool]:
-        """Give the content of a chunk, and whether its checksum holds; it must in critical chunks."""
+        """Return the content of a chunk, and whether its checksum holds, as it must in critical chunks."""
         self._need(length + 4)
         end = self._at + length
         body = self._data[self._at : end]

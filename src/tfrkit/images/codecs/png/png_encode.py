@@ -27,7 +27,7 @@ _MAX_CHUNK: Final = 2**30
 
 
 def encode_png_file(image: npt.NDArray[Any], compression: int) -> bytes:
-    """Give the file of one image. Pure: no I/O.
+    """Return the file of one image. Pure: no I/O.
 
     Args:
         image: uint8 or uint16 of shape (height, width, channels), not empty, with 1 to 4 channels.

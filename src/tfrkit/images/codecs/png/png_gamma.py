@@ -1,6 +1,6 @@
 """What the chunks of a PNG file say about its gamma, and how libpng makes gray of colours that are not linear.
 
-Only gray needs that: TensorFlow gives colours as they are stored, whatever a file says about them.
+Only gray needs that: TensorFlow returns colours as they are stored, whatever a file says about them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PROFILE_HEADER: Final = 132
 
 
 class ColorSpace:
-    """The gamma that the chunks of a file agree on, by libpng's rules. Chunks are given in their order."""
+    """The gamma that the chunks of a file agree on, by libpng's rules. Chunks must be passed in file order."""
 
     def __init__(self) -> None:
         self.gamma = 0  # times 100,000; 0 if nothing is said
@@ -97,7 +97,7 @@ def _inflate_profile(data: memoryview) -> bytes | None:
 
 
 def gray_tables(gamma: int, depth: int, significant_bits: int, narrow: bool) -> Table | None:
-    """Give what sample is what light, what light is what gray, and what becomes of samples that are gray already.
+    """Return three tables: samples to linear light, linear light to gray, and samples that are gray already to gray.
 
     Args:
         gamma: of the file, times 100,000; 0 if it is not said.

@@ -28,7 +28,7 @@ Buffer = bytes | memoryview
 
 
 def inflate_rows(pieces: Sequence[Buffer], size: int) -> bytes:
-    """Give the `size` bytes of all rows. Pure: no I/O.
+    """Return the `size` bytes of all rows. Pure: no I/O.
 
     Args:
         pieces: the payloads of the IDAT chunks that follow each other.
@@ -80,7 +80,7 @@ def _inflate_like_libpng(pieces: Sequence[Buffer], size: int) -> bytes:
 
 
 def _finish(engine: Any, portions: Iterator[Buffer]) -> None:
-    """Look for the end of the stream behind the last row: damage is no error there, its absence is."""
+    """Look for the end of the stream after the last row: damage there is not an error, a missing end is."""
     extra = False
     rest = engine.unconsumed_tail
     while not engine.eof:

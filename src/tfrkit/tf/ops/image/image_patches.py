@@ -28,7 +28,7 @@ def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: 
         sizes: [1, height, width, 1] of a window.
         strides: [1, rows, columns, 1] from one window to the next.
         rates: [1, rows, columns, 1] from one pixel of a window to the next.
-        padding: "VALID" for whole windows only, "SAME" for zeros round the image, so that there is one window for
+        padding: "VALID" for whole windows only, "SAME" for zeros around the image, so that there is one window for
             every stride.
 
     Returns:
@@ -36,7 +36,7 @@ def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: 
 
     Raises:
         InvalidArgumentError, OutOfRangeError, UnimplementedError: as in TensorFlow, with its texts.
-        TypeError: sizes, strides or rates are no list of integers.
+        TypeError: sizes, strides or rates are not lists of integers.
 
     >>> extract_patches([[[[1], [2]], [[3], [4]]]], [1, 2, 2, 1], [1] * 4, [1] * 4, "SAME")[0].tolist()
     [[[1, 2, 3, 4], [2, 0, 4, 0]], [[3, 4, 0, 0], [4, 0, 0, 0]]]

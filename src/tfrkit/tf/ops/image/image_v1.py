@@ -25,7 +25,7 @@ def crop_and_resize(
     *,
     box_indices: Any = None,
 ) -> Image:
-    """Cut boxes out of images, and resize all of them to one size; see `image_boxes`.
+    """Cut boxes out of images, and resize all of them to one size; see `tfrkit.images.boxes`.
 
     Args:
         image: as there.
@@ -46,7 +46,7 @@ def crop_and_resize(
 
 
 def draw_bounding_boxes(images: Any, boxes: Any, *, colors: Any = None) -> Image:
-    """Draw the edges of boxes, one pixel wide; see `image_boxes`.
+    """Draw the edges of boxes, one pixel wide; see `tfrkit.images.boxes`.
 
     Args:
         images: as there.
@@ -67,7 +67,7 @@ def sample_distorted_bounding_box(
     max_attempts: Any = None,
     use_image_if_no_bounding_boxes: Any = None,
 ) -> Any:
-    """Sample a box for a crop; see `image_sample`. The global seed does not count.
+    """Sample a box for a crop; see `tfrkit.images.sample_boxes`. The global seed does not count.
 
     Args:
         image_size: as there.

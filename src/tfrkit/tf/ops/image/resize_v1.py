@@ -1,4 +1,4 @@
-"""The resizing functions of TensorFlow 1, where pixels lie elsewhere: compat.v1.image.resize and its parts.
+"""The resizing functions of TensorFlow 1, which place pixels differently: compat.v1.image.resize and its parts.
 
 They place pixels at their upper left corners, or with `align_corners` so that the corner pixels of both images
 coincide; with `half_pixel_centers` as TensorFlow 2 does.
@@ -72,11 +72,11 @@ def resize_images(
         preserve_aspect_ratio: take the largest size within `size` that has the shape of the images.
 
     Returns:
-        float32; with nearest neighbours, or if nothing is to be done, the type of the images. In functions of which
-        TensorFlow makes graphs, something is to be done where it does not know the size beforehand: to decoded images.
+        float32; with nearest neighbours, or if the images have the size already, their own type. In functions of which
+        TensorFlow makes graphs, decoded images are resized all the same, as it does not know their sizes.
 
     Raises:
-        ValueError: the images have no 3 or 4 dimensions, `size` is no pair of integers, or there is no such method.
+        ValueError: the images do not have 3 or 4 dimensions, `size` is not two integers, or the method is unknown.
         InvalidArgumentError: images of another type, or with nothing in them; a size that is not positive.
 
     >>> resize_images([[[0], [10]]], (1, 4)).ravel().tolist(), resize_images([[[0], [10]]], (1, 2)).dtype
@@ -143,7 +143,7 @@ def resize_bilinear(
     name: str | None = None,  # noqa: ARG001
     half_pixel_centers: bool = False,
 ) -> Array:
-    """Resize a batch of images by mixing neighbours; gives float32.
+    """Resize a batch of images by mixing neighbours; returns float32.
 
     Args:
         images: (batch, height, width, channels).
@@ -183,7 +183,7 @@ def resize_bicubic(
     name: str | None = None,  # noqa: ARG001
     half_pixel_centers: bool = False,
 ) -> Array:
-    """Resize a batch of images by a cubic through 4 x 4 neighbours; gives float32. See `resize_bilinear`.
+    """Resize a batch of images by a cubic through 4 x 4 neighbours; returns float32. See `resize_bilinear`.
 
     >>> resize_bicubic([[[[0], [10]]]], [1, 4]).ravel().tolist()
     [0.0, 5.0, 10.0, 10.9375]
@@ -192,7 +192,7 @@ def resize_bicubic(
 
 
 def resize_area(images: Any, size: Any, align_corners: bool = False) -> Array:
-    """Resize a batch of images by averaging what each pixel covers; gives float32. See `resize_bilinear`.
+    """Resize a batch of images by averaging what each pixel covers; returns float32. See `resize_bilinear`.
 
     >>> resize_area([[[[0], [10], [20], [30]]]], [1, 2]).ravel().tolist()
     [5.0, 25.0]
