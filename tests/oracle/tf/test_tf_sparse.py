@@ -114,18 +114,6 @@ def test_parts():
     for count, axis in ((2, 0), (2, 1), (3, 0), (3, 1)):
         same(lambda tf: tf.sparse.split(plain(tf), count, axis))
     same(lambda tf: tf.compat.v1.sparse_split(sp_input=plain(tf), num_split=2, axis=0))
-    same(lambda tf: tf.sparse.retain(plain(tf), [True, False]))
-    fails(lambda tf: tf.sparse.retain(plain(tf), [True]), "ValueError", "not compatible")
-
-
-@tf_rule("6 sparse.concat")
-def test_concat():
-    for axis in (0, 1, -1, 2):
-        same(lambda tf: tf.sparse.concat(axis, [plain(tf), other(tf)]))
-    long = ([[0, 2]], [1], [1, 3])
-    for grow in (False, True):
-        same(lambda tf: tf.sparse.concat(0, [plain(tf), tf.SparseTensor(*long)], expand_nonconcat_dims=grow))
-    same(lambda tf: tf.compat.v1.sparse_concat(0, [words(tf), words(tf)]))
 
 
 @tf_rule("6 sparse.math")

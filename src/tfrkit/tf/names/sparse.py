@@ -6,7 +6,7 @@ from typing import Final
 
 from tfrkit.tf.entry import Absent, Entry, Raw
 
-_BOTH: Final = "reorder reset_shape reshape retain to_indicator"
+_BOTH: Final = "reorder reset_shape reshape to_indicator"
 _DENSE: Final = Absent(
     "Make arrays first: tf.sparse.to_dense(a), then tf.add, tf.maximum, tf.reduce_sum and the like. For functions of "
     "the stored values use tf.sparse.map_values."
@@ -15,8 +15,6 @@ _DENSE: Final = Absent(
 NAMES: Final[dict[str, Entry]] = {
     **{f"sparse.{name} compat.v1.sparse_{name}": f"tf.ops.sparse.sparse:{name}" for name in _BOTH.split()},
     "compat.v1.SparseTensorValue": Raw("tf.tensors.sparse_tensor:SparseTensorValue"),
-    "sparse.concat": "tf.ops.sparse.sparse:concat",
-    "compat.v1.sparse.concat compat.v1.sparse_concat": "tf.v1.old_arguments:sparse_concat",
     "sparse.from_dense": "tf.ops.sparse.sparse:from_dense",
     "sparse.map_values": Raw("tf.tensors.map_values:map_values"),
     "sparse.slice compat.v1.sparse_slice": "tf.ops.sparse.sparse:slice_sparse",
@@ -29,6 +27,12 @@ NAMES: Final[dict[str, Entry]] = {
     "compat.v1.sparse_reduce_max compat.v1.sparse_reduce_sum": _DENSE,
     "sparse.sparse_dense_matmul compat.v1.sparse_tensor_dense_matmul": Absent(
         "Use tf.linalg.matmul(tf.sparse.to_dense(a), b)."
+    ),
+    "sparse.concat compat.v1.sparse_concat": Absent(
+        "Use tf.concat of tf.RaggedTensor.from_sparse(a) and the others, or of tf.sparse.to_dense(a) and the others."
+    ),
+    "sparse.retain compat.v1.sparse_retain": Absent(
+        "Use tf.SparseTensor(a.indices[mask], a.values[mask], a.dense_shape)."
     ),
     "sparse.expand_dims": Absent("Use tf.sparse.reshape with a size of 1 more."),
     "sparse.fill_empty_rows compat.v1.sparse_fill_empty_rows": Absent(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from tfrkit.tf.ops.math import elementwise
+from tfrkit.tf.tensors.tensor_shape import TensorShape
 
 __all__ = ["Binary", "Operators"]
 
@@ -56,7 +57,22 @@ class Operators:
 
     @abstractmethod
     def _bits(self, of_truths: Any, of_integers: Any) -> Any:
-        """Choose by its type."""
+        """Return the first for bools, the second for integers."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> TensorShape:
+        """The sizes, as far as they are known."""
+
+    def get_shape(self) -> TensorShape:
+        """Return the shape."""
+        return self.shape
+
+    def __copy__(self) -> Self:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     __add__, __radd__ = _left(elementwise.add, np.add), _right(elementwise.add)
     __sub__, __rsub__ = _left(elementwise.subtract, np.subtract), _right(elementwise.subtract)

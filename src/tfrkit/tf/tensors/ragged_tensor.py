@@ -110,10 +110,6 @@ class RaggedTensor(RaggedOperators):
             sizes[level + 1] = length
         return TensorShape(sizes)
 
-    def get_shape(self) -> TensorShape:
-        """Return the shape."""
-        return self.shape
-
     @property
     def ragged_rank(self) -> int:
         """Number of ragged dimensions."""
@@ -255,12 +251,6 @@ class RaggedTensor(RaggedOperators):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RaggedTensor, (self.ragged, self.uniform)
-
-    def __copy__(self) -> RaggedTensor:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> RaggedTensor:
-        return self
 
     def _part(self, value: Any, *, whole: bool = False, kept: bool = False) -> Any:
         """Wrap a part of it: what is known of the lengths below stays known."""

@@ -111,10 +111,6 @@ class Tensor(Operators):
         """Where the value is: always in the memory of this process."""
         return _DEVICE
 
-    def get_shape(self) -> TensorShape:
-        """Return the shape."""
-        return self.shape
-
     def set_shape(self, shape: Any) -> None:
         """Check the shape.
 
@@ -203,12 +199,6 @@ class Tensor(Operators):
 
     def __format__(self, format_spec: str) -> str:
         return format(self._view(), format_spec)
-
-    def __copy__(self) -> Tensor:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Tensor:
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tensor, (self.value,)

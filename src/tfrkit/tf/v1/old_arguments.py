@@ -34,7 +34,6 @@ __all__ = [
     "reduce_sum",
     "shape",
     "size",
-    "sparse_concat",
     "sparse_split",
     "squeeze",
     "to_bfloat16",
@@ -75,12 +74,6 @@ pad = with_arguments(padding.pad, "tensor paddings mode name constant_values")
 gather = with_arguments(choosing.gather, "params indices validate_indices name axis batch_dims")
 boolean_mask = with_arguments(choosing.boolean_mask, "tensor mask name axis")
 expand_dims = with_arguments(shapes.expand_dims, "input axis name dim", dim="axis")
-sparse_concat = with_arguments(
-    sparse.concat,
-    "axis sp_inputs name expand_nonconcat_dim concat_dim expand_nonconcat_dims",
-    expand_nonconcat_dim="expand_nonconcat_dims",
-    concat_dim="axis",
-)
 sparse_split = with_arguments(sparse.split, "sp_input num_split axis name split_dim", split_dim="axis")
 
 

@@ -1,8 +1,7 @@
-"""TensorFlow's `tf.sparse` on values: to and from arrays, sorting, slicing, joining, reshaping."""
+"""TensorFlow's `tf.sparse` on values: to and from arrays, sorting, slicing, reshaping."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from tfrkit.tf.ops.strings.string_values import shape_text
 from tfrkit.values.to_array import to_array
 
 __all__ = [
-    "concat", "from_dense", "reorder", "reset_shape", "reshape", "retain", "slice_sparse", "sparse_to_dense", "split",
-    "to_dense", "to_indicator",
+    "from_dense", "reorder", "reset_shape", "reshape", "slice_sparse", "sparse_to_dense", "split", "to_dense",
+    "to_indicator",
 ]  # fmt: skip
 
 
@@ -142,66 +141,6 @@ def slice_sparse(sp_input: Any, start: Any, size: Any) -> Sparse:
     kept = np.clip(np.minimum(sizes, sparse.dense_shape - first), 0, None)
     inside = np.flatnonzero(((sparse.indices >= first) & (sparse.indices < first + kept)).all(axis=1))
     return Sparse.unchecked(sparse.indices[inside] - first, take_rows(sparse.values, inside), kept)
-
-
-def concat(axis: Any, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False) -> Sparse:
-    """Join along a dimension.
-
-    Args:
-        axis: the dimension.
-        sp_inputs: Sparse values.
-        expand_nonconcat_dims: use the largest size of the other dimensions; otherwise they must be equal.
-
-    Raises:
-        InvalidArgumentError: shapes differ, or the dimension does not exist.
-
-    >>> concat(1, [Sparse([[0, 0]], np.array([5]), [1, 1])] * 2).shape
-    (1, 2)
-    """
-    parts = [_sparse(part) for part in sp_inputs]
-    if not parts:
-        raise TypeError("sp_inputs must be a list of at least one SparseTensor")
-    rank = parts[0].ndim
-    if not -rank <= int(axis) < rank:
-        raise InvalidArgumentError(f"Concat dimension must be in range [-{rank}, {rank}), got {int(axis)}")
-    place = int(axis) % rank
-    sizes = np.max([part.dense_shape for part in parts], axis=0)
-    for number, part in enumerate(parts):
-        if part.ndim != rank:
-            raise InvalidArgumentError(
-                f"Ranks of all input tensors must match: expected {rank} but got {part.ndim} at position {number}"
-            )
-        for dimension in range(rank):
-            found, wanted = part.dense_shape[dimension], parts[0].dense_shape[dimension]
-            if dimension != place and found != wanted and not expand_nonconcat_dims:
-                raise InvalidArgumentError(
-                    f"Input shapes must match: expected {wanted} for dimension {dimension} but got {found} at position "
-                    f"{number}"
-                )
-    shift = np.cumsum([0, *(part.dense_shape[place] for part in parts)])
-    moved = []
-    for part, by in zip(parts, shift, strict=False):
-        places = part.indices.copy()
-        places[:, place] += by
-        moved.append(places)
-    sizes[place] = shift[-1]
-    flat = [part.values for part in parts]
-    values = BytesColumn.concat(flat) if isinstance(flat[0], BytesColumn) else np.concatenate(flat)
-    return reorder(Sparse.unchecked(np.concatenate(moved), values, sizes))
-
-
-def retain(sp_input: Any, to_retain: Any) -> Sparse:
-    """Keep some of the values.
-
-    >>> retain(Sparse([[0], [1]], np.array([5, 6]), [3]), [True, False]).values.tolist()
-    [5]
-    """
-    sparse = _sparse(sp_input)
-    mask = to_array(to_retain).astype(bool)
-    if len(mask) != len(sparse.indices):
-        raise ValueError(f"Dimensions {len(sparse.indices)} and {len(mask)} are not compatible")
-    kept = np.flatnonzero(mask)
-    return Sparse.unchecked(sparse.indices[kept], take_rows(sparse.values, kept), sparse.dense_shape)
 
 
 def to_indicator(sp_input: Any, vocab_size: int) -> npt.NDArray[np.bool_]:
