@@ -88,6 +88,11 @@ def test_a_name_that_is_like_nothing_leads_to_the_list():
         ("initialize_all_variables", "There are no variables"),
         ("keras", "PyTorch, JAX or Keras 3"),
         ("GradientTape", "There are no variables"),
+        ("linalg.inv", "numpy"),
+        ("compat.v1.matrix_inverse", "numpy"),
+        ("math.lgamma", "SciPy"),
+        ("math.accumulate_n", "Use tf.add_n."),
+        ("dynamic_stitch", "Use tf.scatter_nd"),
     ],
 )
 def test_a_name_that_is_left_out_says_what_to_do(name, advice):

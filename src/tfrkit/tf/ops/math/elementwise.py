@@ -2,7 +2,7 @@
 
 Most are made from the rows of `names.math`: `add`, `absolute` and a few more, which follow rules of their own, are
 written out at the end. Arguments of one function have one type; a Python number takes that of the other. Shapes are
-broadcast, and integers wrap round. Sums, products, roots and roundings are TensorFlow's to the bit; exponentials,
+broadcast, and integers wrap around. Sums, products, roots and roundings are TensorFlow's to the bit; exponentials,
 logarithms, powers and angles come from numpy, which differs in the last bits (less than 4e-7 of the value for float32).
 
 >>> maximum(1, np.float32(2.5)), floordiv(-7, 2), equal(["a", "b"], "a").tolist()
@@ -174,7 +174,9 @@ def _made(columns: list[str], make: Callable[..., Callable[..., Any]]) -> Callab
     compute = globals()[compute] if compute.startswith("_") else getattr(np, compute)
     function = _logical(kernel, compute) if types == "bool" else make(kernel, compute)
     code = function.__code__
-    if more and more != "sparse":
+    if (
+        more and more != "sparse"
+    ):  # keywords are TensorFlow's, without the cost of a wrapper that renames them
         function.__code__ = code = code.replace(co_varnames=tuple(more.split()))
     if make is _pair and types != "bool":
         function = takes_alike(*code.co_varnames)(function)

@@ -1,6 +1,6 @@
 """Reducing dimensions to one number each: sums, means, extremes, their places; and running sums and products.
 
-Integers wrap round. The order in which floats are summed is numpy's, not TensorFlow's: sums and means of float32 agree
+Integers wrap around. The order in which floats are summed is numpy's, not TensorFlow's: sums and means of float32 agree
 to about 1e-6 of the sum of the absolute values, which the tests check.
 
 >>> reduce_sum([[1, 2], [3, 4]], 0).tolist(), reduce_sum([1.5, 2]), reduce_mean([1, 2]), reduce_mean([1.0, 2.0])
