@@ -86,7 +86,8 @@ def string_split(
         raise InvalidArgumentError(f"input must be a vector, got shape: {shape_text(column.shape)}")
     chosen = delimiter if sep is None else sep
     characters = b" " if chosen is None else scalar_string(chosen, "delimiter must be a scalar, got shape: ")
-    made: Any = nest_words([_pieces(text, characters, skip_empty) for text in column.to_list()], column.shape)
+    made = nest_words([_pieces(text, characters, skip_empty) for text in column.to_list()], column.shape)
+    assert isinstance(made, Ragged)  # there is a dimension
     return made if result_type == "RaggedTensor" else made.to_sparse()
 
 
