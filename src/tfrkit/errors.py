@@ -29,9 +29,11 @@ text goes on working; each also derives from the built-in that a Python programm
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import traceback
+from collections.abc import Iterator
 from typing import Any, overload
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "UnimplementedError",
     "UnknownError",
     "from_os_error",
+    "os_errors",
 ]
 
 
@@ -301,3 +304,18 @@ def from_os_error(error: OSError, path: str, advice: str = "") -> OpError:
         result.strerror = reason
         result.filename = path
     return result
+
+
+@contextlib.contextmanager
+def os_errors(path: str, advice: str = "") -> Iterator[None]:
+    """Raise an OSError of the block as the tfrkit error about `path`; see `from_os_error`.
+
+    >>> with os_errors("a.tfrecord"):
+    ...     open("a.tfrecord")
+    Traceback (most recent call last):
+    tfrkit.errors.NotFoundError: a.tfrecord; No such file or directory
+    """
+    try:
+        yield
+    except OSError as error:
+        raise from_os_error(error, path, advice) from error

@@ -10,44 +10,15 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast
 
 import typer
 
-from tfrkit.cli.console import BAD_USAGE, CommandError, plain, say
+from tfrkit.cli.console import CommandError, UsageError, plain, say
 
 if TYPE_CHECKING:
     from tfrkit.records.check.completeness import ShardFiles
     from tfrkit.records.check.folder_state import Problem
-
-__all__ = [
-    "STDIN",
-    "Compression",
-    "Count",
-    "DryRun",
-    "Json",
-    "Keys",
-    "Level",
-    "MaxBad",
-    "OnCorrupt",
-    "Overwrite",
-    "Quiet",
-    "Seed",
-    "ShardPaths",
-    "ShardPathsOrStdin",
-    "ShardSize",
-    "Shards",
-    "Skip",
-    "Threads",
-    "Workers",
-    "bad_limit",
-    "found_shards",
-    "opened",
-    "renames",
-    "shard_files",
-    "size_bytes",
-    "tell_problems",
-]
 
 STDIN: Final = "-"
 _SIZE: Final = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>([kmgt]i?)?b?)", re.IGNORECASE)
@@ -105,9 +76,7 @@ def renames(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         old, equals, new = pair.partition("=")
         if not equals or not old:
-            raise CommandError(
-                f"--name {pair}: expected OLD=NEW", "such as --name image=picture.", exit_code=BAD_USAGE
-            )
+            raise UsageError(f"--name {pair}: expected OLD=NEW", "such as --name image=picture.")
         names[old] = new
     return names
 
@@ -151,15 +120,13 @@ def found_shards(paths: Iterable[str], *, stdin: bool = False) -> ShardFiles:
         return find_shards([path if path != STDIN else opened([path])[0] for path in given])
     except NotFoundError as error:
         if os.path.isdir(path := error.path or ""):
-            raise CommandError(
+            raise UsageError(
                 f"{path}: no shards in this folder",
                 f"name files, or a glob such as {os.path.join(path, '**', '*.tfrecord')!r}.",
-                exit_code=BAD_USAGE,
             ) from None
-        raise CommandError(
+        raise UsageError(
             f"no files match {path!r}",
             "check the folder and the spelling; dot files, folders and sidecars such as manifest.json never match.",
-            exit_code=BAD_USAGE,
         ) from None
 
 
@@ -186,16 +153,15 @@ def opened(files: Iterable[str]) -> list[str | IO[bytes]]:
 def _check(path: str, stdin: bool) -> None:
     """Refuse what is not there, or cannot be read by this command."""
     if path == STDIN and not stdin:
-        raise CommandError(
+        raise UsageError(
             "this command cannot read standard input: it needs files",
             "write what comes through the pipe to a file, and name that.",
-            exit_code=BAD_USAGE,
         )
     from tfrkit.stores.scheme import check_local
 
     check_local(path)
     if path != STDIN and not os.path.lexists(path) and not _GLOB.intersection(path):
-        raise CommandError(f"{path}: no such file or folder", _near(path), exit_code=BAD_USAGE)
+        raise UsageError(f"{path}: no such file or folder", _near(path))
 
 
 def _near(path: str) -> str:
@@ -236,15 +202,14 @@ def _is_in(path: str, folder: str) -> bool:
     return path.startswith(os.path.join(folder, ""))
 
 
-ShardPaths: TypeAlias = Annotated[
-    list[str],
-    typer.Argument(metavar="PATH", help="Files, globs, or folders of shards.", show_default=False),
-]
+def positional(metavar: str, text: str) -> Any:
+    """Declare a positional argument: its name in the help, and what it is."""
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+ShardPaths: TypeAlias = Annotated[list[str], positional("PATH", "Files, globs, or folders of shards.")]
 ShardPathsOrStdin: TypeAlias = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PATH", help="Files, globs, folders of shards, or - for standard input.", show_default=False
-    ),
+    list[str], positional("PATH", "Files, globs, folders of shards, or - for standard input.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Count: TypeAlias = Annotated[int, typer.Option("-n", "--count", min=0, help="How many records.")]
@@ -255,8 +220,7 @@ Keys: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed chooses the same.")]
 Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, help="How many tasks run at once; one per core by default."),
+    int | None, typer.Option("--workers", min=1, help="How many tasks run at once; one per core by default.")
 ]
 Threads: TypeAlias = Annotated[
     int | None, typer.Option("--threads", min=1, help="How many cores to use; all by default.")

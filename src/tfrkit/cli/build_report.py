@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tfrkit.build.job.job import BuildReport, PlanSummary
     from tfrkit.records.manifest import ShardEntry
 
-__all__ = ["end_dry_run", "show_plan", "show_report"]
-
 _SHOWN_BAD = 5
 _SHOWN_GROUPS = 20
 _SHOWN_COLUMNS = 20

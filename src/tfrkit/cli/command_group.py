@@ -1,6 +1,7 @@
 """A group of commands by name, each imported when it is called: `tfr count` does not pay for `tfr build`.
 
-A command is a module with a Typer `app`. It knows nothing of its name, nor of completion, which is the whole program's.
+A command is a module with a function of the command's name, whose signature declares the options; a group of further
+commands is a module with a Typer `app`. Completion belongs to the whole program.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+import typer
 import typer.core
 import typer.main
 
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.console import UsageError
 from tfrkit.cli.quick_values import read_quickly
-
-__all__ = ["CommandGroup"]
 
 _COMPLETION: Final = frozenset({"install_completion", "show_completion"})
 
@@ -34,7 +34,12 @@ class CommandGroup(typer.core.TyperGroup):
         module = self.modules.get(cmd_name)
         if module is None or importlib.util.find_spec(module) is None:
             return None
-        command: Any = typer.main.get_command(importlib.import_module(module).app)
+        found: Any = importlib.import_module(module)
+        app = getattr(found, "app", None)
+        if app is None:
+            app = typer.Typer(rich_markup_mode=None, add_completion=False)
+            app.command()(getattr(found, cmd_name))
+        command: Any = typer.main.get_command(app)
         command.name = cmd_name
         command.params = [option for option in command.params if option.name not in _COMPLETION]
         for part in (command, *getattr(command, "commands", {}).values()):
@@ -50,7 +55,7 @@ class CommandGroup(typer.core.TyperGroup):
             if ctx.parent is None
             else f"`{ctx.command_path}` has no command {name!r}"
         )
-        raise CommandError(text, self._advice(ctx, name), exit_code=BAD_USAGE)
+        raise UsageError(text, self._advice(ctx, name))
 
     def _advice(self, ctx: Any, name: str) -> str:
         import difflib

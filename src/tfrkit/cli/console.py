@@ -24,31 +24,6 @@ from tfrkit.errors import (
     UnimplementedError,
 )
 
-__all__ = [
-    "BAD_DATA",
-    "BAD_USAGE",
-    "INTERRUPTED",
-    "CommandError",
-    "bad_usage",
-    "exit_code",
-    "explain",
-    "fancy",
-    "number_of",
-    "out",
-    "out_json",
-    "pad",
-    "plain",
-    "prepare_output",
-    "say",
-    "silence_output",
-    "style",
-    "table",
-    "to_json",
-    "usage_error",
-    "width_of",
-    "with_options",
-]
-
 BAD_DATA: Final = 1
 BAD_USAGE: Final = 2
 INTERRUPTED: Final = 130
@@ -81,15 +56,20 @@ class CommandError(Exception):
         self.exit_code = exit_code
 
 
+class UsageError(CommandError):
+    """An error in the command line: exits with BAD_USAGE."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint, exit_code=BAD_USAGE)
+
+
 @contextlib.contextmanager
 def bad_usage(command: str) -> Iterator[None]:
     """Report wrong arguments as bad usage, not as bad data."""
     try:
         yield
     except InvalidArgumentError as error:
-        raise CommandError(
-            error.message, f"`tfr {command} --help` explains it.", exit_code=BAD_USAGE
-        ) from error
+        raise UsageError(error.message, f"`tfr {command} --help` explains it.") from error
 
 
 def explain(error: BaseException) -> str:
@@ -141,11 +121,9 @@ def usage_error(error: Any) -> CommandError:
     command = context.command_path if context is not None else "tfr"
     text = str(error.format_message()).strip()
     if not text or "\n" in text:  # without any arguments click gives the whole help
-        return CommandError(
-            "expected a command or arguments", f"`{command} --help` lists them.", exit_code=BAD_USAGE
-        )
+        return UsageError("expected a command or arguments", f"`{command} --help` lists them.")
     text = (text[0].lower() + text[1:].rstrip(".")).replace(": Value error, ", ": ")
-    return CommandError(text, f"`{command} --help` shows how it is used.", exit_code=BAD_USAGE)
+    return UsageError(text, f"`{command} --help` shows how it is used.")
 
 
 def prepare_output() -> None:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from tfrkit.cli.arguments import STDIN, opened
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.console import UsageError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt
 from tfrkit.records.access.index import load_index
@@ -21,8 +21,6 @@ from tfrkit.records.read.position import BEGINNING, Position
 from tfrkit.records.read.read_examples import rows_of
 from tfrkit.records.read.reader import BlockReader
 from tfrkit.stores.source import open_source
-
-__all__ = ["DecodedRecord", "decode", "first_blocks", "random_blocks"]
 
 _FEW: Final = 1000  # records for which one thread and small blocks are quicker
 _SMALL_BYTES: Final = 1 << 18
@@ -139,10 +137,9 @@ def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int 
     from tfrkit.records.access.record_file import RecordFile
 
     if STDIN in files:
-        raise CommandError(
+        raise UsageError(
             "--random cannot choose from standard input: it needs files",
             "write what comes through the pipe to a file, and name that.",
-            exit_code=BAD_USAGE,
         )
     starts = [0, *accumulate(count_records(path) for path in files)]
     numbers = range(min(skip, starts[-1]), starts[-1])

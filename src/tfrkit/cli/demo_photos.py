@@ -15,8 +15,6 @@ import numpy.typing as npt
 from tfrkit import image
 from tfrkit.errors import MissingExtraError
 
-__all__ = ["CLASSES", "write_photos"]
-
 _HEIGHT: Final = 375
 _WIDTH: Final = 500
 _DRAWN: Final = 3  # landscapes of each class; photos are parts of them in another light

@@ -5,31 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
-import typer
-
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.console import UsageError
 
 if TYPE_CHECKING:
     from tfrkit.build.job.job import Job
     from tfrkit.build.reshape.frame_input import FrameInput
     from tfrkit.model.policy import OnCorrupt
 
-__all__ = ["Inputs", "Output", "RunOptions", "run_command"]
-
 Inputs: TypeAlias = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="INPUT",
-        help="Files, globs, folders of shards, or - for standard input.",
-        show_default=False,
-    ),
+    list[str], arg.positional("INPUT", "Files, globs, folders of shards, or - for standard input.")
 ]
 Output: TypeAlias = Annotated[
     str,
-    typer.Argument(
-        metavar="OUT",
-        help="The file to write, such as all.tfrecord.gz; with --shards or --shard-size a prefix, such as out/train.",
-        show_default=False,
+    arg.positional(
+        "OUT",
+        "The file to write, such as all.tfrecord.gz; with --shards or --shard-size a prefix, such as out/train.",
     ),
 ]
 
@@ -55,18 +46,17 @@ def run_command(paths: Sequence[str], plan: Callable[[FrameInput], Job], run: Ru
     from tfrkit.build.job.job import dry_run as summarize
     from tfrkit.build.job.job import run_job
     from tfrkit.build.reshape.frame_input import frame_input
-    from tfrkit.cli.arguments import shard_files
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
     from tfrkit.errors import InvalidArgumentError
 
-    with frame_input(shard_files(paths, stdin=True), run.on_corrupt) as given:
+    with frame_input(arg.shard_files(paths, stdin=True), run.on_corrupt) as given:
         try:
             job = plan(given)
         except InvalidArgumentError as error:
             if error.record is not None:
                 raise
-            raise CommandError(error.message, exit_code=BAD_USAGE) from error
+            raise UsageError(error.message) from error
         if run.dry_run:
             plan_summary = summarize(job, max_bad=run.max_bad, overwrite=run.overwrite)
             end_dry_run(plan_summary, as_json=run.as_json)

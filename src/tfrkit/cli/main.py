@@ -28,8 +28,6 @@ from tfrkit.cli.console import (
 from tfrkit.cli.quick_values import read_quickly
 from tfrkit.cli.termination import terminated_like_interrupted
 
-__all__ = ["main", "run"]
-
 # In the order in which the help lists them.
 COMMANDS: Final = {
     name: f"tfrkit.cli.commands.{name}"

@@ -18,8 +18,6 @@ from tfrkit.cli.termination import terminated_like_interrupted
 if TYPE_CHECKING:
     from tfrkit.build.job.progress import Progress
 
-__all__ = ["job_progress", "number_text", "progress_bar", "progress_text", "size_text", "time_text"]
-
 _LINE_SECONDS: Final = 10.0  # between lines where there is no terminal
 
 

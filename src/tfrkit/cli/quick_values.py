@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, get_args, get_origin
 
-__all__ = ["read_quickly"]
-
 _LATER: Final = object()
 
 

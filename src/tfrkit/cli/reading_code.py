@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tfrkit.model.specs import FeatureSpec
     from tfrkit.records.describe.schema import FeatureSummary, Schema
 
-__all__ = ["reading_code"]
-
 _EXAMPLES = """\
 dataset = tfr.TFRecordDataset(files).parse(spec).batch(32)
 

@@ -7,10 +7,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from tfrkit.cli.arguments import shard_files
-from tfrkit.cli.console import BAD_USAGE, CommandError, out, plain, say, style, to_json
+from tfrkit.cli.console import CommandError, UsageError, out, plain, say, style, to_json
 from tfrkit.model.policy import OnCorrupt
-
-__all__ = ["Full", "Random", "RandomSeed", "show_records"]
 
 Random: TypeAlias = Annotated[
     bool, typer.Option("--random", help="Choose at random, from all files; uses their indexes.")
@@ -53,7 +51,7 @@ def show_records(
     from tfrkit.cli.shown import as_lines
 
     if seed is not None and not random:
-        raise CommandError("--seed needs --random", "pass both, or neither.", exit_code=BAD_USAGE)
+        raise UsageError("--seed needs --random", "pass both, or neither.")
     blocks = (
         random_blocks(files, skip, count, seed) if random else first_blocks(files, skip, count, on_corrupt)
     )
@@ -98,4 +96,4 @@ def _no_such_feature(name: str, there: set[str]) -> CommandError:
         if near
         else f"the first record has {names}."
     )
-    return CommandError(f"no record shown has a feature {name!r}", hint, exit_code=BAD_USAGE)
+    return UsageError(f"no record shown has a feature {name!r}", hint)

@@ -14,8 +14,6 @@ from tfrkit.cli.console import number_of, pad, plain, width_of
 from tfrkit.cli.decoded import DecodedRecord
 from tfrkit.records.sniff.value_sniffer import Sample, describe
 
-__all__ = ["as_json", "as_lines"]
-
 MANY: Final = 16  # values from which on a list is long
 FIRST: Final = 8  # values that are shown of it
 TEXT_CHARACTERS: Final = 100

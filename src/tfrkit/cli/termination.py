@@ -8,8 +8,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["terminated_like_interrupted"]
-
 
 @contextlib.contextmanager
 def terminated_like_interrupted() -> Iterator[None]:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import AlreadyExistsError, from_os_error
+from tfrkit.errors import AlreadyExistsError, os_errors
 from tfrkit.stores.exchange import exchange
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder
 
@@ -58,26 +58,22 @@ class StagedFolder:
 
     def __enter__(self) -> Self:
         folder, title = os.path.split(os.path.abspath(self.name))
-        try:
+        with os_errors(self.name):
             os.makedirs(folder, exist_ok=True)
             path = os.path.join(folder, f".{title[:_TITLE]}.{secrets.token_hex(4)}.tmp")
             os.mkdir(path)
             self.path = path
-        except OSError as error:
-            raise from_os_error(error, self.name) from error
         return self
 
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Rename the folder when all of it is on the disk; what an earlier export has left there is removed."""
-        try:
+        with os_errors(self.name):
             os.mkdir(os.path.join(self.path, SIDECAR_FOLDER))
             with open(os.path.join(self.path, _MARK), "w", encoding="utf-8") as file:
                 json.dump(mark, file)
             _sync_all(self.path)
             self._take_name()
             sync_folder(os.path.dirname(os.path.abspath(self.name)))
-        except OSError as error:
-            raise from_os_error(error, self.name) from error
 
     def _take_name(self) -> None:
         """Rename the folder. Then `path` is that of the old one, if there was one."""

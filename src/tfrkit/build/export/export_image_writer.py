@@ -14,7 +14,7 @@ from tfrkit.build.export.export_image_keys import ImageKeys
 from tfrkit.build.export.export_names import ClassFolders, file_name, safe_name
 from tfrkit.build.export.export_paths import record_stem
 from tfrkit.build.images.label_map import write_label_map
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, os_errors
 from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.png.png_encode import encode_png_file
 from tfrkit.model.block import Block
@@ -189,7 +189,7 @@ class ImageWriter:
 
     def _write_file(self, folder: str, stem: str, suffix: str, data: bytes) -> None:
         path = os.path.join(self._folder, folder, stem)
-        try:
+        with os_errors(path + suffix):
             if folder not in self._made:
                 os.makedirs(os.path.join(self._folder, folder), exist_ok=True)
                 self._made.add(folder)
@@ -197,8 +197,6 @@ class ImageWriter:
                 view = memoryview(data)
                 while len(view):
                     view = view[file.write(view) :]
-        except OSError as error:
-            raise from_os_error(error, path + suffix) from error
         self.images += 1
         self.bytes += len(data)
 

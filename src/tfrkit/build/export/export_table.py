@@ -43,7 +43,7 @@ from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged
 from tfrkit.build.job.job import Progress
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, os_errors
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.optional import require
 from tfrkit.records.describe.inspect import inspect
@@ -329,8 +329,6 @@ def _open_output(path: str) -> Output:
     if path == STDOUT:
         return ObjectOutput(sys.stdout.buffer)
     folder = os.path.dirname(path)
-    try:
+    with os_errors(folder):
         os.makedirs(folder or ".", exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, folder) from error
     return AtomicOutput(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tfrkit.build.images.image_items import shown
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, os_errors
 
 __all__ = ["LABELS_FILE", "read_label_map", "sorted_labels", "write_label_map"]
 
@@ -48,11 +48,8 @@ def read_label_map(path: str) -> tuple[bytes, ...]:
         InvalidArgumentError: it is empty, or has an empty line or a name twice.
         NotFoundError: there is none.
     """
-    try:
-        with open(path, "rb") as file:
-            content = file.read().removeprefix(codecs.BOM_UTF8)
-    except OSError as error:
-        raise from_os_error(error, path, "Expected a label map: a class name on each line.") from error
+    with os_errors(path, "Expected a label map: a class name on each line."), open(path, "rb") as file:
+        content = file.read().removeprefix(codecs.BOM_UTF8)
     names = tuple(line.removesuffix(b"\r") for line in content.removesuffix(b"\n").split(b"\n"))
     seen: set[bytes] = set()
     for number, name in enumerate(names, 1):

@@ -29,7 +29,7 @@ from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.job.report import Finished
 from tfrkit.build.job.shuffle_chunks import KEY_BITS, RECORD_BYTES, ChunkWriter, Keys, KeyStream
 from tfrkit.engines.local import Stop
-from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.errors import DataLossError, os_errors
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
 
@@ -158,10 +158,8 @@ class ExternalShuffle:
     @contextlib.contextmanager
     def _writer(self, name: str, shift: int, bits: int) -> Iterator[ChunkWriter]:
         path = self._path(name)
-        try:
+        with os_errors(self._folder):
             os.makedirs(self._folder, exist_ok=True)
-        except OSError as error:
-            raise from_os_error(error, self._folder) from error
         output = FileOutput(path)
         try:
             yield ChunkWriter(name, output, shift, bits, self._chunk_bytes)
@@ -249,11 +247,8 @@ class ExternalShuffle:
     @contextlib.contextmanager
     def _opened(self, part: Finished) -> Iterator[IO[bytes]]:
         path = self._path(part.name)
-        try:
-            with open(path, "rb", buffering=0) as file:
-                yield file
-        except OSError as error:
-            raise from_os_error(error, path) from error
+        with os_errors(path), open(path, "rb", buffering=0) as file:
+            yield file
 
     def _pieces(self, file: IO[bytes], part: Finished, bucket: int) -> Iterator[_Piece]:
         """Find what the chunks of a part have for a bucket."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.errors import DataLossError, os_errors
 
 __all__ = ["InputChangedError", "InputStamp", "check_unchanged", "written_again"]
 
@@ -51,10 +51,8 @@ class InputStamp:
         Raises:
             OpError: it is not there, or cannot be looked at.
         """
-        try:
+        with os_errors(path):
             status = os.stat(path)
-        except OSError as error:
-            raise from_os_error(error, path) from error
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
     def check(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.report import Finished, is_part
-from tfrkit.errors import NotFoundError, from_os_error
+from tfrkit.errors import NotFoundError, os_errors
 from tfrkit.stores.file_lock import lock_file
 from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_line, parse_json
 from tfrkit.stores.output import SIDECAR_FOLDER
@@ -74,10 +74,8 @@ class Journal:
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if create else 0)
         )
-        try:
+        with os_errors(path):
             self._fd = os.open(path, flags, 0o666)
-        except OSError as error:
-            raise from_os_error(error, path) from error
 
     @classmethod
     def begin(cls, folder: str, header: Header) -> Self:
@@ -145,10 +143,8 @@ class Journal:
         with self._lock:
             if not self.ready:
                 self._append(_READY)
-                try:
+                with os_errors(self.path):
                     os.fsync(self._fd)
-                except OSError as error:
-                    raise from_os_error(error, self.path) from error
                 self.ready = True
 
     def close(self) -> None:
@@ -166,7 +162,7 @@ class Journal:
 
     def _append(self, line: dict[str, Any]) -> None:
         data = json_line(line)
-        try:
+        with os_errors(self.path):
             size = os.fstat(self._fd).st_size
             try:
                 written = os.write(self._fd, data)
@@ -175,8 +171,6 @@ class Journal:
             except BaseException:
                 os.ftruncate(self._fd, size)
                 raise
-        except OSError as error:
-            raise from_os_error(error, self.path) from error
 
 
 def _read_header(content: object, name: str) -> Header:

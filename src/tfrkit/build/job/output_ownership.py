@@ -16,7 +16,7 @@ from tfrkit.build.job.job_plan import Job, belongs_to, job_digest, shard_names
 from tfrkit.build.job.journal import Header, Journal, found_journals
 from tfrkit.build.job.report import BuildReport, is_part, read_report, report_from
 from tfrkit.build.job.staging import StagingArea, clear_temporary, remove, remove_tree, shuffle_folder
-from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error
+from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error, os_errors
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import (
     ShardEntry,
@@ -292,10 +292,8 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
         FailedPreconditionError: a running job writes under the same names.
     """
     _check_folder(job.folder)
-    try:
+    with os_errors(job.folder):
         os.makedirs(job.folder, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, job.folder) from error
     with folder_lock(job.folder, "jobs.lock"):
         found = inspect_folder(job)
         try:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.job_plan import Job, belongs_to
-from tfrkit.errors import from_os_error
+from tfrkit.errors import from_os_error, os_errors
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder, temporary_of
@@ -80,12 +80,10 @@ class StagingArea:
     def begin(self) -> None:
         """Make the folder of shards that wait; a link under its name is removed."""
         if self.staged:
-            try:
+            with os_errors(self.home):
                 if os.path.islink(self.home):
                     os.unlink(self.home)
                 os.makedirs(self.home, exist_ok=True)
-            except OSError as error:
-                raise from_os_error(error, self.home) from error
 
     def clear(self, done: Collection[str]) -> None:
         """Remove what killed runs have left among the shards that wait, and is not finished."""
@@ -108,7 +106,7 @@ class StagingArea:
         """Rename shards that wait, and their indexes, to their final names; those that have them stay."""
         if not self.staged:
             return
-        try:
+        with os_errors(self.folder):
             os.makedirs(os.path.join(self.folder, SIDECAR_FOLDER), exist_ok=True)
             for name in names:
                 old, new = self.path(name), os.path.join(self.folder, name)
@@ -116,8 +114,6 @@ class StagingArea:
                     with contextlib.suppress(FileNotFoundError):
                         os.replace(source, target)
             sync_folder(self.folder)
-        except OSError as error:
-            raise from_os_error(error, self.folder) from error
 
     def remove(self) -> None:
         """Remove the folder of shards that wait."""

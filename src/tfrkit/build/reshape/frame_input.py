@@ -26,7 +26,7 @@ from tfrkit.build.reshape.frame_read import FrameReader
 from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
 from tfrkit.build.reshape.frame_survey import FrameFile, is_seekable, survey_frames
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import from_os_error
+from tfrkit.errors import os_errors
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.access.index import tail_checksum
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
@@ -285,21 +285,17 @@ def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[Frame
 
 
 def _size(path: str) -> int:
-    try:
+    with os_errors(path):
         return os.path.getsize(path)
-    except OSError as error:
-        raise from_os_error(error, path) from error
 
 
 def _copied(target: str | IO[bytes], path: str) -> str:
     """Copy what can be read only once."""
-    try:
-        with open(path, "wb") as copy:
-            if isinstance(target, str):
-                with open(target, "rb") as stream:
-                    shutil.copyfileobj(stream, copy, 1 << 20)
-            else:
-                shutil.copyfileobj(target, copy, 1 << 20)
-    except OSError as error:
-        raise from_os_error(error, target if isinstance(target, str) else str(sys.stdin.name)) from error
+    name = target if isinstance(target, str) else str(getattr(sys.stdin, "name", "<stdin>"))
+    with os_errors(name), open(path, "wb") as copy:
+        if isinstance(target, str):
+            with open(target, "rb") as stream:
+                shutil.copyfileobj(stream, copy, 1 << 20)
+        else:
+            shutil.copyfileobj(target, copy, 1 << 20)
     return path

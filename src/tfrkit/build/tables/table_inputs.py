@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.tables.table_format import InputFile
-from tfrkit.errors import InvalidArgumentError, NotFoundError, from_os_error
+from tfrkit.errors import InvalidArgumentError, NotFoundError, os_errors
 from tfrkit.stores.paths import PathLike, path_text
 
 __all__ = [
@@ -101,11 +101,8 @@ def read_list(path: str) -> list[str]:
     Raises:
         NotFoundError: there is no such list.
     """
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        raise from_os_error(error, path) from error
+    with os_errors(path), open(path, "rb") as file:
+        lines = file.read().removeprefix(b"\xef\xbb\xbf").splitlines()
     return [os.fsdecode(line.strip()) for line in lines if line.strip() and not line.startswith(b"#")]
 
 
@@ -207,10 +204,8 @@ def _walk(folder: str, above: frozenset[str]) -> Iterator[str]:
     real = os.path.realpath(folder)
     if real in above:
         return
-    try:
+    with os_errors(folder):
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError as error:
-        raise from_os_error(error, folder) from error
     for entry in entries:
         if _hidden(entry.name):
             continue
@@ -289,11 +284,8 @@ def _by_suffix(file: InputFile) -> FormatName | None:
 
 
 def _by_content(file: InputFile) -> FormatName:
-    try:
-        with open(file.path, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-    except OSError as error:
-        raise from_os_error(error, file.path) from error
+    with os_errors(file.path), open(file.path, "rb") as opened:
+        head = opened.read(_HEAD_BYTES)
     refuse_packed(head, file.path)
     if head.startswith(b"PAR1"):
         return "parquet"

@@ -13,20 +13,16 @@ from tfrkit.cli.console import bad_usage
 if TYPE_CHECKING:
     from tfrkit.build.images.image_options import ImageOptions
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 Source: TypeAlias = Annotated[
     str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="A folder with a folder for each class; the same in a .zip, .tar or .tar.gz; a .csv, .tsv or .jsonl list "
+    arg.positional(
+        "SOURCE",
+        "A folder with a folder for each class; the same in a .zip, .tar or .tar.gz; a .csv, .tsv or .jsonl list "
         "of path, label and more; or a folder of images without classes.",
-        show_default=False,
     ),
 ]
-Out: TypeAlias = Annotated[
-    str, typer.Argument(metavar="OUT", help="The folder for the shards.", show_default=False)
-]
+Out: TypeAlias = Annotated[str, arg.positional("OUT", "The folder for the shards.")]
 Split: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -36,7 +32,6 @@ Split: TypeAlias = Annotated[
 ]
 
 
-@app.command()
 def images(
     source: Source,
     out: Out,

@@ -9,9 +9,7 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import size_bytes
-from tfrkit.cli.console import BAD_USAGE, CommandError, bad_usage
-
-app = typer.Typer(rich_markup_mode=None)
+from tfrkit.cli.console import UsageError, bad_usage
 
 
 def _shards(text: str | None) -> int | Literal["per-input"] | None:
@@ -30,19 +28,12 @@ def _pair(text: str) -> str:
     return text
 
 
-@app.command()
 def table(
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="INPUT...",
-            help="Files, globs, folders, or @LIST: a file with an input a line.",
-            show_default=False,
-        ),
+        arg.positional("INPUT...", "Files, globs, folders, or @LIST: a file with an input a line."),
     ] = None,
-    out: Annotated[
-        str, typer.Argument(metavar="OUT", help="Folder for the shards.", show_default=False)
-    ] = "",
+    out: Annotated[str, arg.positional("OUT", "Folder for the shards.")] = "",
     list_file: Annotated[
         list[str] | None, typer.Option("--list", metavar="FILE", help="Read inputs from a file, one a line.")
     ] = None,
@@ -136,10 +127,9 @@ def table(
 
     given = [*(inputs or ()), *(f"@{path}" for path in list_file or ())]
     if not given or not out:
-        raise CommandError(
+        raise UsageError(
             "expected at least one INPUT, and OUT",
             "tfr build table INPUT... OUT, such as: tfr build table 'logs/*.csv' out",
-            exit_code=BAD_USAGE,
         )
     options = TableOptions(
         format=format,

@@ -9,10 +9,7 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.show_records import Full, Random, RandomSeed, show_records
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def cat(
     paths: arg.ShardPathsOrStdin,
     count: Annotated[

@@ -8,23 +8,19 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files, size_bytes
-from tfrkit.cli.console import BAD_DATA, BAD_USAGE, CommandError, out_json, say
+from tfrkit.cli.console import BAD_DATA, CommandError, UsageError, out_json, say
 from tfrkit.cli.console import out as print_line
 from tfrkit.cli.console import table as print_table
 from tfrkit.cli.frame_command import RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def compress(
     paths: Annotated[
         list[str],
-        typer.Argument(
-            metavar="INPUT... OUT",
-            help="Files, globs, folders of shards, or - for standard input; then the folder to write to, or for one "
+        arg.positional(
+            "INPUT... OUT",
+            "Files, globs, folders of shards, or - for standard input; then the folder to write to, or for one "
             "input the file. With --table only inputs.",
-            show_default=False,
         ),
     ],
     table: Annotated[
@@ -65,10 +61,9 @@ def compress(
 
     *inputs, out = paths
     if not inputs:
-        raise CommandError(
+        raise UsageError(
             "expected inputs and then where to write to",
             f"say `tfr compress {out} FOLDER`, or `tfr compress --table {out}` to measure.",
-            exit_code=BAD_USAGE,
         )
     run_command(
         inputs,

@@ -13,10 +13,7 @@ from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
 from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
 from tfrkit.errors import OpError
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def count(
     paths: arg.ShardPathsOrStdin,
     exact: Annotated[

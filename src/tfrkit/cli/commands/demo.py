@@ -14,13 +14,10 @@ import typer
 
 from tfrkit.cli.console import CommandError, out, say, table
 
-app = typer.Typer(rich_markup_mode=None)
-
 _SIZE = (96, 96)
 _BATCH = 64
 
 
-@app.command()
 def demo(
     folder: Annotated[
         str | None,

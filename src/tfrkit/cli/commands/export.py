@@ -9,7 +9,7 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
-from tfrkit.cli.console import BAD_USAGE, CommandError, out_json, plain, say, table
+from tfrkit.cli.console import UsageError, out_json, plain, say, table
 from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
 from tfrkit.errors import OpError
 
@@ -27,19 +27,16 @@ app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 Out: TypeAlias = Annotated[
     str,
-    typer.Argument(
-        metavar="OUT",
-        help="A file, if it has the suffix of the format; else a folder with a file for each shard.",
-        show_default=False,
+    arg.positional(
+        "OUT", "A file, if it has the suffix of the format; else a folder with a file for each shard."
     ),
 ]
 TextOut: TypeAlias = Annotated[
     str,
-    typer.Argument(
-        metavar="OUT",
-        help="A file, if it has the suffix of the format; - for standard output; else a folder with a file for each "
+    arg.positional(
+        "OUT",
+        "A file, if it has the suffix of the format; - for standard output; else a folder with a file for each "
         "shard.",
-        show_default=False,
     ),
 ]
 ExportWorkers: TypeAlias = Annotated[
@@ -164,9 +161,7 @@ def csv(
 @app.command()
 def images(
     paths: arg.ShardPaths,
-    out: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="Gets a folder for each class.", show_default=False)
-    ],
+    out: Annotated[str, arg.positional("FOLDER", "Gets a folder for each class.")],
     image: Annotated[str | None, typer.Option(help="Feature with the image.")] = None,
     label: Annotated[str | None, typer.Option(help="Feature with the number of the class.")] = None,
     text: Annotated[str | None, typer.Option(help="Feature with the name of the class.")] = None,
@@ -221,16 +216,11 @@ def _run(
 ) -> None:
     """What all tables share."""
     if out == _STDOUT and as_json:
-        raise CommandError(
-            "--json and the records cannot both go to standard output",
-            "leave out --json, or name a file.",
-            exit_code=BAD_USAGE,
+        raise UsageError(
+            "--json and the records cannot both go to standard output", "leave out --json, or name a file."
         )
     if out == _STDOUT and form not in ("jsonl", "csv"):
-        raise CommandError(
-            f"expected a file or folder for {form}: only jsonl and csv go to standard output",
-            exit_code=BAD_USAGE,
-        )
+        raise UsageError(f"expected a file or folder for {form}: only jsonl and csv go to standard output")
     files = shard_files(paths)
     from tfrkit.build.export.export_table import export
 

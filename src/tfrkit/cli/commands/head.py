@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.show_records import Full, Random, RandomSeed, show_records
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def head(
     paths: arg.ShardPathsOrStdin,
     count: arg.Count = 5,

@@ -15,7 +15,6 @@ from tfrkit.errors import OpError
 if TYPE_CHECKING:
     from tfrkit.stores.source import ByteSource
 
-app = typer.Typer(rich_markup_mode=None)
 State = Literal["made", "good", "missing", "stale", "failed"]
 
 
@@ -29,7 +28,6 @@ class _Found(NamedTuple):
     error: str = ""
 
 
-@app.command()
 def index(
     paths: arg.ShardPaths,
     text: Annotated[

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def merge(
     paths: Inputs,
-    out: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUT",
-            help="The file to write, such as all.tfrecord or all.tfrecord.gz.",
-            show_default=False,
-        ),
-    ],
+    out: Annotated[str, arg.positional("OUT", "The file to write, such as all.tfrecord or all.tfrecord.gz.")],
     compression: arg.Compression = None,
     level: arg.Level = None,
     on_corrupt: arg.OnCorrupt = "raise",

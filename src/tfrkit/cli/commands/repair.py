@@ -9,25 +9,22 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards, tell_problems
-from tfrkit.cli.console import BAD_DATA, BAD_USAGE, CommandError, number_of, out, out_json, plain, say, style
+from tfrkit.cli.console import BAD_DATA, UsageError, number_of, out, out_json, plain, say, style
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from tfrkit.records.check.repair import RepairReport
 
-app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20
 
 
-@app.command()
 def repair(
     paths: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE... TARGET",
-            help="The damaged file and the file to make, whose suffix says how it is compressed (.gz, .zlib, .xz, "
+        arg.positional(
+            "SOURCE... TARGET",
+            "The damaged file and the file to make, whose suffix says how it is compressed (.gz, .zlib, .xz, "
             ".zst); or files, globs and folders of shards, and the folder for mended copies. With --replace: sources.",
-            show_default=False,
         ),
     ],
     replace: Annotated[
@@ -47,16 +44,13 @@ def repair(
     """
     if replace:
         if overwrite:
-            raise CommandError(
-                "--overwrite is for copies, --replace makes none", "leave one out.", exit_code=BAD_USAGE
-            )
+            raise UsageError("--overwrite is for copies, --replace makes none", "leave one out.")
         _repair_many(paths, None, overwrite, as_json, quiet)
         return
     if len(paths) < 2:
-        raise CommandError(
+        raise UsageError(
             "expected SOURCE and TARGET but got one path",
             "name the file or folder to make, or pass --replace.",
-            exit_code=BAD_USAGE,
         )
     *sources, target = paths
     files = found_shards(sources).files
@@ -65,10 +59,9 @@ def repair(
     elif len(sources) == 1 == len(files) and not os.path.isdir(sources[0]):
         _repair_one(str(files[0]), target, overwrite, as_json, quiet)
     elif ".tfrecord" in os.path.basename(target) or os.path.lexists(target):
-        raise CommandError(
+        raise UsageError(
             f"expected a folder for {number_of(len(files), 'file')} but got {target!r}",
             "name a folder to make, or pass --replace to mend the files where they are.",
-            exit_code=BAD_USAGE,
         )
     else:
         _repair_many(sources, target, overwrite, as_json, quiet)
@@ -78,9 +71,7 @@ def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet:
     from tfrkit.records.check.repair import repair as mend
 
     if os.path.lexists(target) and not overwrite:
-        raise CommandError(
-            f"{target}: exists already", "choose another name, or pass --overwrite.", exit_code=BAD_USAGE
-        )
+        raise UsageError(f"{target}: exists already", "choose another name, or pass --overwrite.")
     with progress_bar("repair", os.path.getsize(source), quiet=quiet) as advance:
         report = mend(source, target, progress=advance)
     if as_json:

@@ -9,18 +9,10 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def reshard(
     paths: Inputs,
-    prefix: Annotated[
-        str,
-        typer.Argument(
-            metavar="PREFIX", help="Folder and beginning of the names, such as out/train.", show_default=False
-        ),
-    ],
+    prefix: Annotated[str, arg.positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
     shards: arg.Shards = None,
     shard_size: arg.ShardSize = None,
     balance: Annotated[

@@ -9,10 +9,7 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.frame_command import Inputs, Output, RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def sample(
     paths: Inputs,
     out: Output,

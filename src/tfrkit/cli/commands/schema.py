@@ -9,16 +9,13 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
-from tfrkit.cli.console import BAD_USAGE, CommandError, out, say
+from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from tfrkit.records.describe.schema import Schema
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def schema(
     paths: arg.ShardPathsOrStdin,
     count: Annotated[
@@ -41,9 +38,7 @@ def schema(
     Example: tfr schema train.tfrecord --python > read_train.py
     """
     if as_json + python + tensorflow > 1:
-        raise CommandError(
-            "expected one of --json, --python, --tensorflow", "choose one.", exit_code=BAD_USAGE
-        )
+        raise UsageError("expected one of --json, --python, --tensorflow", "choose one.")
     files = shard_files(paths, stdin=True)
     found = _inspect(files, count, threads, on_corrupt, quiet)
     if as_json:

@@ -10,18 +10,13 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import renames
 from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def select(
     paths: Inputs,
     out: Annotated[
         str,
-        typer.Argument(
-            metavar="OUT",
-            help="A folder, for a file of each input's name; or one file for all, such as some.tfrecord.",
-            show_default=False,
+        arg.positional(
+            "OUT", "A folder, for a file of each input's name; or one file for all, such as some.tfrecord."
         ),
     ],
     keys: arg.Keys = None,

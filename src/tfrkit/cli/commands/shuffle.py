@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.frame_command import Inputs, Output, RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def shuffle(
     paths: Inputs,
     out: Output,

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.console import BAD_USAGE, CommandError
+from tfrkit.cli.console import UsageError
 from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
 
-app = typer.Typer(rich_markup_mode=None)
 DEFAULT_PARTS = "train=0.9,validation=0.1"
 
 
@@ -25,10 +24,9 @@ def part_shares(text: str, bare: bool) -> dict[str, Fraction] | list[str]:
     if bare:
         names = ["train", "validation"] if text == DEFAULT_PARTS else text.split(",")
         if any("=" in name or not name for name in names):
-            raise CommandError(
+            raise UsageError(
                 f"with --every the parts have no shares, but --parts is {text!r}",
                 "say `--parts train,validation --every 10`.",
-                exit_code=BAD_USAGE,
             )
         return names
     shares = {}
@@ -39,10 +37,9 @@ def part_shares(text: str, bare: bool) -> dict[str, Fraction] | list[str]:
         except (ValueError, ZeroDivisionError):
             equals = ""
         if not equals or not name:
-            raise CommandError(
+            raise UsageError(
                 f"expected NAME=SHARE but --parts has {item!r}",
                 "it looks like `--parts train=0.9,validation=0.1`.",
-                exit_code=BAD_USAGE,
             )
     return shares
 
@@ -59,21 +56,17 @@ def shard_numbers(text: str | None) -> int | dict[str, int] | None:
     for item in text.split(","):
         name, _, number = item.rpartition("=")
         if not re.fullmatch(r"0*[1-9][0-9]*", number, re.ASCII):
-            raise CommandError(
+            raise UsageError(
                 f"expected a number of files from 1 on but --shards has {item!r}",
                 "it looks like `--shards 8` or `--shards train=8,validation=2`.",
-                exit_code=BAD_USAGE,
             )
         numbers[name] = int(number)
     return numbers[""] if list(numbers) == [""] else numbers
 
 
-@app.command()
 def split(
     paths: Inputs,
-    folder: Annotated[
-        str, typer.Argument(metavar="OUT", help="The folder for the parts.", show_default=False)
-    ],
+    folder: Annotated[str, arg.positional("OUT", "The folder for the parts.")],
     parts: Annotated[
         str,
         typer.Option(

@@ -10,15 +10,12 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
-from tfrkit.cli.console import BAD_USAGE, CommandError, out, out_json
+from tfrkit.cli.console import UsageError, out, out_json
 from tfrkit.cli.progress import progress_bar
 
 _SAMPLE: Final = 1000  # records that are looked at for names that are close
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command()
 def stats(
     paths: arg.ShardPathsOrStdin,
     keys: arg.Keys = None,
@@ -97,10 +94,9 @@ def _check_keys(keys: list[str] | None, found: Any, files: list[str]) -> None:
         if STDIN not in files:
             schema = inspect(files, _SAMPLE, on_corrupt="skip")
             near = near_names(missing[0], sorted({*schema.features, *schema.feature_lists})) + " "
-        raise CommandError(
+        raise UsageError(
             f"no record has the feature {missing[0]!r}",
             f"{near[:1].lower()}{near[1:]}`tfr schema` lists the features.",
-            exit_code=BAD_USAGE,
         )
 
 

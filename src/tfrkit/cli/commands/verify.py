@@ -16,11 +16,9 @@ from tfrkit.cli.progress import progress_bar
 if TYPE_CHECKING:
     from tfrkit.records.check.verify import FileReport, VerifyReport
 
-app = typer.Typer(rich_markup_mode=None)
 _LISTED: Final = 20  # damages of a file
 
 
-@app.command()
 def verify(
     paths: arg.ShardPathsOrStdin,
     threads: arg.Threads = None,

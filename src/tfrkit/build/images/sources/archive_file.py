@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfrkit.build.images.image_items import ImageReader
-from tfrkit.errors import from_os_error
+from tfrkit.errors import os_errors
 
 __all__ = ["ArchiveFile", "ArchiveSource"]
 
@@ -26,12 +26,10 @@ class ArchiveFile:
         Raises:
             OpError: the operating system's reason.
         """
-        try:
+        with os_errors(self._path):
             got = done = os.preadv(self._fd, (room,), offset)
             while done and got < len(room):
                 got += (done := os.preadv(self._fd, (room[got:],), offset + got))
-        except OSError as error:
-            raise from_os_error(error, self._path) from error
         return got
 
 
@@ -54,10 +52,8 @@ class ArchiveSource:
     @contextmanager
     def open(self) -> Iterator[ImageReader]:
         """Open the archive."""
-        try:
+        with os_errors(self.path):
             fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise from_os_error(error, self.path) from error
         try:
             yield self.reader(ArchiveFile(fd, self.path), self.max_bytes)
         finally:

@@ -20,7 +20,7 @@ from tfrkit._core import crc32c
 from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
-from tfrkit.errors import from_os_error
+from tfrkit.errors import from_os_error, os_errors
 from tfrkit.model.bytes_column import BytesColumn
 
 __all__ = ["UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
@@ -157,10 +157,8 @@ class _Lister:
         self._names = bytearray()
 
     def walk(self) -> tuple[ImageItems, str]:
-        try:
+        with os_errors(shown(self._root)):
             first = os.stat(self._root)
-        except OSError as error:
-            raise from_os_error(error, shown(self._root)) from error
         # Path in the source, depth, which folder it is, and which were read: by those above, or by its class.
         stack: list[tuple[bytes, int, Folder, set[Folder]]] = [(b"", 0, (first.st_dev, first.st_ino), set())]
         while stack:

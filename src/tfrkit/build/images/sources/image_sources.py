@@ -13,7 +13,7 @@ from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, ListSource, li
 from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, os_errors
 
 __all__ = ["Listing", "list_source"]
 
@@ -90,11 +90,8 @@ def list_source(
     if os.path.isdir(path):
         items, stamp = list_folder(path, bad, noted, class_depth=class_depth)
         return Listing("folder", FolderSource(path, max_bytes), items, None, False, stamp)
-    try:
-        with open(path, "rb") as file:
-            head = file.read(512)
-    except OSError as error:
-        raise from_os_error(error, path, f"{_EXPECTED}.") from error
+    with os_errors(path, f"{_EXPECTED}."), open(path, "rb") as file:
+        head = file.read(512)
     known = InputStamp.of(path)
     listing = _list_file(path, head, known, bad, noted, max_bytes, list_encoding, zip_encoding)
     return replace(listing, files=(known,))

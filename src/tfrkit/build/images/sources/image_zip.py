@@ -15,7 +15,7 @@ from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
 from tfrkit.codecs.checksum import crc32
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, os_errors
 
 _fast: Any
 try:
@@ -47,15 +47,12 @@ def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
     """
-    try:
-        with open(path, "rb") as file:
-            try:
-                return _list(file, path, bad, noted, encoding)
-            except _ForeignNameError:
-                unmarked = (member.name for member in read_zip_directory(file, path) if not member.is_unicode)
-                return _list(file, path, bad, noted, name_encoding(unmarked))
-    except OSError as error:
-        raise from_os_error(error, path) from error
+    with os_errors(path), open(path, "rb") as file:
+        try:
+            return _list(file, path, bad, noted, encoding)
+        except _ForeignNameError:
+            unmarked = (member.name for member in read_zip_directory(file, path) if not member.is_unicode)
+            return _list(file, path, bad, noted, name_encoding(unmarked))
 
 
 class _ForeignNameError(Exception):

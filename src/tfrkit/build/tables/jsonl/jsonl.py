@@ -25,7 +25,7 @@ from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, Tab
 from tfrkit.build.tables.table_inputs import refuse_packed
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.codecs.checksum import crc32
-from tfrkit.errors import from_os_error
+from tfrkit.errors import os_errors
 
 __all__ = ["JsonlFormat"]
 
@@ -179,52 +179,46 @@ def _pieces(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tu
 
 def _runs(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[int, bytes, int]]:
     """Whole lines of a file: where they begin, their bytes, and how many bytes were left out if it is one too long."""
-    try:
-        with open(file.path, "rb", buffering=0) as opened:
-            head = opened.read(_HEAD_BYTES)
-            refuse_packed(head, file.path)
-            begin = len(_BOM) if head.startswith(_BOM) else 0
-            opened.seek(begin)
-            checksum.add(head[:begin])
-            held = b""
-            while data := checksum.add(opened.read(_PIECE_BYTES)):
-                held += data
-                end = held.rfind(b"\n") + 1
-                if end:
-                    yield begin, held[:end], 0
-                    begin, held = begin + end, held[end:]
-                elif len(held) > max_field + 1:
-                    length = len(held)
-                    while data and not (end := data.find(b"\n") + 1):
-                        data = checksum.add(opened.read(_PIECE_BYTES))
-                        length += len(data)
-                    held = data[end:] if data else b""
-                    length -= len(held)
-                    yield begin, b"", length
-                    begin += length
-            if held:
-                yield begin, held, 0
-    except OSError as error:
-        raise from_os_error(error, file.path) from error
+    with os_errors(file.path), open(file.path, "rb", buffering=0) as opened:
+        head = opened.read(_HEAD_BYTES)
+        refuse_packed(head, file.path)
+        begin = len(_BOM) if head.startswith(_BOM) else 0
+        opened.seek(begin)
+        checksum.add(head[:begin])
+        held = b""
+        while data := checksum.add(opened.read(_PIECE_BYTES)):
+            held += data
+            end = held.rfind(b"\n") + 1
+            if end:
+                yield begin, held[:end], 0
+                begin, held = begin + end, held[end:]
+            elif len(held) > max_field + 1:
+                length = len(held)
+                while data and not (end := data.find(b"\n") + 1):
+                    data = checksum.add(opened.read(_PIECE_BYTES))
+                    length += len(data)
+                held = data[end:] if data else b""
+                length -= len(held)
+                yield begin, b"", length
+                begin += length
+        if held:
+            yield begin, held, 0
 
 
 def _read_range(piece: TablePiece) -> bytes:
-    try:
-        with open(piece.file.path, "rb", buffering=0) as opened:
-            parts = []
-            at, missing = piece.begin, piece.end - piece.begin
-            while missing and (data := os.pread(opened.fileno(), missing, at)):
-                parts.append(data)
-                at, missing = at + len(data), missing - len(data)
-            if missing:
-                size = piece.end - piece.begin
-                raise InputChangedError(
-                    piece.file.path,
-                    f"expected {size:,} bytes from byte {piece.begin:,} on but got {size - missing:,}",
-                )
-            return b"".join(parts)
-    except OSError as error:
-        raise from_os_error(error, piece.file.path) from error
+    with os_errors(piece.file.path), open(piece.file.path, "rb", buffering=0) as opened:
+        parts = []
+        at, missing = piece.begin, piece.end - piece.begin
+        while missing and (data := os.pread(opened.fileno(), missing, at)):
+            parts.append(data)
+            at, missing = at + len(data), missing - len(data)
+        if missing:
+            size = piece.end - piece.begin
+            raise InputChangedError(
+                piece.file.path,
+                f"expected {size:,} bytes from byte {piece.begin:,} on but got {size - missing:,}",
+            )
+        return b"".join(parts)
 
 
 def _cut(data: bytes, rows: range, piece: TablePiece) -> bytes:
