@@ -1,4 +1,4 @@
-// Records cut from the input: what is counted adds up, and is the same in parts as in one go.
+// Records taken from the input: what is counted adds up, and is the same in parts as in one go.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -9,8 +9,9 @@
 namespace tfrkit {
 namespace {
 
-// Cuts the input into records; the first byte of each says how long it is, 255 means all the rest.
-std::vector<Bytes> cut(Bytes input) {
+// Splits the input into records; the first byte of each says how long it is, 255 means all the
+// rest.
+std::vector<Bytes> split(Bytes input) {
   std::vector<Bytes> records;
   while (!input.empty()) {
     const auto wanted = std::to_integer<std::size_t>(input[0]);
@@ -30,41 +31,65 @@ std::uint64_t total(const NumberStats& stats) {
 }
 
 std::uint64_t values_of(const KindTotals& totals) {
-  if (totals.strings) return totals.strings->count();
-  const SpecialFloats& special = totals.special;
-  return total(*totals.numbers) + special.nans + special.infinities + special.negative_infinities;
+  return totals.strings ? totals.strings->count() : total(*totals.numbers);
+}
+
+std::uint64_t finite_values(const Outline& outline, Kind kind) {
+  const Values& values = outline.ranges.values;
+  const std::uint64_t special = values.nans + values.infinities + values.negative_infinities;
+  return outline.ranges.counts[index_of(kind)] - (kind == Kind::kFloat ? special : 0);
+}
+
+void check_same(const Outline& one, const Outline& other) {
+  REQUIRE(one.records == other.records && one.kind_records == other.kind_records);
+  REQUIRE(one.kind_first == other.kind_first);
+  REQUIRE(one.empty == other.empty && one.unset == other.unset);
+  REQUIRE(one.counts.usual() == other.counts.usual() && one.steps.usual() == other.steps.usual());
+  REQUIRE(one.ranges.counts == other.ranges.counts);
+  REQUIRE(one.ranges.values.low == other.ranges.values.low);
+  REQUIRE(one.ranges.values.sum == other.ranges.values.sum);
+  REQUIRE(one.ranges.values.nans == other.ranges.values.nans);
+  REQUIRE(one.examples.size() == other.examples.size() && one.examples.size() <= kMaxExamples);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    REQUIRE((one.kind_records[kind] > 0) == (one.kind_first[kind] >= 0));
+    REQUIRE(one.kind_records[kind] <= one.records);
+  }
 }
 
 void check_same(const FeatureTotals& one, const FeatureTotals& other) {
-  REQUIRE(one.key() == other.key() && one.records() == other.records());
-  REQUIRE(one.empty() == other.empty() && one.unset() == other.unset());
+  REQUIRE(one.key() == other.key() && one.outline().records > 0);
+  check_same(one.outline(), other.outline());
   REQUIRE(total(one.counts()) == total(other.counts()));
   for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
     REQUIRE((one.of(kind) == nullptr) == (other.of(kind) == nullptr));
     if (one.of(kind) == nullptr) continue;
-    REQUIRE(one.of(kind)->records == other.of(kind)->records);
     REQUIRE(values_of(*one.of(kind)) == values_of(*other.of(kind)));
+    REQUIRE(values_of(*one.of(kind)) == finite_values(one.outline(), kind));
   }
 }
 
+void check_same(const Statistics::Totals& one, const Statistics::Totals& other) {
+  REQUIRE(one.size() == other.size());
+  for (std::size_t i = 0; i < one.size(); ++i) check_same(*one[i], *other[i]);
+}
+
 void run(Bytes input) {
-  const std::vector<Bytes> records = cut(input);
-  Statistics whole(std::nullopt);
-  whole.add(records);
-  Statistics parts(std::nullopt);
-  FeatureColumns columns;  // used again and again
-  for (const Bytes& record : records) {
-    columns.read({&record, 1}, nullptr);
-    const std::size_t features = parts.begin({&columns, 1});
-    for (std::size_t i = 0; i < features; ++i) parts.add_feature(i);
-  }
-  REQUIRE(whole.features().size() == parts.features().size());
-  REQUIRE(whole.lists().size() == parts.lists().size());
-  for (std::size_t i = 0; i < whole.features().size(); ++i) {
-    check_same(*whole.features()[i], *parts.features()[i]);
-  }
-  for (std::size_t i = 0; i < whole.lists().size(); ++i) {
-    check_same(*whole.lists()[i], *parts.lists()[i]);
+  const std::vector<Bytes> records = split(input);
+  for (const Detail detail : {Detail::kOutline, Detail::kValues}) {
+    Statistics whole(std::nullopt, detail);
+    whole.add(records);
+    Statistics parts(std::nullopt, detail);
+    FeatureColumns columns;  // used again and again
+    for (const Bytes& record : records) {
+      columns.read({&record, 1}, parts.next_record(), parts.request());
+      const std::size_t features = parts.begin({&columns, 1});
+      for (std::size_t i = 0; i < features; ++i) parts.add_feature(i);
+    }
+    REQUIRE(whole.next_record() == static_cast<std::int64_t>(records.size()));
+    REQUIRE(whole.records().counts == parts.records().counts);
+    REQUIRE(whole.records().first == parts.records().first);
+    check_same(whole.features(), parts.features());
+    check_same(whole.lists(), parts.lists());
   }
 }
 

@@ -239,7 +239,7 @@ def seeds_of(target: str) -> list[bytes]:
         return [bytes([1, 1, keep]) + b"ab" + record for record in example_records() for keep in (0, 1)]
     if target == "fuzz_scan_rows":
         return delimited_texts()
-    if target in ("fuzz_summary", "fuzz_statistics"):
+    if target == "fuzz_statistics":
         return [b"\xff" + record for record in example_records()]  # the length of the record, then the record
     return [b"\0\0" + data for data in plain_files()]  # options, then data
 

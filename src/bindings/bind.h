@@ -34,6 +34,5 @@ void bind_sequence(nanobind::module_& module);
 void bind_record_shuffle(nanobind::module_& module);
 void bind_shuffle(nanobind::module_& module);
 void bind_statistics(nanobind::module_& module);
-void bind_summary(nanobind::module_& module);
 
 }  // namespace tfrkit

@@ -32,7 +32,6 @@ NB_MODULE(_core, module) {
   tfrkit::bind_record_shuffle(module);
   tfrkit::bind_shuffle(module);
   tfrkit::bind_statistics(module);
-  tfrkit::bind_summary(module);
   tfrkit::bind_encode(module);
   tfrkit::bind_arrow(module);
 }

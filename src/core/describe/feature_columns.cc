@@ -69,45 +69,56 @@ void FeatureColumns::Table::follow(const KeyTable& keys, const Names* wanted) {
   }
 }
 
-void FeatureColumns::read(std::span<const Bytes> records, const Names* wanted) {
-  if (wanted != nullptr) {
-    for (const std::string& name : *wanted) reader_.expect(std::as_bytes(std::span(name)));
+void FeatureColumns::read(std::span<const Bytes> records, std::int64_t first,
+                          const Request& request) {
+  if (request.wanted != nullptr) {
+    for (const std::string& name : *request.wanted) reader_.expect(std::as_bytes(std::span(name)));
   }
   clear();
+  detail_ = request.detail;
+  number_ = first;
   for (const Bytes record : records) {
-    if (take_usual(record)) continue;
-    flush();
-    const RecordKind kind = reader_.read(record);
-    ++records_[static_cast<std::size_t>(kind)];
-    if (kind == RecordKind::kOther) continue;
-    not_followed_ += reader_.passed_over();
-    features_.follow(reader_.features(), wanted);
-    lists_.follow(reader_.lists(), wanted);
-    for (const FoundFeature& found : reader_.found_features()) commit_feature(found);
-    for (const FoundList& found : reader_.found_lists()) commit_list(found);
-    if (kind == RecordKind::kExample && std::has_single_bit(++misses_)) learn();
+    if (!take_usual(record)) {
+      flush();
+      commit(reader_.read(record), record, request.wanted);
+    }
+    ++number_;
+    if (rows_ == kRowsAtOnce) flush();
   }
   flush();
 }
 
-void FeatureColumn::clear() noexcept {
-  records = empty = unset = 0;
+void FeatureColumns::commit(RecordKind kind, Bytes record, const Names* wanted) {
+  records_.add(kind, number_);
+  if (kind == RecordKind::kOther) {
+    if (detail_ == Detail::kOutline) records_.keep_other(record, number_);
+    return;
+  }
+  not_followed_ += reader_.passed_over();
+  features_.follow(reader_.features(), wanted);
+  lists_.follow(reader_.lists(), wanted);
+  for (const FoundFeature& found : reader_.found_features()) commit_feature(found);
+  for (const FoundList& found : reader_.found_lists()) commit_list(found);
+  if (kind == RecordKind::kExample && std::has_single_bit(++misses_)) learn();
+}
+
+void FeatureColumn::clear() {
+  outline = {};
   first_kind = Kind::kUnset;
   counts.clear();
   steps.clear();
   entries.clear();
   for (const auto& kind : kinds) {
     if (!kind) continue;
-    kind->records = 0;
     kind->keys.clear();
     kind->strings.clear();
     kind->lists.clear();
-    kind->special = {};
   }
 }
 
 void FeatureColumns::clear() {
   records_ = {};
+  budget_ = {};
   not_followed_ = 0;
   for (const Table* const table : {&features_, &lists_}) {
     for (const auto& column : table->columns) {
@@ -136,54 +147,71 @@ bool FeatureColumns::take_usual(Bytes record) {
     }
   }
   if (!features.empty()) return false;
-  ++records_[static_cast<std::size_t>(RecordKind::kExample)];
+  records_.add(RecordKind::kExample, number_);
   misses_ = 0;
-  if (++rows_ == kRowsAtOnce) flush();
+  ++rows_;
   return true;
 }
 
 // Puts the gathered rows into the columns.
 void FeatureColumns::flush() {
+  const auto rows = static_cast<std::int64_t>(rows_);
   for (const Step& step : steps_) {
     if (rows_ == 0 || step.column == nullptr) continue;
     FeatureColumn& column = *step.column;
-    column.records += rows_;
-    column.counts.add(1, rows_);
-    if (column.first_kind == Kind::kUnset) column.first_kind = step.kind;
-    KindColumn& values = column.of(step.kind);
-    values.records += rows_;
-    if (step.kind == Kind::kBytes) {
-      add_strings(step, values);
+    column.outline.add_records(step.kind, number_ - rows, rows_);
+    if (detail_ == Detail::kOutline) {
+      column.outline.counts.add(1, rows_, budget_.counts);
     } else {
-      add_numbers(step, values);
+      column.counts.add(1, rows_);
+      if (column.first_kind == Kind::kUnset) column.first_kind = step.kind;
+    }
+    if (step.kind == Kind::kBytes) {
+      add_strings(step);
+    } else {
+      add_numbers(step);
     }
   }
   rows_ = 0;
 }
 
-void FeatureColumns::add_strings(const Step& step, KindColumn& values) const {
+void FeatureColumns::add_strings(const Step& step) {
+  Outline& outline = step.column->outline;
+  std::vector<Bytes>* const strings =
+      detail_ == Detail::kValues ? &step.column->of(Kind::kBytes).strings : nullptr;
   const std::uint64_t* word = words_.data() + step.word;
   for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
     const auto address = static_cast<std::uintptr_t>(word[1]);
-    values.strings.emplace_back(std::bit_cast<const std::byte*>(address),
-                                static_cast<std::size_t>(word[0]));
+    const Bytes value(std::bit_cast<const std::byte*>(address), static_cast<std::size_t>(word[0]));
+    outline.ranges.add_one(Kind::kBytes, word[0]);
+    if (strings != nullptr) {
+      strings->push_back(value);
+    } else {
+      outline.keep_example(value, budget_);
+    }
   }
 }
 
-// Makes room for all rows once, and gives back what the special ones did not take.
-void FeatureColumns::add_numbers(const Step& step, KindColumn& values) const {
-  const std::size_t before = values.keys.size();
-  values.keys.resize(before + rows_);
-  std::uint64_t* key = values.keys.data() + before;
+// Of values, makes room for all rows once, and gives back what NaN and infinities did not take.
+void FeatureColumns::add_numbers(const Step& step) const {
+  Ranges& ranges = step.column->outline.ranges;
   const std::uint64_t* word = words_.data() + step.word;
+  for (std::size_t row = 0; row < rows_; ++row) {
+    ranges.add_one(step.kind, word[row * row_words_]);
+  }
+  if (detail_ == Detail::kOutline) return;
+  std::vector<std::uint64_t>& keys = step.column->of(step.kind).keys;
+  const std::size_t before = keys.size();
+  keys.resize(before + rows_);
+  std::uint64_t* key = keys.data() + before;
   for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
     if (step.kind == Kind::kInt64) {
       *key++ = int64_key(*word);
-    } else if (const auto bits = static_cast<std::uint32_t>(*word); !values.special.take(bits)) {
+    } else if (const auto bits = static_cast<std::uint32_t>(*word); is_finite(bits)) {
       *key++ = float_key(bits);
     }
   }
-  values.keys.resize(static_cast<std::size_t>(key - values.keys.data()));
+  keys.resize(static_cast<std::size_t>(key - keys.data()));
 }
 
 // Expects the next records to be like the last one, if it has nothing but single values.
@@ -204,57 +232,64 @@ void FeatureColumns::learn() {
   words_.resize(kRowsAtOnce * row_words_);
 }
 
-void FeatureColumns::add_number(KindColumn& values, Kind kind, std::uint64_t bits) {
-  if (kind == Kind::kInt64) {
-    values.keys.push_back(int64_key(bits));
-  } else if (const auto low = static_cast<std::uint32_t>(bits); !values.special.take(low)) {
-    values.keys.push_back(float_key(low));
-  }
-}
-
 void FeatureColumns::commit_feature(const FoundFeature& found) {
   FeatureColumn* const column = features_.columns[found.slot].get();
   if (column == nullptr) return;
-  ++column->records;
-  const bool single = found.values == kNoSlot;
-  const Kind kind = single ? found.kind : reader_.found_values(found.values).kind;
-  if (kind == Kind::kUnset) {
-    ++column->unset;
+  if (found.values == kNoSlot) {
+    commit_single(*column, found.kind, found);
     return;
   }
-  if (column->first_kind == Kind::kUnset) column->first_kind = kind;
-  KindColumn& values = column->of(kind);
-  ++values.records;
-  if (!single) {
-    const std::uint64_t count = reader_.found_values(found.values).count;
-    column->counts.add(count, 1);
-    if (count == 0) {
-      ++column->empty;
-    } else {
-      values.lists.push_back({values.keys.size() + values.strings.size(), found.entry});
-    }
+  const Values& values = reader_.found_values(found.values);
+  column->outline.add_feature(values, number_);
+  if (values.kind == Kind::kUnset) return;
+  if (detail_ == Detail::kOutline) {
+    column->outline.counts.add(values.count, 1, budget_.counts);
+    const bool has_bytes = values.kind == Kind::kBytes && values.count != 0;
+    if (has_bytes) column->outline.keep_example(values.first, budget_);
     return;
   }
-  column->counts.add(1, 1);
+  if (column->first_kind == Kind::kUnset) column->first_kind = values.kind;
+  column->counts.add(values.count, 1);
+  KindColumn& kept = column->of(values.kind);
+  if (values.count == 0) return;
+  kept.lists.push_back({kept.keys.size() + kept.strings.size(), found.entry});
+}
+
+void FeatureColumns::commit_single(FeatureColumn& column, Kind kind, const FoundFeature& found) {
+  const Bytes bytes(found.data, kind == Kind::kBytes ? static_cast<std::size_t>(found.bits) : 0);
+  column.outline.add_records(kind, number_, 1);
+  column.outline.ranges.add_one(kind, found.bits);
+  if (detail_ == Detail::kOutline) {
+    column.outline.counts.add(1, 1, budget_.counts);
+    if (kind == Kind::kBytes) column.outline.keep_example(bytes, budget_);
+    return;
+  }
+  if (column.first_kind == Kind::kUnset) column.first_kind = kind;
+  column.counts.add(1, 1);
+  KindColumn& kept = column.of(kind);
+  const auto float_bits = static_cast<std::uint32_t>(found.bits);
   if (kind == Kind::kBytes) {
-    values.strings.emplace_back(found.data, static_cast<std::size_t>(found.bits));
-  } else {
-    add_number(values, kind, found.bits);
+    kept.strings.push_back(bytes);
+  } else if (kind == Kind::kInt64) {
+    kept.keys.push_back(int64_key(found.bits));
+  } else if (is_finite(float_bits)) {
+    kept.keys.push_back(float_key(float_bits));
   }
 }
 
 void FeatureColumns::commit_list(const FoundList& found) {
   FeatureColumn* const column = lists_.columns[found.slot].get();
   if (column == nullptr) return;
-  ++column->records;
-  column->unset += found.kinds[index_of(Kind::kUnset)];
-  column->empty += found.empty;
+  column->outline.add_list(found, number_);
+  if (detail_ == Detail::kOutline) {
+    column->outline.keep_counts(found, budget_);
+    if (found.has_first) column->outline.keep_example(found.first, budget_);
+    return;
+  }
   column->steps.add(found.steps, 1);
   for (const auto& [count, times] : found.counts) column->counts.add(count, times);
   for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
-    if (found.kinds[index_of(kind)] == 0) continue;
-    KindColumn& values = column->of(kind);
-    ++values.records;
+    if (found.kinds[index_of(kind)] != 0) static_cast<void>(column->of(kind));
   }
   if (found.steps != 0) column->entries.push_back(found.entry);
   if (column->first_kind == Kind::kUnset) column->first_kind = found.first_kind;

@@ -17,6 +17,7 @@
 #include "core/bytes/bytes.h"
 #include "core/describe/key_table.h"
 #include "core/describe/measure_values.h"
+#include "core/describe/outline.h"
 #include "core/describe/record_reader.h"
 #include "core/examples/feature_kind.h"
 
@@ -38,24 +39,10 @@ class Runs {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> runs_;
 };
 
-// Floats that are no part of the order.
-struct SpecialFloats {
-  std::uint64_t nans = 0;
-  std::uint64_t infinities = 0;
-  std::uint64_t negative_infinities = 0;
-
-  // Returns true, having counted it, if this is one.
-  bool take(std::uint32_t bits) noexcept {
-    if ((bits & 0x7f800000U) != 0x7f800000U) return false;
-    const bool below = bits >> 31 != 0;
-    ++((bits & 0x007fffffU) != 0 ? nans : below ? negative_infinities : infinities);
-    return true;
-  }
-  void merge(const SpecialFloats& other) noexcept {
-    nans += other.nans;
-    infinities += other.infinities;
-    negative_infinities += other.negative_infinities;
-  }
+// What is found out about features.
+enum class Detail : std::uint8_t {
+  kOutline,  // what a schema needs
+  kValues,   // all values too; of the outline neither counts nor examples
 };
 
 // The values of one kind that a feature has.
@@ -65,18 +52,14 @@ struct KindColumn {
     std::size_t before = 0;
     Bytes entry;
   };
-  std::uint64_t records = 0;
-  std::vector<std::uint64_t> keys;  // single numbers, see NumberStats
+  std::vector<std::uint64_t> keys;  // single numbers but for NaN and infinities, see NumberStats
   std::vector<Bytes> strings;       // single byte strings
   std::vector<List> lists;
-  SpecialFloats special;  // of the single ones
 };
 
-// A feature, or a feature list.
+// A feature, or a feature list. All but the outline is filled for Detail::kValues only.
 struct FeatureColumn {
-  std::uint64_t records = 0;
-  std::uint64_t empty = 0;
-  std::uint64_t unset = 0;
+  Outline outline;
   Kind first_kind = Kind::kUnset;
   Runs counts;                 // values of each Feature that has a kind
   Runs steps;                  // lists: Features in each
@@ -85,22 +68,25 @@ struct FeatureColumn {
 
   [[nodiscard]] KindColumn& of(Kind kind);
   // Begins anew; keeps the memory.
-  void clear() noexcept;
+  void clear();
 };
 
 // Throws std::bad_alloc if there is no memory.
 class FeatureColumns {
  public:
   using Names = std::set<std::string>;
+  // What to read: only features that are `wanted`, if that is not nullptr.
+  struct Request {
+    Detail detail = Detail::kValues;
+    const Names* wanted = nullptr;
+  };
 
-  // Reads records, which must be there as long as the columns are used; only features that are
-  // `wanted`, if that is not nullptr: the same ones each time. What was read before is forgotten,
-  // but not its memory, nor the order of the keys.
-  void read(std::span<const Bytes> records, const Names* wanted);
+  // Reads records, of which the first has the number `first`, and which must be there as long as
+  // the columns are used. The request is the same each time. What was read before is forgotten, but
+  // not its memory, nor the order of the keys.
+  void read(std::span<const Bytes> records, std::int64_t first, const Request& request);
 
-  [[nodiscard]] std::uint64_t records(RecordKind kind) const noexcept {
-    return records_[static_cast<std::size_t>(kind)];
-  }
+  [[nodiscard]] const RecordCounts& records() const noexcept { return records_; }
   [[nodiscard]] std::uint64_t not_followed() const noexcept { return not_followed_; }
 
   // Columns by slot; nullptr for a key that is not wanted.
@@ -125,17 +111,21 @@ class FeatureColumns {
   };
 
   void clear();
+  void commit(RecordKind kind, Bytes record, const Names* wanted);
   [[nodiscard]] bool take_usual(Bytes record);
   void flush();
-  static void add_number(KindColumn& values, Kind kind, std::uint64_t bits);
   void learn();
-  void add_strings(const Step& step, KindColumn& values) const;
-  void add_numbers(const Step& step, KindColumn& values) const;
+  void add_strings(const Step& step);
+  void add_numbers(const Step& step) const;
   void commit_feature(const FoundFeature& found);
+  void commit_single(FeatureColumn& column, Kind kind, const FoundFeature& found);
   void commit_list(const FoundList& found);
 
   RecordReader reader_;
-  std::array<std::uint64_t, 3> records_{};
+  Detail detail_ = Detail::kValues;
+  std::int64_t number_ = 0;  // of the record that is read
+  RecordCounts records_;
+  OutlineBudget budget_;
   std::uint64_t not_followed_ = 0;
   Table features_;
   Table lists_;

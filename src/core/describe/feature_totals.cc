@@ -22,7 +22,7 @@ class Feed {
     if (count_ == keys_.size()) flush();
   }
   void float_bits(std::uint32_t bits) {
-    if (!totals_.special.take(bits)) number(float_key(bits));
+    if (is_finite(bits)) number(float_key(bits));
   }
   void string(Bytes value) {
     strings_[count_++] = value;
@@ -154,11 +154,9 @@ KindTotals& FeatureTotals::make(Kind kind) {
   return *totals;
 }
 
-void FeatureTotals::add(const FeatureColumn& column) {
+void FeatureTotals::add(const FeatureColumn& column, OutlineBudget& budget) {
+  outline_.merge(column.outline, budget);
   if (first_kind_ == Kind::kUnset) first_kind_ = column.first_kind;
-  records_ += column.records;
-  empty_ += column.empty;
-  unset_ += column.unset;
   for (const auto& [count, times] : column.counts.all()) counts_.add(int64_key(count), times);
   for (const auto& [steps, times] : column.steps.all()) steps_.add(int64_key(steps), times);
   for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
@@ -169,8 +167,6 @@ void FeatureTotals::add(const FeatureColumn& column) {
 
 void FeatureTotals::add_kind(Kind kind, const KindColumn& column) {
   KindTotals& totals = make(kind);
-  totals.records += column.records;
-  totals.special.merge(column.special);
   std::size_t done = 0;
   const auto add_singles = [&](std::size_t until) {
     if (totals.numbers) {
@@ -223,19 +219,15 @@ void FeatureTotals::add_steps(Bytes entry) {
   }));
 }
 
-void FeatureTotals::merge(const FeatureTotals& other) {
+void FeatureTotals::merge(const FeatureTotals& other, OutlineBudget& budget) {
+  outline_.merge(other.outline_, budget);
   if (first_kind_ == Kind::kUnset) first_kind_ = other.first_kind_;
-  records_ += other.records_;
-  empty_ += other.empty_;
-  unset_ += other.unset_;
   counts_.merge(other.counts_);
   steps_.merge(other.steps_);
   for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
     const KindTotals* const more = other.of(kind);
     if (more == nullptr) continue;
     KindTotals& totals = make(kind);
-    totals.records += more->records;
-    totals.special.merge(more->special);
     if (totals.numbers) {
       totals.numbers->merge(*more->numbers);
     } else {

@@ -1,4 +1,4 @@
-// FeatureTotals: all that statistics say of one feature, or of one feature list.
+// FeatureTotals: all that statistics know of one feature, or of one feature list.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include "core/describe/feature_columns.h"
 #include "core/describe/measure_values.h"
 #include "core/describe/number_stats.h"
+#include "core/describe/outline.h"
 #include "core/examples/feature_kind.h"
 
 namespace tfrkit {
@@ -33,8 +34,6 @@ inline constexpr std::array<Limits, kTiers> kLengthLimits{{
 struct KindTotals {
   KindTotals(Kind kind, std::size_t tier);
 
-  std::uint64_t records = 0;
-  SpecialFloats special;
   std::unique_ptr<NumberStats> numbers;  // one of the two, by the kind
   std::unique_ptr<ByteStats> strings;
 };
@@ -45,16 +44,14 @@ class FeatureTotals {
   FeatureTotals(std::string key, std::size_t tier);
 
   // Adds the column of a feature that was read by FeatureColumns, whose records are still there.
-  void add(const FeatureColumn& column);
-  void merge(const FeatureTotals& other);
+  void add(const FeatureColumn& column, OutlineBudget& budget);
+  void merge(const FeatureTotals& other, OutlineBudget& budget);
 
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
-  [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
-  [[nodiscard]] std::uint64_t empty() const noexcept { return empty_; }
-  [[nodiscard]] std::uint64_t unset() const noexcept { return unset_; }
+  [[nodiscard]] const Outline& outline() const noexcept { return outline_; }
   [[nodiscard]] const NumberStats& counts() const noexcept { return counts_; }
   [[nodiscard]] const NumberStats& steps() const noexcept { return steps_; }
-  // Returns nullptr if there is none of this kind.
+  // Returns nullptr if no values of this kind were kept.
   [[nodiscard]] const KindTotals* of(Kind kind) const noexcept {
     return kinds_[index_of(kind)].get();
   }
@@ -68,9 +65,7 @@ class FeatureTotals {
   std::string key_;
   std::size_t tier_;
   Kind first_kind_ = Kind::kUnset;
-  std::uint64_t records_ = 0;
-  std::uint64_t empty_ = 0;
-  std::uint64_t unset_ = 0;
+  Outline outline_;
   NumberStats counts_;
   NumberStats steps_;
   std::array<std::unique_ptr<KindTotals>, kKinds> kinds_;

@@ -19,7 +19,7 @@ std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
     slot = found->second;
     kept = found->first;
   } else {
-    if (keys_.size() >= kMaxSummaryKeys || text.size() > kMaxSummaryKeyBytes - key_bytes_) {
+    if (keys_.size() >= max_keys_ || text.size() > kMaxKeyBytes - key_bytes_) {
       return kNoSlot;
     }
     slot = static_cast<std::uint32_t>(keys_.size());
@@ -29,7 +29,7 @@ std::uint32_t KeyTable::find_or_add(Bytes key, std::size_t place) {
     kept = *keys_.back();
     slots_.emplace(kept, slot);
   }
-  if (place >= order_.size() && place < kMaxSummaryKeys) order_.resize(place + 1);
+  if (place >= order_.size() && place < kMaxKeys) order_.resize(place + 1);
   if (place < order_.size())
     order_[place] = {as_bytes(kept), static_cast<std::uint32_t>(kept.size()), slot};
   return slot;

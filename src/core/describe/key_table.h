@@ -15,14 +15,16 @@
 
 namespace tfrkit {
 
-inline constexpr std::size_t kMaxSummaryKeys = std::size_t{1} << 16;      // features, and lists
-inline constexpr std::size_t kMaxSummaryKeyBytes = std::size_t{1} << 24;  // of all keys together
+inline constexpr std::size_t kMaxKeys = std::size_t{1} << 16;      // features, and lists
+inline constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 24;  // of all keys together
 
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 
 // Keys and their slots, which are numbers in the order in which they were met.
 class KeyTable {
  public:
+  explicit KeyTable(std::size_t max_keys = kMaxKeys) noexcept : max_keys_(max_keys) {}
+
   // Returns the slot of `key` if it stood in this place of the record before too, else kNoSlot.
   // Records of one file mostly have their keys in one order.
   [[nodiscard]] std::uint32_t find_expected(Bytes key, std::size_t place) const noexcept {
@@ -36,6 +38,9 @@ class KeyTable {
   // Returns the slot of `key`, which is the `place`-th of its record; kNoSlot if it is new and
   // there are too many.
   [[nodiscard]] std::uint32_t find_or_add(Bytes key, std::size_t place);
+
+  // The same for a key that stands nowhere in particular.
+  [[nodiscard]] std::uint32_t find_or_add(Bytes key) { return find_or_add(key, kMaxKeys); }
 
   // Forgets the slots from `size` on.
   void shrink(std::size_t size);
@@ -65,6 +70,7 @@ class KeyTable {
     std::uint32_t index = 0;
   };
 
+  std::size_t max_keys_;
   std::vector<std::unique_ptr<std::string>> keys_;
   std::unordered_map<std::string_view, std::uint32_t> slots_;
   std::vector<Expected> order_;

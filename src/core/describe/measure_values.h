@@ -1,6 +1,6 @@
 // The values of a Feature, measured without being stored: how many, and between which.
 //
-// Reads by protobuf's rules; see summary.h for what is done with many of them.
+// Reads by protobuf's rules; see outline.h for what is done with many of them.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,11 @@ inline constexpr std::size_t kKinds = 4;  // unset is one of them
   return static_cast<std::size_t>(kind);
 }
 
+// Whether these are the bits of a float that is neither infinite nor NaN.
+[[nodiscard]] constexpr bool is_finite(std::uint32_t bits) noexcept {
+  return (bits & 0x7f800000U) != 0x7f800000U;
+}
+
 // The values of one Feature. What belongs to other kinds says nothing.
 struct Values {
   Kind kind = Kind::kUnset;
@@ -39,7 +44,7 @@ struct Values {
 
   // Adds to the range of floats, and to what is no part of it; not to `count`.
   void add_float(std::uint32_t bits) noexcept {
-    if ((bits & 0x7f800000U) != 0x7f800000U) {
+    if (is_finite(bits)) {
       const auto value = std::bit_cast<float>(bits);
       low_float = std::min(low_float, value);
       high_float = std::max(high_float, value);

@@ -53,9 +53,8 @@ void FoundList::add(const Values& values) {
 }
 
 void RecordReader::expect(Bytes key) {
-  // No place of a record is that far behind, so that the key is expected in none.
-  static_cast<void>(features_.find_or_add(key, kMaxSummaryKeys));
-  static_cast<void>(lists_.find_or_add(key, kMaxSummaryKeys));
+  static_cast<void>(features_.find_or_add(key));
+  static_cast<void>(lists_.find_or_add(key));
 }
 
 // What the record adds to the tables is taken back if it is not what it seemed.

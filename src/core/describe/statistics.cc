@@ -1,31 +1,31 @@
 #include "core/describe/statistics.h"
 
-#include <algorithm>
+#include <numeric>
 
 namespace tfrkit {
 namespace {
 
-constexpr std::size_t kWithLessRoom = 128;  // features behind those with the most
+constexpr std::size_t kWithLessRoom = 128;  // features after those with the most
 
 }  // namespace
 
 std::uint32_t Statistics::Table::find_or_add(const std::string& key) {
-  if (const auto found = slots.find(key); found != slots.end()) return found->second;
-  if (totals.size() == kMaxCountedFeatures) return kNoSlot;
-  const auto slot = static_cast<std::uint32_t>(totals.size());
+  const std::uint32_t slot = keys.find_or_add(std::as_bytes(std::span(key)));
+  if (slot == kNoSlot || slot < totals.size()) return slot;
   const std::size_t tier = slot < most_room ? 0 : slot < most_room + kWithLessRoom ? 1 : 2;
   totals.push_back(std::make_unique<FeatureTotals>(key, tier));
-  slots.emplace(key, slot);
   return slot;
+}
+
+std::int64_t Statistics::next_record() const noexcept {
+  const auto& counts = records_.counts;
+  return static_cast<std::int64_t>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{}));
 }
 
 std::size_t Statistics::begin(std::span<FeatureColumns> parts) {
   tasks_.clear();
   for (const FeatureColumns& part : parts) {
-    for (const RecordKind kind :
-         {RecordKind::kExample, RecordKind::kSequenceExample, RecordKind::kOther}) {
-      records_[static_cast<std::size_t>(kind)] += part.records(kind);
-    }
+    records_.merge(part.records());
     not_followed_ += part.not_followed();
   }
   plan(parts, false);
@@ -39,10 +39,10 @@ void Statistics::plan(std::span<FeatureColumns> parts, bool lists) {
   for (FeatureColumns& part : parts) {
     const auto& columns = (lists ? part.lists() : part.features()).columns;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!columns[i] || columns[i]->records == 0) continue;
+      if (!columns[i] || columns[i]->outline.records == 0) continue;
       const std::uint32_t slot = table.find_or_add(lists ? part.list_key(i) : part.feature_key(i));
       if (slot == kNoSlot) {
-        not_followed_ += columns[i]->records;
+        not_followed_ += columns[i]->outline.records;
         continue;
       }
       if (slot >= task_of.size()) task_of.resize(slot + 1, kNoSlot);
@@ -57,19 +57,19 @@ void Statistics::plan(std::span<FeatureColumns> parts, bool lists) {
 
 void Statistics::add_feature(std::size_t index) {
   for (const FeatureColumn* const column : tasks_[index].columns) {
-    tasks_[index].totals->add(*column);
+    tasks_[index].totals->add(*column, budget_);
   }
 }
 
 void Statistics::add(std::span<const Bytes> records) {
   FeatureColumns columns;
-  columns.read(records, wanted());
+  columns.read(records, next_record(), request());
   const std::size_t features = begin({&columns, 1});
   for (std::size_t i = 0; i < features; ++i) add_feature(i);
 }
 
 void Statistics::merge(const Statistics& other) {
-  for (std::size_t kind = 0; kind < records_.size(); ++kind) records_[kind] += other.records_[kind];
+  records_.merge(other.records_);
   not_followed_ += other.not_followed_;
   merge_table(other.features_, features_);
   merge_table(other.lists_, lists_);
@@ -79,9 +79,9 @@ void Statistics::merge_table(const Table& from, Table& into) {
   for (const auto& totals : from.totals) {
     const std::uint32_t slot = into.find_or_add(totals->key());
     if (slot == kNoSlot) {
-      not_followed_ += totals->records();
+      not_followed_ += totals->outline().records;
     } else {
-      into.totals[slot]->merge(*totals);
+      into.totals[slot]->merge(*totals, budget_);
     }
   }
 }

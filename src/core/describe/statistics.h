@@ -1,4 +1,4 @@
-// Statistics: what records hold, feature by feature.
+// Statistics: what records hold, feature by feature; or only the outline of it, for a schema.
 //
 // Records are added in batches, each in three steps. Parts of it are read at once (FeatureColumns);
 // then one thread sees which features are new (`begin`); then each feature takes what the parts
@@ -7,37 +7,42 @@
 // all that follows from them is the same.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/describe/feature_columns.h"
 #include "core/describe/feature_totals.h"
+#include "core/describe/key_table.h"
+#include "core/describe/outline.h"
 #include "core/describe/record_reader.h"
 
 namespace tfrkit {
 
-inline constexpr std::size_t kMaxCountedFeatures = 4096;  // and as many feature lists
+inline constexpr std::size_t kMaxCountedFeatures = 4096;  // with values; and as many lists
 
 // See the top of this file. Throws std::bad_alloc if there is no memory.
 class Statistics {
  public:
   // Takes only features and lists with these names, or all.
-  explicit Statistics(std::optional<FeatureColumns::Names> wanted) : wanted_(std::move(wanted)) {}
+  explicit Statistics(std::optional<FeatureColumns::Names> wanted, Detail detail = Detail::kValues)
+      : wanted_(std::move(wanted)), detail_(detail) {}
 
-  [[nodiscard]] const FeatureColumns::Names* wanted() const noexcept {
-    return wanted_ ? &*wanted_ : nullptr;
+  // Returns what the parts of a batch are read with.
+  [[nodiscard]] FeatureColumns::Request request() const noexcept {
+    return {detail_, wanted_ ? &*wanted_ : nullptr};
   }
+  // Returns the number of the next record: they count from 0.
+  [[nodiscard]] std::int64_t next_record() const noexcept;
 
   // Begins a batch; returns how many features it has. `parts` live until its last add_feature.
   [[nodiscard]] std::size_t begin(std::span<FeatureColumns> parts);
-  // Adds the `index`-th feature of the batch. Different ones may be added at the same time.
+  // Adds the `index`-th feature of the batch. Of values, different ones may be added at the same
+  // time; outlines share a budget.
   void add_feature(std::size_t index);
 
   // All steps in one thread.
@@ -49,21 +54,21 @@ class Statistics {
   using Totals = std::vector<std::unique_ptr<FeatureTotals>>;
   [[nodiscard]] const Totals& features() const noexcept { return features_.totals; }
   [[nodiscard]] const Totals& lists() const noexcept { return lists_.totals; }
-  [[nodiscard]] std::uint64_t records(RecordKind kind) const noexcept {
-    return records_[static_cast<std::size_t>(kind)];
-  }
+  [[nodiscard]] const RecordCounts& records() const noexcept { return records_; }
   // Returns how many features of records were passed over because there were too many keys.
   [[nodiscard]] std::uint64_t not_followed() const noexcept { return not_followed_; }
 
  private:
   struct Table {
-    explicit Table(std::size_t with_most_room) : most_room(with_most_room) {}
+    Table(std::size_t with_most_room, Detail detail)
+        : most_room(with_most_room),
+          keys(detail == Detail::kValues ? kMaxCountedFeatures : kMaxKeys) {}
     // Returns the slot of a key; kNoSlot if it is new and there are too many.
     [[nodiscard]] std::uint32_t find_or_add(const std::string& key);
 
-    std::size_t most_room;  // so many get the most room
+    std::size_t most_room;  // how many features get the most room
+    KeyTable keys;
     Totals totals;
-    std::unordered_map<std::string, std::uint32_t> slots;
   };
   // A feature of the batch, and its columns in the order of the parts.
   struct Task {
@@ -75,10 +80,12 @@ class Statistics {
   void merge_table(const Table& from, Table& into);
 
   std::optional<FeatureColumns::Names> wanted_;
-  std::array<std::uint64_t, 3> records_{};
+  Detail detail_;
+  RecordCounts records_;
+  OutlineBudget budget_;
   std::uint64_t not_followed_ = 0;
-  Table features_{48};
-  Table lists_{16};
+  Table features_{48, detail_};
+  Table lists_{16, detail_};
   std::vector<Task> tasks_;
 };
 

@@ -418,7 +418,7 @@ def test_the_result_does_not_depend_on_threads_or_blocks(varied, monkeypatch):
     assert whole.features["many"].int64.rank_error > 0
     assert whole.features["text"].bytes.distinct.standard_error > 0
     for threads, batch in ((2, 1 << 23), (5, 1), (3, 1 << 18)):
-        monkeypatch.setattr("tfrkit.records.describe.stats._BATCH_BYTES", batch)
+        monkeypatch.setattr("tfrkit.records.describe.choose_records._BATCH_BYTES", batch)
         again = tfr.stats(varied, threads=threads)
         assert again == whole
         assert again.to_dict() == whole.to_dict()

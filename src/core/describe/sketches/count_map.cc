@@ -4,7 +4,7 @@
 
 namespace tfrkit {
 
-void Tally::add_other(std::uint64_t number, std::uint64_t times, std::size_t& budget) {
+void CountMap::add_other(std::uint64_t number, std::uint64_t times, std::size_t& budget) {
   if (times == 0) return;
   least_ = std::min(least_, number);
   greatest_ = std::max(greatest_, number);
@@ -17,7 +17,7 @@ void Tally::add_other(std::uint64_t number, std::uint64_t times, std::size_t& bu
   recent_times_ += times;
 }
 
-void Tally::merge(const Tally& other, std::size_t& budget) {
+void CountMap::merge(const CountMap& other, std::size_t& budget) {
   if (other.total_ == 0) return;
   for (const auto& [number, times] : other.times_) store(number, times, budget);
   store(other.recent_, other.recent_times_, budget);
@@ -26,7 +26,7 @@ void Tally::merge(const Tally& other, std::size_t& budget) {
   total_ += other.total_;
 }
 
-std::pair<std::uint64_t, std::uint64_t> Tally::usual() const {
+std::pair<std::uint64_t, std::uint64_t> CountMap::usual() const {
   std::uint64_t best = recent_;
   std::uint64_t most = recent_times_;
   const auto stored = times_.find(recent_);
@@ -41,14 +41,14 @@ std::pair<std::uint64_t, std::uint64_t> Tally::usual() const {
   return {best, most};
 }
 
-void Tally::store(std::uint64_t number, std::uint64_t times, std::size_t& budget) {
+void CountMap::store(std::uint64_t number, std::uint64_t times, std::size_t& budget) {
   if (times == 0) return;
   const auto place = times_.lower_bound(number);
   if (place != times_.end() && place->first == number) {
     place->second += times;
     return;
   }
-  if (budget == 0 || times_.size() >= kMaxTalliedOfOne) return;
+  if (budget == 0 || times_.size() >= kMaxCountedOfOne) return;
   --budget;
   times_.emplace_hint(place, number, times);
 }

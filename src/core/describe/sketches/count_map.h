@@ -1,4 +1,4 @@
-// Tally: how often each number occurred, in bounded memory.
+// CountMap: how often each number occurred, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace tfrkit {
 
-inline constexpr std::size_t kMaxTalliedOfOne = 4096;  // different numbers that one tally stores
+inline constexpr std::size_t kMaxCountedOfOne = 4096;  // different numbers that one map stores
 
 // How often each number occurred: least, greatest, most frequent. Exact while few are different.
-class Tally {
+class CountMap {
  public:
-  // Notes that `number` occurred `times` more; `budget` is what may still be stored by all tallies.
+  // Notes that `number` occurred `times` more; `budget` is what may still be stored by all maps.
   void add(std::uint64_t number, std::uint64_t times, std::size_t& budget) {
     if (number == recent_ && recent_times_ != 0) {
       recent_times_ += times;
@@ -23,7 +23,7 @@ class Tally {
       add_other(number, times, budget);
     }
   }
-  void merge(const Tally& other, std::size_t& budget);
+  void merge(const CountMap& other, std::size_t& budget);
 
   // All three are 0 if nothing was added.
   [[nodiscard]] std::uint64_t least() const noexcept { return total_ == 0 ? 0 : least_; }

@@ -1,13 +1,14 @@
 """RecordFile: random access to the records of one file.
 
-Plain files are mapped. Of a GZIP file in members the few last used members are kept inflated; of those that say that
-they are large, one at a time is inflated, and not kept. Any other compressed file is inflated once into a temporary
-file, which is mapped too.
+Plain files are mapped: one record in the page cache costs 0.7 us instead of 1.4 us by `pread`, and a `take` of 1,024
+0.3 us a record instead of 1.6 us (benchmarks/random_access.py). Of a GZIP file in members the few last used members are
+kept inflated; of those that say that they are large, one at a time is inflated, and not kept. Any other compressed file
+is inflated once into a temporary file, which is mapped too.
 
-A map is a risk only where somebody else shortens the file: the pages behind its new end cannot be read, and the
+A map is a risk only where another process shortens the file: the pages after its new end cannot be read, and the
 process gets SIGBUS. Here the one place that reads the map copies each frame out of it, catches the signal while it
 does so, and checks the copy, so that a file which shrinks or changes is a `DataLossError` like any other damage.
-Whatever the map cannot give, and files that cannot be mapped, are read by position, through one of the few descriptors
+What the map cannot serve, and files that cannot be mapped, are read by position, through one of the few descriptors
 that all RecordFiles share.
 """
 

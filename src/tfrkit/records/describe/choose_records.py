@@ -6,24 +6,30 @@ another they are its first ones, as the place of any other is known only to who 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from tfrkit import _core
 from tfrkit.codecs.compression import canonical
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.access.index import load_index
 from tfrkit.records.access.record_file import RecordFile
+from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import BlockReader, read_blocks
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import open_source
+from tfrkit.threads import default_threads
 
-__all__ = ["Chosen", "choose_blocks", "choose_files", "sample_blocks"]
+__all__ = ["Chosen", "Progress", "choose_blocks", "choose_files", "sample_blocks", "scan_blocks"]
 
+Progress = Callable[[int, int], object]
 _BLOCK_BYTES: Final = 1 << 18  # a sample needs little of each file
+_BATCH_BYTES: Final = 1 << 23  # scanned at once: enough work for many threads, little memory
+_THREAD_BYTES: Final = 1 << 21  # of it for each thread: what few threads scan stays in the cache
 _Item = TypeVar("_Item")
 
 
@@ -74,6 +80,20 @@ def choose_blocks(
         blocks = sample_blocks(files, policy.with_options(compression=compression, **options), sample)
     names = tuple(file if isinstance(file, str) else _stream_name(file) for file in files)
     return Chosen(blocks, names)
+
+
+def scan_blocks(
+    native: _core.Statistics, blocks: Iterable[Block], threads: int | None, progress: Progress | None
+) -> None:
+    """Add blocks to native statistics, some megabytes at a time; `progress` gets the records and bytes so far."""
+    records = data_bytes = 0
+    size = min(_BATCH_BYTES, _THREAD_BYTES * (threads or default_threads()))
+    for batch in gather_blocks(blocks, size):
+        native.add([(block.data, block.offsets, block.lengths) for block in batch], threads or 0)
+        records += sum(len(block) for block in batch)
+        data_bytes += sum(block.nbytes for block in batch)
+        if progress is not None:
+            progress(records, data_bytes)
 
 
 def _stream_name(file: IO[bytes]) -> str:

@@ -7,9 +7,6 @@ any number of threads. What comes out is a `Schema`.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,15 +15,13 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.specs import FeatureSpec
-from tfrkit.records.describe.choose_records import choose_blocks
+from tfrkit.records.describe.choose_records import Progress, choose_blocks, scan_blocks
 from tfrkit.records.describe.schema import Counts, FeatureSummary, KindSummary, OtherRecord, Place, Schema
 from tfrkit.records.sniff.value_sniffer import Sample, describe
 from tfrkit.stores.paths import Paths
-from tfrkit.threads import default_threads, thread_pool
 
 __all__ = ["infer_spec", "inspect"]
 
-Progress = Callable[[int, int], object]
 _SHOWN_BYTES: Final = 64  # of each example that a schema keeps
 _KINDS: Final = {3: "int64", 2: "float32", 1: "bytes"}  # by the number of the list in a Feature
 _RECORD_KINDS: Final = ("Example", "SequenceExample", "other")
@@ -85,11 +80,9 @@ def inspect(
         max_record_bytes=max_record_bytes,
     )
     found = _Found()
-    for part in _summaries(chosen.blocks, found, threads or default_threads()):
-        found.summary.merge(part)
-        if progress is not None:
-            progress(found.records, found.data_bytes)
-    return _schema(found, chosen.files, sample is not None, chosen.skipped)
+    scan = _core.Statistics(None, outline_only=True)
+    scan_blocks(scan, map(found.note, chosen.blocks), threads, progress)
+    return _schema(scan.outline(), found, chosen.files, sample is not None, chosen.skipped)
 
 
 def infer_spec(
@@ -132,17 +125,16 @@ def infer_spec(
 
 @dataclass(slots=True)
 class _Found:
-    """What is known so far. Records have running numbers over all files; `runs` says where they are."""
+    """Where the records are. They have running numbers over all files."""
 
-    summary: _core.Summary = field(default_factory=_core.Summary)
     records: int = 0
     data_bytes: int = 0
     runs: list[tuple[int, str, int]] = field(
         default_factory=list
     )  # first running number, file, number in there
 
-    def number(self, block: Block) -> int:
-        """Note where the records of a block are; gives the running number of its first."""
+    def note(self, block: Block) -> Block:
+        """Note where the records of the next block are, and return it."""
         path = block.path or ""
         if block.numbers is not None:
             self.runs += [(self.records + i, path, int(number)) for i, number in enumerate(block.numbers)]
@@ -152,7 +144,7 @@ class _Found:
                 self.runs.append((self.records, path, block.first_record))
         self.records += len(block)
         self.data_bytes += block.nbytes
-        return self.records - len(block)
+        return block
 
     def place(self, number: int) -> Place:
         """Where the record with this running number is."""
@@ -160,32 +152,12 @@ class _Found:
         return Place(path, first + number - start)
 
 
-def _summaries(blocks: Iterable[Block], found: _Found, threads: int) -> Iterator[_core.Summary]:
-    """Summarise each block, several at once, and give the summaries in order."""
-    under_way: deque[Future[_core.Summary]] = deque()
-    for block in blocks:
-        first = found.number(block)
-        if threads == 1:
-            yield _summarise(block, first)
-            continue
-        under_way.append(thread_pool().submit(_summarise, block, first))
-        if len(under_way) > 2 * threads:
-            yield under_way.popleft().result()
-    while under_way:
-        yield under_way.popleft().result()
+# -- from the native outline to the schema -----------------------------------------------------------------------------
 
 
-def _summarise(block: Block, first: int) -> _core.Summary:
-    summary = _core.Summary()
-    summary.add([(block.data, block.offsets, block.lengths)], first)
-    return summary
-
-
-# -- from the native summary to the schema -----------------------------------------------------------------------------
-
-
-def _schema(found: _Found, files: tuple[str, ...], sampled: bool, skipped: int) -> Schema:
-    result = found.summary.result()
+def _schema(
+    result: dict[str, Any], found: _Found, files: tuple[str, ...], sampled: bool, skipped: int
+) -> Schema:
     counts = dict(zip(_RECORD_KINDS, result["records"], strict=True))
     return Schema(
         records=found.records,

@@ -6,21 +6,18 @@ the same in any number of threads. What comes out is `Statistics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection
 from typing import Final
 
 from tfrkit import _core
-from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
-from tfrkit.records.describe.choose_records import choose_blocks
+from tfrkit.records.describe.choose_records import Progress, choose_blocks, scan_blocks
 from tfrkit.records.describe.statistics import Statistics
 from tfrkit.records.read.feature_columns import check_columns
 from tfrkit.stores.paths import Paths
 
 __all__ = ["stats"]
 
-Progress = Callable[[int, int], object]
-_BATCH_BYTES: Final = 1 << 23  # counted at once: enough work for many threads, little memory
 _MAX_TOP: Final = 1000
 
 
@@ -89,31 +86,5 @@ def stats(
         max_record_bytes=max_record_bytes,
     )
     native = _core.Statistics(None if names is None else set(names))
-    _count(native, chosen.blocks, threads or 0, progress)
+    scan_blocks(native, chosen.blocks, threads, progress)
     return Statistics.of(native, chosen.files, sampled=sample is not None, skipped=chosen.skipped, top=top)
-
-
-def _count(
-    native: _core.Statistics, blocks: Iterable[Block], threads: int, progress: Progress | None
-) -> None:
-    records = data_bytes = 0
-    for batch in _batches(blocks):
-        native.add([(block.data, block.offsets, block.lengths) for block in batch], threads)
-        records += sum(len(block) for block in batch)
-        data_bytes += sum(block.nbytes for block in batch)
-        if progress is not None:
-            progress(records, data_bytes)
-
-
-def _batches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Blocks in lists of some megabytes."""
-    batch: list[Block] = []
-    held = 0
-    for block in blocks:
-        batch.append(block)
-        held += block.nbytes
-        if held >= _BATCH_BYTES:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch

@@ -1,6 +1,6 @@
 """The features of some blocks as columns, without a spec: find the keys and their kinds, then parse them all.
 
-What kinds there are and where each is first met comes from the native summary, the values from the native parsers. What
+What kinds there are and where each is first met comes from the native scan, the values from the native parsers. What
 to make of different kinds for one key is the caller's business. Records mean what protobuf says.
 """
 
@@ -55,13 +55,11 @@ class Group:
     @classmethod
     def of(cls, blocks: list[Block], columns: Collection[str] | None = None) -> Group:
         """Look into blocks; of the keys only `columns` are noted, unless it is None."""
-        summary = _core.Summary()
-        for name in columns or ():
-            summary.expect(name)
-        summary.add(_pieces(blocks), 0)
-        result = summary.result()
+        scan = _core.Statistics(None if columns is None else set(columns), outline_only=True)
+        scan.add(_pieces(blocks), 1)
+        result = scan.outline()
         (_, (sequences, _), (_, other)) = result["records"]
-        features, lists = _kinds(result["features"], columns), _kinds(result["lists"], columns)
+        features, lists = _kinds(result["features"]), _kinds(result["lists"])
         rows = sum(len(block) for block in blocks)
         all_keys = columns is not None or not result["not_followed"]
         return cls(blocks, rows, features, lists, sequences, other, all_keys)
@@ -160,11 +158,10 @@ def _pieces(blocks: list[Block]) -> list[tuple[Any, Any, Any]]:
     return [(block.data, block.offsets, block.lengths) for block in blocks]
 
 
-def _kinds(table: dict[str, dict[str, Any]], columns: Collection[str] | None) -> dict[str, Kinds]:
+def _kinds(table: dict[str, dict[str, Any]]) -> dict[str, Kinds]:
     return {
         key: {kind: table[key]["kinds"][kind][1] for kind in KIND_NAMES if table[key]["kinds"][kind][0]}
         for key in sorted(table)
-        if columns is None or key in columns
     }
 
 

@@ -204,9 +204,9 @@ def _is_json(text: str, whole: bool) -> bool:
 def _message(sample: Sample) -> str:
     if not sample.whole or sample.size < _MIN_MESSAGE_BYTES:
         return ""
-    summary = _core.Summary()
-    summary.add([[sample.head]], 0)
-    known = summary.result()
+    scan = _core.Statistics(None, outline_only=True)
+    scan.add([[sample.head]], 1)
+    known = scan.outline()
     examples, sequences, _ = (count for count, _ in known["records"])
     if sequences:
         return "serialised SequenceExample"

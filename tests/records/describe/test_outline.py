@@ -1,4 +1,4 @@
-"""The native summary against one made with protobuf's own parser."""
+"""The native outline against one made with protobuf's own parser."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def mutated(draw: Any) -> bytes:
 
 
 class Reference:
-    """What the summary should know, from messages that protobuf has parsed."""
+    """What the outline should say, from messages that protobuf has parsed."""
 
     def __init__(self) -> None:
         self.features: dict[str, list[Any]] = {}
@@ -100,9 +100,9 @@ def check_values(stats: dict[str, Any], found: list[Any]) -> None:
     }
     assert [values for _, _, values in stats["kinds"]] == [0, *(len(v) for v in by_kind.values())]
     assert stats["unset"] == sum(f.WhichOneof("kind") is None for f in found)
-    counts = [len(values_of(f)) for f in found if f.WhichOneof("kind")]
-    assert stats["empty"] == counts.count(0)
-    assert stats["counts"] == tally(counts)
+    sizes_of = [len(values_of(f)) for f in found if f.WhichOneof("kind")]
+    assert stats["empty"] == sizes_of.count(0)
+    assert stats["counts"] == counts_of(sizes_of)
     if by_kind["int64_list"]:
         assert stats["ints"] == (min(by_kind["int64_list"]), max(by_kind["int64_list"]))
     finite = [value for value in by_kind["float_list"] if math.isfinite(value)]
@@ -116,25 +116,26 @@ def check_values(stats: dict[str, Any], found: list[Any]) -> None:
         assert stats["lengths"] == (min(sizes), max(sizes), sum(sizes))
 
 
-def tally(numbers: list[int]) -> tuple[int, ...]:
+def counts_of(numbers: list[int]) -> tuple[int, ...]:
     if not numbers:
         return 0, 0, 0, 0, 0
     usual, times = min(Counter(numbers).items(), key=lambda item: (-item[1], item[0]))
     return min(numbers), max(numbers), usual, times, len(numbers)
 
 
-def summarise(items: list[bytes], first: int = 0) -> dict[str, Any]:
-    summary = _core.Summary()
-    summary.add([items], first)
-    return summary.result()
+def outline(*batches: list[bytes]) -> dict[str, Any]:
+    scan = _core.Statistics(None, outline_only=True)
+    for items in batches:
+        scan.add([items], 1)
+    return scan.outline()
 
 
 def check_against_protobuf(items: list[bytes]) -> None:
-    result = summarise(items)
+    result = outline(items)
     reference = Reference()
     readable = []
     for item in items:
-        (example, _), (sequence, _), _ = summarise([item])["records"]
+        (example, _), (sequence, _), _ = outline([item])["records"]
         if example or sequence:
             readable.append((item, "Example" if example else "SequenceExample"))
     for item, _ in readable:
@@ -148,18 +149,18 @@ def check_against_protobuf(items: list[bytes]) -> None:
     for name, steps in reference.lists.items():
         stats = result["lists"][name]
         assert stats["records"] == len(steps)
-        assert stats["steps"] == tally([len(found) for found in steps])
+        assert stats["steps"] == counts_of([len(found) for found in steps])
         check_values(stats, [step for found in steps for step in found])
 
 
 @given(records)
-def test_summary_is_that_of_protobuf(items):
+def test_outline_is_that_of_protobuf(items):
     check_against_protobuf(items)
 
 
 @given(mutated())
 def test_damaged_records_are_accepted_as_protobuf_does(record):
-    (example, _), (sequence, _), (other, _) = summarise([record])["records"]
+    (example, _), (sequence, _), (other, _) = outline([record])["records"]
     assert example + sequence + other == 1
     try:
         message = SequenceExample.FromString(record)
@@ -175,18 +176,14 @@ def test_damaged_records_are_accepted_as_protobuf_does(record):
 
 
 @given(records, st.integers(0, 5))
-def test_merged_parts_are_the_whole(items, split):
-    front, back = _core.Summary(), _core.Summary()
-    front.add([items[:split]], 0)
-    back.add([items[split:]], len(items[:split]))
-    front.merge(back)
-    assert front.result() == summarise(items)
+def test_records_may_be_added_in_parts(items, split):
+    assert outline(items[:split], items[split:]) == outline(items)
 
 
-def test_first_records_of_kinds_count_from_the_given_number():
+def test_first_records_of_kinds_count_on_over_batches():
     items = [field(1, a_map([("a", b"\x1a\x03\x0a\x01\x05")])), field(1, a_map([("a", b"")])), b"\xff"]
-    result = summarise(items, 100)
-    assert result["records"] == [(2, 100), (0, -1), (1, 102)]
+    result = outline([field(1, a_map([]))] * 100, items)
+    assert result["records"] == [(102, 0), (0, -1), (1, 102)]
     assert result["features"]["a"]["kinds"] == [(1, 101, 0), (0, -1, 0), (0, -1, 0), (1, 100, 1)]
     assert result["others"] == [(102, b"\xff", 1)]
 
@@ -194,14 +191,19 @@ def test_first_records_of_kinds_count_from_the_given_number():
 def test_pieces_run_on():
     item = field(1, a_map([("a", b"\x1a\x03\x0a\x01\x05")]))
     data = np.frombuffer(b"--" + item, np.uint8)
-    summary = _core.Summary()
-    summary.add([(data, np.array([2]), np.array([len(item)])), [item, item]], 0)
-    assert summary.result()["features"]["a"]["records"] == 3
+    scan = _core.Statistics(None, outline_only=True)
+    scan.add([(data, np.array([2]), np.array([len(item)])), [item, item]], 1)
+    assert scan.outline()["features"]["a"]["records"] == 3
 
 
 def test_wrong_arguments_are_refused():
-    summary = _core.Summary()
+    scan = _core.Statistics(None, outline_only=True)
+    values = _core.Statistics(None)
     with pytest.raises(IndexError):
-        summary.add([(b"abc", np.array([2]), np.array([2]))], 0)
-    with pytest.raises(ValueError, match="expected another summary but got the same"):
-        summary.merge(summary)
+        scan.add([(b"abc", np.array([2]), np.array([2]))], 1)
+    with pytest.raises(ValueError, match="expected statistics made with outline_only"):
+        values.outline()
+    with pytest.raises(ValueError, match="expected statistics made without outline_only"):
+        values.merge(scan)
+    with pytest.raises(ValueError, match="expected other statistics but got the same"):
+        values.merge(values)
