@@ -21,7 +21,7 @@ from tfrkit.build.job.report import Finished
 from tfrkit.errors import AbortedError, FailedPreconditionError, OpError, ResourceExhaustedError
 from tfrkit.records.access import record_file
 from tfrkit.records.write import overlap as behind
-from tfrkit.records.write.overlap import Behind
+from tfrkit.records.write.overlap import WriteOverlap
 from tfrkit.stores import output
 from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput
 from tfrkit.threads import spawn
@@ -230,13 +230,13 @@ def test_child_process_neither_waits_for_threads_of_its_parent_nor_removes_its_f
     assert (tmp_path / "a").read_bytes() == b"x"
 
 
-# -- Behind itself ----------------------------------------------------------------------------------------------------
+# -- WriteOverlap itself ----------------------------------------------------------------------------------------------
 
 
 def test_work_that_no_thread_has_begun_is_done_here_and_in_order(monkeypatch):
     monkeypatch.setattr(behind, "thread_pool", Deaf)
     done: list[int] = []
-    with Behind(overlap=True) as work:
+    with WriteOverlap(enabled=True) as work:
         for number in range(5):
             work.do(lambda number=number: done.append(number), last=number == 4)
     assert done == [0, 1, 2, 3, 4]
@@ -246,7 +246,7 @@ def test_work_that_no_thread_has_begun_is_called_off_by_an_interruption(monkeypa
     pool = Deaf()
     monkeypatch.setattr(behind, "thread_pool", lambda: pool)
     done: list[int] = []
-    work = Behind(overlap=True)
+    work = WriteOverlap(enabled=True)
     work.do(lambda: done.append(1), last=False)
     work.__exit__(KeyboardInterrupt, None, None)
     for task in pool.tasks:
@@ -270,7 +270,7 @@ def test_error_on_the_other_thread_comes_with_the_next_call():
     def fail() -> None:
         raise ResourceExhaustedError("full")
 
-    work = Behind(overlap=True)
+    work = WriteOverlap(enabled=True)
     work.do(fail, last=False)
     with pytest.raises(ResourceExhaustedError, match="full"):
         work.do(fail, last=True)

@@ -92,9 +92,9 @@ def test_place_of_every_member_is_kept(monkeypatch):
         sink.write(memoryview(run), 20)
     sink.finish()
     data = file.getvalue()
-    assert len(sink.member_file) == 5
+    assert len(sink.members()[0]) == 5
     assert sink.member_stream == [len(RUNS[0]) * i for i in range(5)]
-    for place in sink.member_file:
+    for place in sink.members()[0].tolist():
         head = parse_member_header(data[place:])
         assert head is not None
         assert head[2:] == (len(RUNS[0]), 20)
@@ -120,5 +120,5 @@ def test_run_beyond_the_members_limit_is_an_ordinary_member(monkeypatch):
         sink.write(memoryview(run), 3)
     sink.finish()
     assert gzip.decompress(file.getvalue()) == GOLDEN + RUNS[0] + GOLDEN
-    heads = [parse_member_header(file.getvalue()[place:]) is not None for place in sink.member_file]
+    heads = [parse_member_header(file.getvalue()[place:]) is not None for place in sink.members()[0].tolist()]
     assert heads == [True, False, True]

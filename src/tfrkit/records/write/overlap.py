@@ -1,4 +1,4 @@
-"""Behind: one action on another thread while the next is prepared. Unbroken: what an interruption must not cut in two.
+"""WriteOverlap: one action on another thread while the next is prepared. UninterruptedStep: what must be done whole.
 
 Ctrl-C can come between any two steps of the main thread, so nothing here relies on a step that it could leave out: the
 owner knows the work before a thread can have it, one atomic call settles who does it, and waiting is not given up.
@@ -14,7 +14,7 @@ from typing import Self
 
 from tfrkit.threads import default_threads, thread_pool
 
-__all__ = ["Behind", "Unbroken"]
+__all__ = ["UninterruptedStep", "WriteOverlap"]
 
 
 class _Work:
@@ -39,7 +39,7 @@ class _Work:
             return
         try:
             self._action()
-        except BaseException as error:  # noqa: BLE001  # it belongs to whoever waits
+        except BaseException as error:  # noqa: BLE001  # it belongs to the thread that waits
             self._error = error
         self._action = None  # it holds the writer
         self._over = True
@@ -60,15 +60,15 @@ class _Work:
             raise failure
 
 
-class Behind:
+class WriteOverlap:
     """Writes one run while the next is being framed: 1.4 times as fast on two cores (benchmarks/write_many.py).
 
     At most one run is under way, in order; errors come with the next call, at the latest when the block ends. Once it
     has ended, by an interruption too, nothing is under way and nothing begins any more.
     """
 
-    def __init__(self, *, overlap: bool) -> None:
-        self._overlap = overlap and default_threads() > 1
+    def __init__(self, *, enabled: bool) -> None:
+        self._overlap = enabled and default_threads() > 1
         self._pending: _Work | None = None
 
     def do(self, action: Callable[[], None], *, last: bool) -> None:
@@ -104,7 +104,7 @@ class Behind:
             self._stop()
 
 
-class Unbroken:
+class UninterruptedStep:
     """A `with` block that knows when an interruption has left it halfway: what it worked on is then incomplete."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from tfrkit.errors import (
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.manifest import ShardEntry, update_manifest
-from tfrkit.records.write.overlap import Unbroken
+from tfrkit.records.write.overlap import UninterruptedStep
 from tfrkit.records.write.replace_shards import OldShards, shards_of_prefix
 from tfrkit.records.write.writer import RUN_BYTES, TFRecordWriter
 from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
@@ -111,7 +111,7 @@ class ShardWriter:
                 path=old[0],
             )
         self._shards: list[_Shard] = []
-        self._step = Unbroken()  # round what must reach every shard or none
+        self._step = UninterruptedStep()  # round what must reach every shard or none
         self._closed = False
         finish_at_exit(self)
         for _ in range(shards or 1):

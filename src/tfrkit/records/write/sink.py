@@ -1,15 +1,18 @@
 """Sinks: framed bytes on their way into a file, compressed or not.
 
-A sink takes runs of whole frames; it knows how many frames a run has and nothing else about records.
+A sink takes runs of whole frames; it knows how many frames a run has and nothing else about records. What a writer does
+differently for one of them is an attribute or a method of `Sink`.
 """
 
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from tfrkit.codecs.member import (
     ends_badly,
     pad_member,
 )
+from tfrkit.model.block import IntArray
 from tfrkit.records.write.options import DEFAULT_BUFFER_BYTES, TFRecordOptions
 from tfrkit.stores.output import Output
 from tfrkit.threads import thread_pool
@@ -33,35 +37,74 @@ _MEMBER_BYTES: Final = 3 << 18  # less than a run of the writer (1 MB), so that 
 # zlib-ng's level 5: files 4 % larger than TensorFlow's (zlib's level 6), 5.6 times as fast on two cores
 # (benchmarks/gzip_write.py).
 MEMBER_LEVEL: Final = 5
+# Runs of a list into a plain file: each is framed while the one before is written. Shorter ones are switched too often,
+# longer ones of small records leave the cache (measured with benchmarks/write_many.py).
+_PLAIN_RUN_BYTES: Final = 1 << 21
+_LARGE_RUN_BYTES: Final = 1 << 22
+_LARGE_RECORD_BYTES: Final = 1 << 14
 
 
-class Sink(Protocol):
-    """Takes frames, gives bytes to an Output. After an error nothing more is written to it."""
+class Sink(ABC):
+    """Takes runs of whole frames, writes bytes to an Output. After an error nothing more is written to it.
 
-    @property
-    def kept(self) -> int | None:
-        """How many frames are in the file and can be read; None where an encoder hides it."""
+    Attributes:
+        kept: how many frames are in the file and can be read; None where an encoder hides it.
+        overlaps: whether a run may be written while the next is framed.
+        joins_blocks: whether the end of a run shows in the file, so that it must not depend on where blocks end.
+        immediate: whether each record is to be handed over by itself, so that its errors come with it.
+        has_starts: whether a reader can start inside the file, so that an index is of use.
+        fails_at_close: whether closing after an error raises it again: the container's end is missing.
+    """
 
+    kept: int | None = None
+    overlaps = joins_blocks = immediate = has_starts = fails_at_close = False
+
+    @abstractmethod
     def write(self, data: memoryview, frames: int) -> None:
         """Take a run of whole frames; the buffer may be kept."""
 
+    def write_pieces(self, pieces: list[Any]) -> None:
+        """Take a run of frames in parts: header, data, footer, header ..."""
+        self.write(memoryview(b"".join(pieces)), len(pieces) // 3)
+
+    def run_bytes(self, usual: int, record_bytes: int) -> int:
+        """Return how long a run should be that begins with a record of this size."""
+        return usual
+
+    def members(self) -> tuple[IntArray, IntArray] | None:
+        """Return where members begin in the file and in the uncompressed stream; None if there are none."""
+        return None
+
+    @abstractmethod
     def flush(self) -> None:
         """Bring everything taken so far into the file, so that readers can read it."""
 
+    @abstractmethod
     def finish(self) -> None:
         """Write the end of the container. The output is closed by the caller."""
 
 
-class PlainSink:
+class PlainSink(Sink):
     """No compression."""
+
+    overlaps = has_starts = True
 
     def __init__(self, output: Output) -> None:
         self._output = output
-        self.kept = 0
+        self.kept: int = 0
 
     def write(self, data: memoryview, frames: int) -> None:
-        _write_whole(self._output, data)
+        _write_whole(self._output, partial(self._output.write, data))
         self.kept += frames
+
+    def write_pieces(self, pieces: list[Any]) -> None:
+        """Write them from where they lie, without a copy."""
+        _write_whole(self._output, partial(self._output.write_pieces, pieces))
+        self.kept += len(pieces) // 3
+
+    def run_bytes(self, usual: int, record_bytes: int) -> int:
+        """Return a longer one: each run is framed while the one before is written."""
+        return _LARGE_RUN_BYTES if record_bytes >= _LARGE_RECORD_BYTES else _PLAIN_RUN_BYTES
 
     def flush(self) -> None:
         self._output.flush()
@@ -70,10 +113,8 @@ class PlainSink:
         pass
 
 
-class StreamSink:
+class StreamSink(Sink):
     """Streams of any encoder, one after another: XZ, ZSTD. A flush ends a stream, the next write begins another."""
-
-    kept = None
 
     def __init__(self, output: Output, make_encoder: Callable[[], Encoder]) -> None:
         self._output = output
@@ -97,23 +138,19 @@ class StreamSink:
         self.flush()
 
 
-class ZlibSink:
+class ZlibSink(Sink):
     """TensorFlow's GZIP or ZLIB stream, with all its options."""
 
-    kept = None
+    fails_at_close = True
 
     def __init__(self, output: Output, options: TFRecordOptions) -> None:
         self._output = output
-        self._flush_mode = options.flush_mode or zlib.Z_NO_FLUSH
+        flush_mode = options.flush_mode or zlib.Z_NO_FLUSH
         sizes = options.input_buffer_size, options.output_buffer_size
         size, out_size = (DEFAULT_BUFFER_BYTES if size is None else size for size in sizes)
         arguments = options.zlib_arguments()
-        self._stream = DeflateStream(output.write, output.name, arguments, self._flush_mode, size, out_size)
-
-    @property
-    def flushes_by_itself(self) -> bool:
-        """Whether flushes come whenever the input buffer is full."""
-        return self._flush_mode != zlib.Z_NO_FLUSH
+        self._stream = DeflateStream(output.write, output.name, arguments, flush_mode, size, out_size)
+        self.immediate = flush_mode != zlib.Z_NO_FLUSH  # flushes come whenever the input buffer is full
 
     def write(self, data: memoryview, frames: int) -> None:
         stream = self._stream
@@ -127,9 +164,7 @@ class ZlibSink:
             if fitting and (end := int(ends[fitting - 1])) > at:
                 stream.append(data[at:end])
                 at = end
-            if at < len(
-                data
-            ):  # TensorFlow hands over header, data and footer: the buffer is cut between them
+            if at < len(data):  # TensorFlow hands over header, data and footer: the buffer ends between them
                 end = int(ends[fitting])
                 for start, stop in ((at, at + 12), (at + 12, end - 4), (end - 4, end)):
                     stream.append(data[start:stop])
@@ -143,8 +178,10 @@ class ZlibSink:
         self._stream.finish()
 
 
-class MemberSink:
+class MemberSink(Sink):
     """GZIP as members, deflated on several threads and written in order."""
+
+    joins_blocks = has_starts = True
 
     def __init__(self, output: Output, level: int, threads: int) -> None:
         self._output = output
@@ -154,10 +191,13 @@ class MemberSink:
         self._gathered_bytes = 0
         self._gathered_frames = 0
         self._pending: deque[tuple[Future[bytes], int, int]] = deque()  # with uncompressed size, frames
-        self.kept = 0
+        self.kept: int = 0
         self._stream = 0  # uncompressed bytes of the members written so far
-        self.member_file: list[int] = []  # where each member begins in the file
-        self.member_stream: list[int] = []  # and in the uncompressed stream
+        self._member_file: list[int] = []  # where each member begins in the file
+        self._member_stream: list[int] = []  # and in the uncompressed stream
+
+    def members(self) -> tuple[IntArray, IntArray]:
+        return np.array(self._member_file, np.int64), np.array(self._member_stream, np.int64)
 
     def write(self, data: memoryview, frames: int) -> None:
         self._gathered.append(data)
@@ -205,13 +245,14 @@ class MemberSink:
             self._put(future.result(), size, frames)
 
     def _begin_member(self, size: int) -> None:
-        self.member_file.append(self._output.position)
-        self.member_stream.append(self._stream)
+        self._member_file.append(self._output.position)
+        self._member_stream.append(self._stream)
         self._stream += size
 
     def _put(self, member: bytes, size: int, frames: int) -> None:
         self._begin_member(size)
-        _write_whole(self._output, pad_member(member, self._output.position))
+        padded = pad_member(member, self._output.position)
+        _write_whole(self._output, partial(self._output.write, padded))
         self.kept += frames
 
     def flush(self) -> None:
@@ -226,11 +267,11 @@ class MemberSink:
             self._output.write(EMPTY_MEMBER)
 
 
-def _write_whole(output: Output, data: Any) -> None:
+def _write_whole(output: Output, write: Callable[[], None]) -> None:
     """Write all of it or, after an error or an interruption, nothing."""
     start = output.position
     try:
-        output.write(data)
+        write()
     except BaseException:
         output.rollback(start)
         raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
 from typing import IO, Any, Final, Self
@@ -27,7 +27,7 @@ from tfrkit.records.access.index import build_index, save_index, save_lengths
 from tfrkit.records.write.append import kept_blocks, plan_append
 from tfrkit.records.write.frame_runs import FrameRun, FrameRuns, frames_of
 from tfrkit.records.write.options import TFRecordCompressionType, TFRecordOptions
-from tfrkit.records.write.overlap import Behind, Unbroken
+from tfrkit.records.write.overlap import UninterruptedStep, WriteOverlap
 from tfrkit.records.write.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
 from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput, Output
@@ -39,11 +39,6 @@ __all__ = ["TFRecordWriter"]
 
 RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
 _LEVELS: Final = {"": (-1, 9), "GZIP": (-1, 9), "ZLIB": (-1, 9), "XZ": (0, 9), "ZSTD": (-7, 22)}
-# Runs of a list into a plain file: each is framed while the one before is written. Shorter ones are switched too often,
-# longer ones of small records leave the cache (measured with benchmarks/write_many.py).
-_PLAIN_RUN_BYTES: Final = 1 << 21
-_LARGE_RUN_BYTES: Final = 1 << 22
-_LARGE_BYTES: Final = 1 << 14
 _HUGE_BYTES: Final = 1 << 22  # records from here on are written from where they lie
 _MAX_PIECES: Final = 768  # the kernel takes 1,024 in one call
 
@@ -100,7 +95,7 @@ class TFRecordWriter:
         self._strict = policy.exact_options
         self._lengths: list[npt.NDArray[np.integer[Any]]] | None = [] if index else None
         self._runs = FrameRuns()
-        self._step = Unbroken()  # round all that takes records from one place to the next
+        self._step = UninterruptedStep()  # round all that takes records from one place to the next
         self._run_bytes = RUN_BYTES
         self.records = 0
         self._before = 0  # records that were there before appending
@@ -125,8 +120,8 @@ class TFRecordWriter:
             )
             self._closed = False
             finish_at_exit(self)
-            if isinstance(self._sink, ZlibSink) and self._sink.flushes_by_itself:
-                self._run_bytes = 0  # each record is handed on at once, so that errors come with theirs
+            if self._sink.immediate:
+                self._run_bytes = 0
             if rewrite:
                 assert name is not None
                 assert plan is not None
@@ -245,8 +240,8 @@ class TFRecordWriter:
             return
         if self._error is not None:
             self.discard()
-            if isinstance(self._sink, ZlibSink) and not isinstance(self._error, DataLossError):
-                raise self._error  # the container's end could not be written either
+            if self._sink.fails_at_close and not isinstance(self._error, DataLossError):
+                raise self._error
             return
         if self._step.inside:
             error = self._interrupted()
@@ -275,17 +270,11 @@ class TFRecordWriter:
         Raises:
             FailedPreconditionError: the file has no places to start at.
         """
-        if self._lengths is None or not isinstance(self._sink, (PlainSink, MemberSink)):
+        if self._lengths is None or not self._sink.has_starts:
             raise FailedPreconditionError(
                 f"{self._output.name}; written without index=True", path=self._output.name
             )
-        members = None
-        if isinstance(self._sink, MemberSink):
-            members = (
-                np.array(self._sink.member_file, np.int64),
-                np.array(self._sink.member_stream, np.int64),
-            )
-        save_lengths(shard, open_source(shard), self._lengths, members)
+        save_lengths(shard, open_source(shard), self._lengths, self._sink.members())
 
     def discard(self) -> None:
         """End without the file: an atomic one never appears, any other keeps what has reached it."""
@@ -370,8 +359,7 @@ class TFRecordWriter:
                 self._write_list(records)
 
     def _write_list(self, records: list[Any] | tuple[Any, ...]) -> None:
-        plain = isinstance(self._sink, PlainSink)
-        with Behind(overlap=plain and self._output.background) as behind:
+        with WriteOverlap(enabled=self._sink.overlaps and self._output.background) as overlap:
             first = 0
             while first < len(records):
                 size = _size(records[first])
@@ -380,16 +368,10 @@ class TFRecordWriter:
                     put = partial(self._put_pieces, run)
                     after = first + len(run) // 3
                 else:
-                    room = (
-                        self._run_bytes
-                        if not plain
-                        else _LARGE_RUN_BYTES
-                        if size >= _LARGE_BYTES
-                        else _PLAIN_RUN_BYTES
-                    )
+                    room = self._sink.run_bytes(self._run_bytes, size)
                     buffer, used, after = _core.frame_records(records, first, room)
                     put = partial(self._put, memoryview(buffer)[:used], after - first)
-                behind.do(put, last=after == len(records))
+                overlap.do(put, last=after == len(records))
                 first = after
 
     def _write_block(self, block: Block, *, checked: bool) -> None:
@@ -399,13 +381,11 @@ class TFRecordWriter:
         if not len(block):
             return
         frames = frames_of(block, checked=checked)
-        room = _LARGE_RUN_BYTES if isinstance(self._sink, PlainSink) else self._run_bytes
+        room = self._sink.run_bytes(self._run_bytes, len(frames))
         with self._step:
             for run in self._runs.add(frames, block.lengths, room):
                 self._put_run(run)
-            if not isinstance(
-                self._sink, MemberSink
-            ):  # where cuts do not show, nothing waits for the next block
+            if not self._sink.joins_blocks:
                 self._put_rest()
 
     def _put_rest(self) -> None:
@@ -418,13 +398,9 @@ class TFRecordWriter:
         self._count(len(run.lengths), run.lengths)
 
     def _put_pieces(self, pieces: list[Any]) -> None:
-        """Write records as header, data, footer, header ... without a copy, where the sink allows that."""
-        if isinstance(self._sink, PlainSink):
-            self._guard(lambda: self._output.write_pieces(pieces), self._output.position)
-            self._sink.kept += len(pieces) // 3
-            self._count(len(pieces) // 3, [len(data) for data in pieces[1::3]])
-        else:
-            self._put(memoryview(b"".join(pieces)), len(pieces) // 3)
+        """Write records as header, data, footer, header ..."""
+        self._guard(lambda: self._sink.write_pieces(pieces))
+        self._count(len(pieces) // 3, [len(data) for data in pieces[1::3]])
 
     def _put(self, frames: memoryview, count: int) -> None:
         self._guard(lambda: self._sink.write(frames, count))
@@ -441,20 +417,13 @@ class TFRecordWriter:
             array = np.asarray(lengths, np.int64)
             self._lengths.append(array.astype(np.min_scalar_type(int(array.max(initial=0)))))
 
-    def _guard(self, action: Any, start: int | None = None) -> None:
-        """Do it; if it fails or is interrupted, remember that the file is incomplete: nothing more goes into it.
-
-        Args:
-            action: what to do; sinks cut off what they wrote in part.
-            start: cut the file back to this position after a failure.
-        """
+    def _guard(self, action: Callable[[], None]) -> None:
+        """Call a method of the sink; if it fails or is interrupted, nothing more goes into the incomplete file."""
         if self._error is not None:
             raise self._error
         try:
             action()
         except BaseException as error:
-            if start is not None:
-                self._output.rollback(start)
             self._error = self._explain(error)
             if isinstance(error, OpError):
                 raise self._error from error
