@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tfrkit as tfr
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.values import random, seeds
-from tfrkit.values.random_numbers import Stream, full_integers, integers, truncated_normal, uniform
+from tfrkit.values.random_numbers import RandomStream, full_integers, integers, truncated_normal, uniform
 from tfrkit.values.stateful import watch
 
 
@@ -93,14 +93,14 @@ def test_shuffled_strings_are_a_column():
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 50))
 def test_numbers_of_a_later_block_are_those_of_the_stream(key, high, block):
-    whole = Stream(key, high).numbers(4 * block + 8)
-    assert Stream(key, high).numbers(8, block).tolist() == whole[4 * block :].tolist()
-    assert Stream(key, high, block).numbers(8).tolist() == whole[4 * block :].tolist()
+    whole = RandomStream(key, high).numbers(4 * block + 8)
+    assert RandomStream(key, high).numbers(8, block).tolist() == whole[4 * block :].tolist()
+    assert RandomStream(key, high, block).numbers(8).tolist() == whole[4 * block :].tolist()
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 300))
 def test_ranges(seed, count):
-    stream = Stream(seed, 1)
+    stream = RandomStream(seed, 1)
     for dtype in (np.float16, np.float32, np.float64):
         found = uniform(stream, count, np.dtype(dtype))
         assert found.dtype == dtype

@@ -16,7 +16,7 @@ from tfrkit.cli.console import UsageError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt
 from tfrkit.records.access.index import load_index
-from tfrkit.records.read.feature_columns import Group
+from tfrkit.records.read.feature_columns import ScannedBlocks
 from tfrkit.records.read.position import BEGINNING, Position
 from tfrkit.records.read.read_examples import rows_of
 from tfrkit.records.read.reader import BlockReader
@@ -56,7 +56,7 @@ class DecodedRecord:
 
 def decode(block: Block, keys: Collection[str] | None) -> Iterator[DecodedRecord]:
     """Yield the records of a block; with `keys` only these features."""
-    group = Group.of([block], keys)
+    group = ScannedBlocks.of([block], keys)
     one_kind = all(len(kinds) <= 1 for kinds in group.features.values())
     if group.sequences or group.other >= 0 or not one_kind or not group.all_keys:
         for index in range(len(block)):
@@ -69,7 +69,7 @@ def decode(block: Block, keys: Collection[str] | None) -> Iterator[DecodedRecord
 def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
     from tfrkit.parsing.example_values import to_dict
 
-    group = Group.of([single])
+    group = ScannedBlocks.of([single])
     record = single[0]
     place = (_path(single), single.place(0)[0], len(record))
     if group.other >= 0:

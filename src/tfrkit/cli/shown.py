@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tfrkit.cli.console import number_of, pad, plain, width_of
 from tfrkit.cli.decoded import DecodedRecord
-from tfrkit.records.sniff.value_sniffer import Sample, describe
+from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 
 MANY: Final = 16  # values from which on a list is long
 FIRST: Final = 8  # values that are shown of it
@@ -27,7 +27,7 @@ Style = Callable[[str], str]
 
 def _content(data: bytes) -> tuple[str, str | None]:
     """Return what bytes look like, and their text if they are text."""
-    kind = describe([Sample(data[:_LOOK_BYTES], len(data))])
+    kind = sniff_values([Sample(data[:_LOOK_BYTES], len(data))])
     if kind not in _TEXTS and data:
         return kind, None
     try:

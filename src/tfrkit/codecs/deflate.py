@@ -89,7 +89,7 @@ class DeflateStream:
     def append(self, piece: memoryview) -> None:
         """Take a piece as TensorFlow does: what is buffered is deflated, and flushed, if there is no room for it.
 
-        The bytes depend on how the input is cut into pieces; pieces that fit together may be given as one.
+        The bytes depend on how the input is split into pieces; pieces that fit together may be given as one.
 
         Raises:
             DataLossError: zlib refuses the flush mode; or it is Z_FINISH, which ends the stream before this piece

@@ -6,7 +6,7 @@ lzma and zstandard all release the GIL while they work.
 
 GZIP and ZLIB are inflated by isal. When isal finds damage, the member is inflated again by zlib: it salvages what
 stands before the damage, and its error text is the one that TensorFlow shows. With `tensorflow=True` input and output
-are cut into the same 256 kB windows as in TensorFlow, because what it loses depends on them.
+are split into the same 256 kB windows as in TensorFlow, because what it loses depends on them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Decoder(Protocol):
     """The uncompressed stream of one file, in order."""
 
     lost: str  # what was left out silently, as TensorFlow does; "" if nothing was
-    cut: bool  # the container ended before its own end
+    truncated: bool  # the container ended before its own end
 
     def read(self) -> bytes:
         """Give the next chunk; b"" at the end. Raise DataLossError where the container is damaged."""
@@ -65,7 +65,7 @@ class RawDecoder:
     """No compression: pipes, standard input and file objects."""
 
     lost = ""
-    cut = False
+    truncated = False
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
@@ -82,7 +82,7 @@ class DeflateDecoder:
 
     def __init__(self, source: ByteSource, kind: str, *, tensorflow: bool) -> None:
         self.lost = ""
-        self.cut = False
+        self.truncated = False
         self._source = source
         self._gzip = kind == "GZIP"
         self._wbits = 31 if self._gzip else 15
@@ -106,7 +106,7 @@ class DeflateDecoder:
                 raise failed
             if not self._window and not self._refill():
                 self._ended = True
-                self.cut = self._engine is not None
+                self.truncated = self._engine is not None
                 break
             if self._engine is None:
                 self._begin_member()
@@ -247,7 +247,7 @@ class XzDecoder:
     lost = ""
 
     def __init__(self, source: ByteSource) -> None:
-        self.cut = False
+        self.truncated = False
         self._source = source
         self._engine: lzma.LZMADecompressor | None = None
         self._rest = b""
@@ -265,7 +265,7 @@ class XzDecoder:
             elif self._engine.needs_input and not self._rest:
                 self._rest = self._source.read(WINDOW_BYTES)
                 if not self._rest:
-                    self.cut = True
+                    self.truncated = True
                     return b""
             try:
                 chunk = self._engine.decompress(self._rest, CHUNK_BYTES)
@@ -289,7 +289,7 @@ class ZstdDecoder:
     lost = ""
 
     def __init__(self, source: ByteSource) -> None:
-        self.cut = False
+        self.truncated = False
         self._source = source
         self._zstd = require("zstandard", "Reading ZSTD")
         self._decompressor = self._zstd.ZstdDecompressor(max_window_size=_LOOK_BACK_BYTES)
@@ -314,7 +314,7 @@ class ZstdDecoder:
     def _refill(self) -> bool:
         if self._at == len(self._window):
             self._window, self._at = memoryview(self._source.read(WINDOW_BYTES)), 0
-            self.cut = self._engine is not None and not len(self._window)
+            self.truncated = self._engine is not None and not len(self._window)
         return self._at < len(self._window)
 
     def _step(self) -> bytes:

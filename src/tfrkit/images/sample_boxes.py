@@ -18,7 +18,7 @@ from tfrkit.model.element_spec import dtype_name
 from tfrkit.values.attributes import bool_attribute, int_attribute
 from tfrkit.values.philox import Philox
 from tfrkit.values.random_arguments import as_type, op_seed, stateless_stream
-from tfrkit.values.random_numbers import Stream
+from tfrkit.values.random_numbers import RandomStream
 from tfrkit.values.seeds import Operation, random_seeds
 from tfrkit.values.stateful import note
 from tfrkit.values.to_array import to_array
@@ -82,7 +82,7 @@ class _Rules:
 class _Numbers:
     """Numbers of a stream, as TensorFlow draws single ones of it."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: RandomStream) -> None:
         self._philox = Philox(stream.key, stream.high, stream.block)
 
     def fraction(self) -> np.float32:
@@ -149,7 +149,7 @@ def sample(call: Operation | None, image_size: Any, bounding_boxes: Any, *option
     attributes = rules.aspect_ratios, rules.areas, rules.attempts, bool(options[-1])
     kind = "SampleDistortedBoundingBoxV2", rules.dtype.name, str(attributes)
     place = random_seeds() if call is None else call.take(kind, rules.attempts)
-    return SampleDistortedBoundingBoxV2(*_sample(rules, _Numbers(Stream(*place))))
+    return SampleDistortedBoundingBoxV2(*_sample(rules, _Numbers(RandomStream(*place))))
 
 
 def stateless_sample_distorted_bounding_box(

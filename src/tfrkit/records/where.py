@@ -27,7 +27,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Group
+from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, ScannedBlocks
 
 __all__ = ["WhereChoice", "parse_where"]
 
@@ -55,7 +55,7 @@ class Present:
 
     key: str
 
-    def mask(self, columns: Columns) -> Mask:
+    def mask(self, columns: PredicateColumns) -> Mask:
         return columns.present(self.key)
 
 
@@ -67,7 +67,7 @@ class Compare:
     operator: str
     literal: Literal
 
-    def mask(self, columns: Columns) -> Mask:
+    def mask(self, columns: PredicateColumns) -> Mask:
         return columns.compare(self.key, self.operator, self.literal)
 
 
@@ -77,7 +77,7 @@ class Not:
 
     inner: Tree
 
-    def mask(self, columns: Columns) -> Mask:
+    def mask(self, columns: PredicateColumns) -> Mask:
         return ~self.inner.mask(columns)
 
 
@@ -87,7 +87,7 @@ class All:
 
     parts: tuple[Tree, ...]
 
-    def mask(self, columns: Columns) -> Mask:
+    def mask(self, columns: PredicateColumns) -> Mask:
         return np.asarray(np.logical_and.reduce([part.mask(columns) for part in self.parts]))
 
 
@@ -97,7 +97,7 @@ class Some:
 
     parts: tuple[Tree, ...]
 
-    def mask(self, columns: Columns) -> Mask:
+    def mask(self, columns: PredicateColumns) -> Mask:
         return np.asarray(np.logical_or.reduce([part.mask(columns) for part in self.parts]))
 
 
@@ -124,7 +124,7 @@ class WhereChoice:
         Raises:
             InvalidArgumentError: a record is no Example, or a feature is of another kind than its literal.
         """
-        return self.tree.mask(Columns(block, self.keys))
+        return self.tree.mask(PredicateColumns(block, self.keys))
 
 
 def parse_where(text: str) -> WhereChoice:
@@ -248,11 +248,11 @@ class _Parser:
         )
 
 
-class Columns:
+class PredicateColumns:
     """The values of some features of a block, parsed when they are first asked for."""
 
     def __init__(self, block: Block, keys: tuple[str, ...]) -> None:
-        group = Group.of([block], keys)
+        group = ScannedBlocks.of([block], keys)
         if group.other >= 0:
             raise group.not_an_example()
         self._group = group

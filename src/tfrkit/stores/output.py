@@ -83,7 +83,7 @@ class Output(Protocol):
         """Let other processes see everything written so far."""
 
     def rollback(self, position: int) -> None:
-        """After an error: cut the file back to `position` if that is possible."""
+        """After an error: truncate the file to `position` if that is possible."""
 
     def close(self) -> None:
         """End it; for an atomic output this is the moment at which the file appears."""
@@ -100,7 +100,7 @@ class FileOutput:
     """
 
     def __init__(self, name: str, *, append_at: int | None = None) -> None:
-        """Create or empty the file; with `append_at`, cut it there and go on instead."""
+        """Create or empty the file; with `append_at`, truncate it there and append instead."""
         self.name = check_local(name)
         self._fd = -1
         self._writing, self._syncing = threading.Lock(), threading.Lock()
@@ -148,7 +148,7 @@ class FileOutput:
         pass  # written bytes are the kernel's already: every process sees them
 
     def rollback(self, position: int) -> None:
-        # A pipe or /dev/full cannot be cut back.
+        # A pipe or /dev/full cannot be truncated.
         with contextlib.suppress(OSError), self._writing:
             if self._fd >= 0:
                 self._cut(position)

@@ -25,7 +25,7 @@ from tfrkit.values.random_arguments import (
     stateless_stream,
     tensor_shape,
 )
-from tfrkit.values.random_numbers import Stream
+from tfrkit.values.random_numbers import RandomStream
 from tfrkit.values.seeds import Operation
 from tfrkit.values.stateful import note
 from tfrkit.values.to_array import to_array
@@ -84,7 +84,7 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
     if kind.kind == "i":
         _check_bounds(low, high)
     operation = "RandomUniformInt" if kind.kind == "i" else "RandomUniform", dtype_name(kind), type_name
-    stream = Stream(*call.take(operation, _PER_NUMBER * math.prod(sizes)))
+    stream = RandomStream(*call.take(operation, _PER_NUMBER * math.prod(sizes)))
     return from_uniform(stream, sizes, low, high, kind)
 
 
@@ -94,7 +94,9 @@ def _check_bounds(low: Any, high: Any) -> None:
         raise InvalidArgumentError(f"Need minval < maxval, got {smallest} >= {limit}")
 
 
-def from_uniform(stream: Stream, sizes: tuple[int, ...], low: Any, high: Any, kind: np.dtype[Any]) -> Any:
+def from_uniform(
+    stream: RandomStream, sizes: tuple[int, ...], low: Any, high: Any, kind: np.dtype[Any]
+) -> Any:
     """Give uniform numbers of a stream, within bounds."""
     count = math.prod(sizes)
     if kind.kind in "iu":
@@ -153,15 +155,15 @@ def _bell(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, *, truncate
     kind = as_dtype(dtype)
     sizes, type_name = tensor_shape(shape)
 
-    def take() -> Stream:
+    def take() -> RandomStream:
         operation = "TruncatedNormal" if truncated else "RandomStandardNormal", dtype_name(kind), type_name
-        return Stream(*_begin(seed).take(operation, _PER_NUMBER * math.prod(sizes)))
+        return RandomStream(*_begin(seed).take(operation, _PER_NUMBER * math.prod(sizes)))
 
     return from_bell(take, sizes, mean, stddev, kind, truncated=truncated)
 
 
 def from_bell(
-    take: Callable[[], Stream],
+    take: Callable[[], RandomStream],
     sizes: tuple[int, ...],
     mean: Any,
     stddev: Any,
@@ -198,7 +200,7 @@ def shuffle(value: Any, seed: Any = None) -> Any:
     call = _begin(seed)
     array = to_array(value)
     if array.ndim and len(array) > 1 and array.size > 1:
-        stream = Stream(*call.take(("RandomShuffle", dtype_name(array.dtype)), (len(array) + 2) // 4))
+        stream = RandomStream(*call.take(("RandomShuffle", dtype_name(array.dtype)), (len(array) + 2) // 4))
         array = array[_permutation(stream.numbers(len(array) - 1))]
     return _as_value(array)
 

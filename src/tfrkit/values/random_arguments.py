@@ -11,7 +11,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.dtypes import op_name
 from tfrkit.model.element_spec import dtype_name
 from tfrkit.values.philox import scramble
-from tfrkit.values.random_numbers import Stream
+from tfrkit.values.random_numbers import RandomStream
 from tfrkit.values.to_array import to_array
 
 __all__ = ["as_type", "bound", "check_accepted", "op_seed", "stateless_stream", "tensor_shape"]
@@ -122,7 +122,7 @@ def op_seed(seed: Any) -> int | None:
     return int(array)
 
 
-def stateless_stream(seed: Any, alg: Any = "philox") -> Stream:
+def stateless_stream(seed: Any, alg: Any = "philox") -> RandomStream:
     """Make the stream of numbers that belongs to two seeds.
 
     Raises:
@@ -147,4 +147,4 @@ def stateless_stream(seed: Any, alg: Any = "philox") -> Stream:
             "counter must be a vector with length at least 2; got shape: [1]. "
             "(Note that batched counters are not supported yet.)"
         )
-    return Stream(*scramble(*array.tolist()))
+    return RandomStream(*scramble(*array.tolist()))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tfrkit.values.philox import Philox
 
-__all__ = ["Stream", "full_integers", "integers", "normal", "truncated_normal", "uniform"]
+__all__ = ["RandomStream", "full_integers", "integers", "normal", "truncated_normal", "uniform"]
 
 _LEAST: Final = 1e-7  # what logarithms are taken of at least
 _BOUND: Final = 2  # of the truncated normal distribution
@@ -24,7 +24,7 @@ _BLOCKS: Final = 2**64  # that the low half of the counter tells apart
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class RandomStream:
     """Where numbers begin.
 
     Attributes:
@@ -48,10 +48,10 @@ class Stream:
         return np.concatenate([Philox(self.key, high, first).uint32(before), rest])
 
 
-def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def uniform(stream: RandomStream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Floats in [0, 1): the random bits of a number are the fraction of one in [1, 2).
 
-    >>> uniform(Stream(0, 0), 2, np.dtype("float32")).tolist()
+    >>> uniform(RandomStream(0, 0), 2, np.dtype("float32")).tolist()
     [0.3117929697036743, 0.8263412714004517]
     """
     if dtype == np.float64:
@@ -76,10 +76,10 @@ def _doubles(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
     return bits.view(np.float64) - 1
 
 
-def full_integers(stream: Stream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def full_integers(stream: RandomStream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Integers of 32 or 64 bits, all of them random.
 
-    >>> full_integers(Stream(0, 0), 2, np.dtype("uint32")).tolist() == [0x6627E8D5, 0xE169C58D]
+    >>> full_integers(RandomStream(0, 0), 2, np.dtype("uint32")).tolist() == [0x6627E8D5, 0xE169C58D]
     True
     """
     numbers = stream.numbers(count * dtype.itemsize // 4)
@@ -89,10 +89,10 @@ def full_integers(stream: Stream, count: int, dtype: np.dtype[Any]) -> npt.NDArr
     return numbers.view(dtype)
 
 
-def integers(stream: Stream, count: int, low: int, high: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def integers(stream: RandomStream, count: int, low: int, high: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Integers from `low` on and below `high`: the rest that is left of a random one.
 
-    >>> integers(Stream(0, 0), 4, 10, 20, np.dtype("int32")).tolist()
+    >>> integers(RandomStream(0, 0), 4, 10, 20, np.dtype("int32")).tolist()
     [11, 13, 18, 10]
     """
     unsigned = np.dtype(f"uint{dtype.itemsize * 8}")
@@ -104,10 +104,10 @@ def integers(stream: Stream, count: int, low: int, high: int, dtype: np.dtype[An
     return made.view(dtype)
 
 
-def normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def normal(stream: RandomStream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Floats of the standard normal distribution, in pairs out of pairs (Box and Muller).
 
-    >>> normal(Stream(0, 0), 2, np.dtype("float32")).round(4).tolist()
+    >>> normal(RandomStream(0, 0), 2, np.dtype("float32")).round(4).tolist()
     [-1.3544000387191772, 0.7045000195503235]
     """
     pairs = (count + 1) // 2
@@ -134,12 +134,12 @@ def _normals(numbers: npt.NDArray[np.uint32], dtype: np.dtype[Any]) -> npt.NDArr
     return np.stack([wave * radius for wave in waves], axis=1).ravel()
 
 
-def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def truncated_normal(stream: RandomStream, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Those of the standard normal distribution that are nearer to 0 than 2.
 
     Every group of four (of doubles, two) begins at a place of its own in the stream and takes what it needs.
 
-    >>> truncated_normal(Stream(0, 0), 2, np.dtype("float32")).round(4).tolist()
+    >>> truncated_normal(RandomStream(0, 0), 2, np.dtype("float32")).round(4).tolist()
     [-1.3544000387191772, 0.7045000195503235]
     """
     size = 8 // _per_pair(dtype)

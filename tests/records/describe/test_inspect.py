@@ -11,7 +11,7 @@ import tfrkit as tfr
 from tests.records.support.made import flip, put
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tfrkit.records.describe.choose_records import choose_files
-from tfrkit.records.describe.schema import Place
+from tfrkit.records.describe.schema import RecordPlace
 
 
 def examples(dicts) -> list[bytes]:
@@ -71,9 +71,9 @@ def test_conflicting_kinds_name_a_record_of_each(tmp_path):
     schema = tfr.inspect([first, second])
     (conflict,) = schema.conflicts
     assert {kind: use.first for kind, use in conflict.kinds.items()} == {
-        "int64": Place(first, 0),
-        "float32": Place(second, 1),
-        "bytes": Place(second, 2),
+        "int64": RecordPlace(first, 0),
+        "float32": RecordPlace(second, 1),
+        "bytes": RecordPlace(second, 2),
     }
     assert schema.spec == {"w": tfr.VarLenFeature("int64")}
     with pytest.raises(InvalidArgumentError) as caught:
@@ -128,7 +128,7 @@ def test_mixed_examples_and_sequences_are_reported(tmp_path):
     path = write(tmp_path / "a.tfrecord", [*examples([{"a": 1}]), sequence])
     schema = tfr.inspect(path)
     assert schema.kind == "mixed"
-    assert schema.firsts == {"Example": Place(path, 0), "SequenceExample": Place(path, 1)}
+    assert schema.firsts == {"Example": RecordPlace(path, 0), "SequenceExample": RecordPlace(path, 1)}
     assert schema.sequence_spec == {"s": tfr.FixedLenSequenceFeature([], "int64", True)}
 
 
@@ -199,7 +199,7 @@ def test_sample_of_a_file_with_an_index_comes_from_everywhere(tmp_path):
 def test_sample_names_records_by_their_number_in_the_file(tmp_path):
     records = examples([{"n": 1}] * 50 + [{"n": 0.5}] * 50)
     path = write(tmp_path / "a.tfrecord", records, index=True)
-    assert tfr.inspect(path, sample=10).features["n"].kinds["float32"].first == Place(path, 50)
+    assert tfr.inspect(path, sample=10).features["n"].kinds["float32"].first == RecordPlace(path, 50)
 
 
 def test_sample_from_a_stream(numbers):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.records.support.made import GOLDEN, GOLDEN_RECORDS, flip, frame, frames, header
 from tests.records.support.strategies import damaged_files, pieces
 from tfrkit import Block, Damage
-from tfrkit.records.read.frame_splitter import FrameCutter, check_block
+from tfrkit.records.read.frame_splitter import FrameSplitter, check_block
 from tfrkit.testing import reference
 
 
@@ -19,16 +19,16 @@ def cut(
     sized: bool = False,
     limit: int = 1 << 32,
 ) -> tuple[list[bytes], list[Damage]]:
-    cutter = FrameCutter(
+    splitter = FrameSplitter(
         "a",
         check=True,
         resync=resync,
         max_record_bytes=limit,
         size=lambda: len(data) if sized else None,
     )
-    events = [event for piece in pieces(data, cuts or []) for event in cutter.feed(piece, 0, len(piece))]
-    events += cutter.finish()
-    assert cutter.done
+    events = [event for piece in pieces(data, cuts or []) for event in splitter.feed(piece, 0, len(piece))]
+    events += splitter.finish()
+    assert splitter.done
     blocks = [event for event in events if isinstance(event, Block)]
     return [r for block in blocks for r in block], [event for event in events if isinstance(event, Damage)]
 
@@ -78,9 +78,9 @@ def test_every_split_gives_the_same_records(place):
 
 
 def test_blocks_tell_where_they_are():
-    cutter = FrameCutter("a", check=True, resync=False, max_record_bytes=100)
-    first = cutter.feed(GOLDEN[:40], 0, 40)[0]
-    second = cutter.feed(GOLDEN[40:], 0, len(GOLDEN) - 40)[0]
+    splitter = FrameSplitter("a", check=True, resync=False, max_record_bytes=100)
+    first = splitter.feed(GOLDEN[:40], 0, 40)[0]
+    second = splitter.feed(GOLDEN[40:], 0, len(GOLDEN) - 40)[0]
     assert isinstance(first, Block)
     assert isinstance(second, Block)
     assert (first.path, first.first_record, first.start, len(first)) == ("a", 0, 0, 2)
@@ -130,48 +130,48 @@ def test_record_over_the_limit_names_both_numbers():
 
 def test_length_beyond_a_known_size_is_noticed_without_waiting():
     data = header(1 << 31) + bytes(100)
-    cutter = FrameCutter("a", check=True, resync=False, max_record_bytes=1 << 40, size=lambda: len(data))
-    [damage] = cutter.feed(data, 0, 50)
+    splitter = FrameSplitter("a", check=True, resync=False, max_record_bytes=1 << 40, size=lambda: len(data))
+    [damage] = splitter.feed(data, 0, 50)
     assert isinstance(damage, Damage)
     assert damage.detail == "the frame is 2147483664 bytes long, more than the file has"
-    assert cutter.done
+    assert splitter.done
 
 
 def test_size_is_asked_for_again_because_the_file_may_have_grown():
     sizes = [30, 54, 54]
-    cutter = FrameCutter("a", check=True, resync=False, max_record_bytes=99, size=lambda: sizes.pop(0))
+    splitter = FrameSplitter("a", check=True, resync=False, max_record_bytes=99, size=lambda: sizes.pop(0))
     data = frame(b"") + frame(b"grown" + bytes(17))
-    events = cutter.feed(data, 0, 30) + cutter.feed(data, 30, len(data)) + cutter.finish()
+    events = splitter.feed(data, 0, 30) + splitter.feed(data, 30, len(data)) + splitter.finish()
     assert [len(event) for event in events if isinstance(event, Block)] == [1, 1]
 
 
 def test_piece_is_joined_in_the_headroom_if_there_is_room():
-    cutter = FrameCutter("a", check=True, resync=False, max_record_bytes=99)
-    assert cutter.feed(GOLDEN[:15], 0, 15) == []
+    splitter = FrameSplitter("a", check=True, resync=False, max_record_bytes=99)
+    assert splitter.feed(GOLDEN[:15], 0, 15) == []
     roomy = bytearray(100) + GOLDEN[15:]
-    [block] = cutter.feed(roomy, 100, len(roomy))
+    [block] = splitter.feed(roomy, 100, len(roomy))
     assert isinstance(block, Block)
     assert block.to_list() == GOLDEN_RECORDS
     assert bytes(roomy[85:]) == GOLDEN
 
 
 def test_gap_settles_what_came_before_it():
-    cutter = FrameCutter("a", check=True, resync=True, max_record_bytes=99)
-    cutter.feed(GOLDEN[:25], 0, 25)
-    tail, gap = cutter.gap("inflate() failed")
+    splitter = FrameSplitter("a", check=True, resync=True, max_record_bytes=99)
+    splitter.feed(GOLDEN[:25], 0, 25)
+    tail, gap = splitter.gap("inflate() failed")
     assert isinstance(tail, Damage)
     assert isinstance(gap, Damage)
     assert (tail.kind, tail.start, tail.end) == ("truncated", 19, 25)
     assert (gap.kind, gap.start, gap.text) == ("bad container", 25, "inflate() failed")
-    [block] = cutter.feed(GOLDEN, 0, len(GOLDEN))
+    [block] = splitter.feed(GOLDEN, 0, len(GOLDEN))
     assert isinstance(block, Block)
     assert (block.to_list(), block.start, block.first_record) == (GOLDEN_RECORDS, 25, 1)
 
 
 def test_gap_without_resynchronising_is_the_end():
-    cutter = FrameCutter("a", check=True, resync=False, max_record_bytes=99)
-    assert len(cutter.gap("inflate() failed")) == 1
-    assert cutter.feed(GOLDEN, 0, len(GOLDEN)) == cutter.finish() == cutter.gap("again") == []
+    splitter = FrameSplitter("a", check=True, resync=False, max_record_bytes=99)
+    assert len(splitter.gap("inflate() failed")) == 1
+    assert splitter.feed(GOLDEN, 0, len(GOLDEN)) == splitter.finish() == splitter.gap("again") == []
 
 
 @pytest.mark.parametrize("bad", range(4))

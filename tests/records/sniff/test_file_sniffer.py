@@ -11,7 +11,7 @@ import pytest
 import tfrkit as tfr
 from tests.records.support.made import GOLDEN, put
 from tfrkit.errors import DataLossError
-from tfrkit.records.sniff.file_sniffer import looks_like
+from tfrkit.records.sniff.file_sniffer import sniff_file
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 132\n"
 
@@ -68,7 +68,7 @@ FOREIGN = {
 @pytest.mark.parametrize("name", FOREIGN)
 def test_foreign_file_is_named(name):
     data, text = FOREIGN[name]
-    assert looks_like(data[:1024]) == text
+    assert sniff_file(data[:1024]) == text
 
 
 @pytest.mark.parametrize("name", FOREIGN)
@@ -110,7 +110,7 @@ def test_verify_says_what_a_foreign_file_is(name, tmp_path):
     ],
 )
 def test_wrong_compression_is_named(data, given, text, tmp_path):
-    assert looks_like(data, given) == text
+    assert sniff_file(data, given) == text
     path = put(tmp_path / "a", data)
     with pytest.raises(DataLossError) as caught:
         list(tfr.read_records(path, compression=given))
@@ -122,9 +122,9 @@ def test_wrong_compression_is_named(data, given, text, tmp_path):
     [(GOLDEN, ""), (gzip.compress(GOLDEN, mtime=0), "GZIP"), (zlib.compress(GOLDEN), "ZLIB")],
 )
 def test_nothing_is_said_of_what_looks_right(data, given):
-    assert looks_like(data, given) == ""
+    assert sniff_file(data, given) == ""
 
 
 @pytest.mark.parametrize("head", [b"", b"ab", b"\0" * 15, b"\xfe\xfe\xfe\xfe"])
 def test_nothing_is_said_of_what_looks_like_nothing(head):
-    assert looks_like(head) == ""
+    assert sniff_file(head) == ""

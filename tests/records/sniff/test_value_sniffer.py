@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tfrkit.model.messages import Example, SequenceExample
-from tfrkit.records.sniff.value_sniffer import Sample, describe
+from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 
 CUT = 1 << 14
 
@@ -32,7 +32,7 @@ WEBP_EXTENDED = (
 
 
 def look(*values: bytes) -> str:
-    return describe([Sample(value[:CUT], len(value)) for value in values])
+    return sniff_values([Sample(value[:CUT], len(value)) for value in values])
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_any_bytes_are_taken():
     noise = random.Random(9)
     for start in (b"", JPEG[:20], PNG[:8], WEBP_VP8[:16], b"BM", b"\xff\xd8\xff", b"\x78\x9c", b"{"):
         for size in range(40):
-            describe(
+            sniff_values(
                 [
                     Sample(start + noise.randbytes(size), 10_000),
                     Sample(start + noise.randbytes(size), len(start) + size),

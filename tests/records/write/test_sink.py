@@ -93,7 +93,7 @@ def test_place_of_every_member_is_kept(monkeypatch):
     sink.finish()
     data = file.getvalue()
     assert len(sink.members()[0]) == 5
-    assert sink.member_stream == [len(RUNS[0]) * i for i in range(5)]
+    assert sink.members()[1].tolist() == [len(RUNS[0]) * i for i in range(5)]
     for place in sink.members()[0].tolist():
         head = parse_member_header(data[place:])
         assert head is not None

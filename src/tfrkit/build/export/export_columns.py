@@ -19,7 +19,7 @@ from tfrkit.model.messages import SequenceExample
 from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.describe.schema import FeatureSummary, Schema
-from tfrkit.records.read.feature_columns import UNSET, Group
+from tfrkit.records.read.feature_columns import UNSET, ScannedBlocks
 from tfrkit.records.read.table_layout import Cells, Form
 
 __all__ = [
@@ -181,7 +181,7 @@ def parse_chunk(blocks: list[Block], columns: tuple[ExportColumn, ...], threads:
         InvalidArgumentError: a record cannot be parsed.
         FailedPreconditionError: a record is not as the columns say: its file has changed since they were settled.
     """
-    group = Group(blocks, sum(map(len, blocks)), {}, {}, 0, -1, True)
+    group = ScannedBlocks(blocks, sum(map(len, blocks)), {}, {}, 0, -1, True)
     features = {column.feature: _KINDS[column.kind] for column in columns if not column.steps}
     lists = {column.feature: _KINDS[column.kind] for column in columns if column.steps}
     parsed = group.parse(features, threads) if features else {}

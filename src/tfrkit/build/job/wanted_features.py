@@ -14,7 +14,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.near_names import near_names
 from tfrkit.records.describe.inspect import inspect
-from tfrkit.records.read.feature_columns import Group
+from tfrkit.records.read.feature_columns import ScannedBlocks
 
 __all__ = ["WantedFeatures", "features_in"]
 
@@ -23,7 +23,7 @@ _SAMPLE: Final = 1000  # records that are looked at for names that are close
 
 def features_in(block: Block, names: Collection[str]) -> set[str]:
     """Return those of some names that are features or feature lists of a record of a block."""
-    group = Group.of([block], names)
+    group = ScannedBlocks.of([block], names)
     return {name for name in names if name in group.features or name in group.lists}
 
 

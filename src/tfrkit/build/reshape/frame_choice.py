@@ -21,7 +21,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Group
+from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, ScannedBlocks
 
 __all__ = ["EveryChoice", "KeyChoice", "RandomChoice", "in_range", "mix64", "random_edges"]
 
@@ -159,7 +159,7 @@ class KeyChoice:
 
 def _key_rows(block: Block, key: str) -> Ragged:
     """Return the values of the feature in every record."""
-    group = Group.of([block], [key])
+    group = ScannedBlocks.of([block], [key])
     if group.other >= 0:
         raise group.not_an_example()
     kinds = group.features.get(key, {})
@@ -180,10 +180,10 @@ def _key_rows(block: Block, key: str) -> Ragged:
     return rows
 
 
-def _missing(group: Group, key: str, index: int) -> InvalidArgumentError:
+def _missing(group: ScannedBlocks, key: str, index: int) -> InvalidArgumentError:
     advice = "Choose another feature, or take such records out first with `tfr select --where`."
     if key not in group.features:
-        advice = near_names(key, Group.of(group.blocks).features)
+        advice = near_names(key, ScannedBlocks.of(group.blocks).features)
     return group.error(
         index,
         f"expected the feature {key!r} in every record but {group.where(index)} has none. {advice}",

@@ -29,7 +29,7 @@ from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import os_errors
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.access.index import tail_checksum
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import open_source
@@ -109,7 +109,7 @@ class FrameInput:
 
     def compressions(self) -> list[str]:
         """Return how the files are compressed; each kind once, sorted."""
-        return sorted({detect(open_source(path).peek(HEAD_BYTES)) for path in self.paths})
+        return sorted({sniff_compression(open_source(path).peek(HEAD_BYTES)) for path in self.paths})
 
     def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
         """Return the recipe of all frames of all files. Nothing is looked at before."""

@@ -20,7 +20,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.position import Position
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.source import open_source
 
 __all__ = ["Change", "Choice", "FrameRecipe"]
@@ -145,7 +145,7 @@ class _Share:
     def of(self, block: Block) -> int:
         if not self._known and block.path != self._path and block.path is not None:
             self._path = block.path
-            self._ratio = _GUESSED_RATIO if detect(open_source(block.path).peek(HEAD_BYTES)) else 1
+            self._ratio = _GUESSED_RATIO if sniff_compression(open_source(block.path).peek(HEAD_BYTES)) else 1
         size = (block.nbytes + 16 * len(block)) // self._ratio
         if self._known:
             return size

@@ -19,7 +19,7 @@ from tfrkit.engines.local import Stop
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.access.index import index_path, load_index, member_table, walk_frames
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["FrameFile", "is_seekable", "survey_frames"]
@@ -83,7 +83,7 @@ class _Marks:
 def is_seekable(path: str) -> bool:
     """Return whether a file can be read from any position: it is plain, or in GZIP members that say their size."""
     source = open_source(path)
-    compression = detect(source.peek(HEAD_BYTES))
+    compression = sniff_compression(source.peek(HEAD_BYTES))
     return not compression or (compression == "GZIP" and member_table(source) is not None)
 
 
@@ -104,7 +104,7 @@ def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | No
         DataLossError: the file is damaged, and damage is an error.
     """
     source = open_source(path)
-    compression = detect(source.peek(HEAD_BYTES))
+    compression = sniff_compression(source.peek(HEAD_BYTES))
     marks = _Marks(step, stop)
     if on_corrupt != "raise":
         reader = FrameReader([path], on_corrupt, threads)

@@ -233,7 +233,7 @@ class TextSource:
             if sum(map(len, parts)) >= _STREAM_BYTES:
                 yield b"".join(parts)
                 parts = []
-        if decoder.cut:
+        if decoder.truncated:
             raise self._damage("the compressed data ends too early")
         yield b"".join(parts)
 

@@ -56,10 +56,10 @@ def schema(
 
 def _compression(files: list[str]) -> str:
     """Return the compression of files, which TensorFlow needs to know."""
-    from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+    from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
     from tfrkit.stores.source import open_source
 
-    kinds = {detect(open_source(path).peek(HEAD_BYTES)) for path in files if path != STDIN} or {""}
+    kinds = {sniff_compression(open_source(path).peek(HEAD_BYTES)) for path in files if path != STDIN} or {""}
     if len(kinds) > 1:
         say("note: the files are compressed in different ways, which TensorFlow cannot read in one go")
     elif kinds & {"XZ", "ZSTD"}:

@@ -31,7 +31,7 @@ from tfrkit.errors import (
 )
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, ReadPolicy
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.source import open_source
 
 __all__ = ["TextLineDataset", "TextLinesNode"]
@@ -126,7 +126,7 @@ class TextLinesNode(FileSourceNode):
         source = open_source(sys.stdin.buffer if stream else path)
         kind = self.policy.compression
         if kind == "auto":
-            kind = detect(source.peek(HEAD_BYTES)) if source.regular else ""
+            kind = sniff_compression(source.peek(HEAD_BYTES)) if source.regular else ""
         drop = offset
         if not kind and source.regular:
             source.seek(offset)
@@ -200,7 +200,7 @@ class _LineFile:
         """The stream has ended: see whether the container has as well."""
         if self._decoder.lost:
             text = f"data loss as in TensorFlow: {self._decoder.lost} in {self._path!r}"
-        elif self._decoder.cut:
+        elif self._decoder.truncated:
             text = f"EOF reached: the compressed container of {self._path!r} has no end. Copy the file again."
         else:
             return

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow.arrow_import import Decoded, Schema, Valid, Values, decode, empty
+from tfrkit.model.arrow.arrow_import import ArrowSchema, DecodedColumn, Valid, Values, decode, empty
 from tfrkit.model.arrow.arrow_layout import ArrowColumn, Layout, array_layout, export_layout
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -31,7 +31,7 @@ class Imported(NamedTuple):
     """
 
     names: list[str]
-    columns: list[Decoded]
+    columns: list[DecodedColumn]
     rows: int
 
 
@@ -121,7 +121,7 @@ def import_stream(source: Any) -> Imported:
     schema, batches = _read(source)
     table = schema.format == "+s" and schema.dictionary is None
     fields = list(schema.children) if table else [schema]
-    parts: list[list[Decoded]] = [[] for _ in fields]
+    parts: list[list[DecodedColumn]] = [[] for _ in fields]
     rows = 0
     for batch in batches:
         nodes = _columns_of(batch, schema) if table else [batch]
@@ -133,21 +133,21 @@ def import_stream(source: Any) -> Imported:
     return Imported([field.name for field in fields], columns, rows)
 
 
-def _read(source: Any) -> tuple[Schema, list[_core.ArrowNode]]:
+def _read(source: Any) -> tuple[ArrowSchema, list[_core.ArrowNode]]:
     if hasattr(source, "__arrow_c_stream__"):
         reader = _core.ArrowReader(source.__arrow_c_stream__())
-        schema = Schema.of(reader.schema())
+        schema = ArrowSchema.of(reader.schema())
         return schema, list(iter(reader.next, None))
     if hasattr(source, "__arrow_c_array__"):
         capsule, array = source.__arrow_c_array__()
-        return Schema.of(_core.read_arrow_schema(capsule)), [_core.read_arrow_array(array)]
+        return ArrowSchema.of(_core.read_arrow_schema(capsule)), [_core.read_arrow_array(array)]
     raise TypeError(
         "expected an object with __arrow_c_stream__ or __arrow_c_array__, such as a table of pyarrow or polars, "
         f"but got {type(source).__name__}"
     )
 
 
-def _columns_of(batch: _core.ArrowNode, schema: Schema) -> list[_core.ArrowNode]:
+def _columns_of(batch: _core.ArrowNode, schema: ArrowSchema) -> list[_core.ArrowNode]:
     children = list(batch.children)
     if len(children) != len(schema.children):
         raise ValueError(f"expected {len(schema.children)} columns in an Arrow batch but got {len(children)}")
@@ -156,22 +156,22 @@ def _columns_of(batch: _core.ArrowNode, schema: Schema) -> list[_core.ArrowNode]
     return children
 
 
-def _decode_column(node: _core.ArrowNode, field: Schema, start: int, length: int) -> Decoded:
+def _decode_column(node: _core.ArrowNode, field: ArrowSchema, start: int, length: int) -> DecodedColumn:
     try:
         return decode(node, field, start, length)
     except (TypeError, ValueError) as error:
         raise _named(field, error) from None
 
 
-def _named(field: Schema, error: Exception) -> Exception:
+def _named(field: ArrowSchema, error: Exception) -> Exception:
     """The same error with the name of the column, if it has one."""
     return type(error)(f"column {field.name!r}: {error}") if field.name else error
 
 
-def _join(field: Schema, parts: list[Decoded]) -> Decoded:
+def _join(field: ArrowSchema, parts: list[DecodedColumn]) -> DecodedColumn:
     if not parts:
         try:
-            return Decoded(empty(field), None)
+            return DecodedColumn(empty(field), None)
         except TypeError as error:
             raise _named(field, error) from None
     if len(parts) == 1:
@@ -181,7 +181,7 @@ def _join(field: Schema, parts: list[Decoded]) -> Decoded:
         valid = np.concatenate(
             [np.ones(len(part.values), bool) if part.valid is None else part.valid for part in parts]
         )
-    return Decoded(_concat([part.values for part in parts]), valid)
+    return DecodedColumn(_concat([part.values for part in parts]), valid)
 
 
 def _concat(values: list[Any]) -> Values:

@@ -17,7 +17,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 
-__all__ = ["Decoded", "Schema", "decode", "empty"]
+__all__ = ["ArrowSchema", "DecodedColumn", "decode", "empty"]
 
 Values: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged"
 Valid: TypeAlias = npt.NDArray[np.bool_] | None
@@ -39,24 +39,24 @@ _NAMES: Final = {
 }
 
 
-class Decoded(NamedTuple):
+class DecodedColumn(NamedTuple):
     """A column, and which of its rows are no nulls; None: all. Rows of lists and bytes that are null are empty."""
 
     values: Values
     valid: Valid
 
 
-class Schema(NamedTuple):
+class ArrowSchema(NamedTuple):
     """The type of an array: Arrow's format string, name, flags, children and dictionary."""
 
     format: str
     name: str
     flags: int
-    children: tuple[Schema, ...]
-    dictionary: Schema | None
+    children: tuple[ArrowSchema, ...]
+    dictionary: ArrowSchema | None
 
     @classmethod
-    def of(cls, tree: tuple[Any, ...]) -> Schema:
+    def of(cls, tree: tuple[Any, ...]) -> ArrowSchema:
         """What `_core.read_arrow_schema` gives, named."""
         code, name, flags, children, dictionary = tree
         inner = None if dictionary is None else cls.of(dictionary)
@@ -79,7 +79,7 @@ class _Part(NamedTuple):
         return np.require(data, requirements="A")
 
 
-def decode(node: _core.ArrowNode, schema: Schema, start: int, length: int) -> Decoded:
+def decode(node: _core.ArrowNode, schema: ArrowSchema, start: int, length: int) -> DecodedColumn:
     """Make a column of the entries [start, start + length) of an array.
 
     Raises:
@@ -96,11 +96,11 @@ def decode(node: _core.ArrowNode, schema: Schema, start: int, length: int) -> De
         return _dictionary(part, schema)
     code = schema.format
     if code in NUMBER_FORMATS:
-        return Decoded(part.read(1, NUMBER_FORMATS[code]), part.valid)
+        return DecodedColumn(part.read(1, NUMBER_FORMATS[code]), part.valid)
     if code == "b":
-        return Decoded(_bits(node, 1, begin, length), part.valid)
+        return DecodedColumn(_bits(node, 1, begin, length), part.valid)
     if code == "n":
-        return Decoded(np.full(length, None), np.zeros(length, bool))  # objects: nothing tells a type
+        return DecodedColumn(np.full(length, None), np.zeros(length, bool))  # objects: nothing tells a type
     if code in ("u", "z", "U", "Z"):
         return _binary(part, np.int32 if code in "uz" else np.int64)
     if code in ("vu", "vz"):
@@ -114,7 +114,7 @@ def decode(node: _core.ArrowNode, schema: Schema, start: int, length: int) -> De
     raise _no_place(code)
 
 
-def empty(schema: Schema) -> Values:
+def empty(schema: ArrowSchema) -> Values:
     """A column of this type without rows.
 
     Raises:
@@ -148,7 +148,7 @@ def _bits(node: _core.ArrowNode, buffer: int, begin: int, length: int) -> npt.ND
     return np.unpackbits(packed, bitorder="little")[begin % 8 : begin % 8 + length].view(np.bool_)
 
 
-def _validity(node: _core.ArrowNode, schema: Schema, begin: int, length: int) -> Valid:
+def _validity(node: _core.ArrowNode, schema: ArrowSchema, begin: int, length: int) -> Valid:
     if schema.format == "n" or node.null_count == 0 or not node.has_buffer(0):
         return None
     valid = _bits(node, 0, begin, length)
@@ -164,10 +164,10 @@ def _offsets(part: _Part, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return offsets
 
 
-def _binary(part: _Part, dtype: npt.DTypeLike) -> Decoded:
+def _binary(part: _Part, dtype: npt.DTypeLike) -> DecodedColumn:
     offsets = _offsets(part, dtype).astype(np.int64, copy=False)
     column = BytesColumn.unchecked(part.node.buffer(2, int(offsets[-1])), offsets)
-    return Decoded(_without_nulls(column, part.valid), part.valid)
+    return DecodedColumn(_without_nulls(column, part.valid), part.valid)
 
 
 def _without_nulls(column: BytesColumn, valid: Valid) -> BytesColumn:
@@ -179,7 +179,7 @@ def _without_nulls(column: BytesColumn, valid: Valid) -> BytesColumn:
     return BytesColumn.unchecked(data, splits_of(lengths))
 
 
-def _views(part: _Part) -> Decoded:
+def _views(part: _Part) -> DecodedColumn:
     """Strings of up to 12 bytes inside their views, longer ones in one of several buffers."""
     count = part.node.buffer_count - 3
     sizes = part.node.buffer(part.node.buffer_count - 1, 8 * max(count, 0)).view(np.int64)
@@ -192,16 +192,16 @@ def _views(part: _Part) -> Decoded:
     which = np.where(inline, 0, views[2::4].astype(np.int64) + 1)
     starts = np.where(inline, 16 * np.arange(part.length) + 4, views[3::4])
     data = _core.gather_runs([views, *buffers], which, starts, lengths)
-    return Decoded(BytesColumn.unchecked(data, splits_of(lengths)), part.valid)
+    return DecodedColumn(BytesColumn.unchecked(data, splits_of(lengths)), part.valid)
 
 
-def _fixed_binary(part: _Part, size: int) -> Decoded:
+def _fixed_binary(part: _Part, size: int) -> DecodedColumn:
     data = part.read(1, np.uint8, each=size)
     column = BytesColumn.unchecked(data, np.arange(part.length + 1, dtype=np.int64) * size)
-    return Decoded(_without_nulls(column, part.valid), part.valid)
+    return DecodedColumn(_without_nulls(column, part.valid), part.valid)
 
 
-def _list(part: _Part, schema: Schema, dtype: npt.DTypeLike) -> Decoded:
+def _list(part: _Part, schema: ArrowSchema, dtype: npt.DTypeLike) -> DecodedColumn:
     offsets = _offsets(part, dtype)
     first, last = int(offsets[0]), int(offsets[-1])
     values, inner_valid = decode(_only_child(part), schema.children[0], first, last - first)
@@ -214,10 +214,10 @@ def _list(part: _Part, schema: Schema, dtype: npt.DTypeLike) -> Decoded:
         splits = splits_of(np.where(part.valid, lengths, 0), splits.dtype)
     if inner_valid is not None and not bool(inner_valid.all()):
         raise _null_inside(int(np.searchsorted(splits, np.argmin(inner_valid), side="right")) - 1)
-    return Decoded(Ragged.unchecked(values, splits), part.valid)
+    return DecodedColumn(Ragged.unchecked(values, splits), part.valid)
 
 
-def _fixed_list(part: _Part, schema: Schema, size: int) -> Decoded:
+def _fixed_list(part: _Part, schema: ArrowSchema, size: int) -> DecodedColumn:
     first, count = part.begin * size, part.length * size
     values, inner_valid = decode(_only_child(part), schema.children[0], first, count)
     if inner_valid is not None:
@@ -226,7 +226,7 @@ def _fixed_list(part: _Part, schema: Schema, size: int) -> Decoded:
             wrong &= part.valid
         if bool(wrong.any()):
             raise _null_inside(int(np.argmax(wrong)))
-    return Decoded(_in_lists(values, part.length, size), part.valid)
+    return DecodedColumn(_in_lists(values, part.length, size), part.valid)
 
 
 def _in_lists(values: Values, length: int, size: int) -> Values:
@@ -242,7 +242,7 @@ def _only_child(part: _Part) -> _core.ArrowNode:
     return children[0]
 
 
-def _dictionary(part: _Part, schema: Schema) -> Decoded:
+def _dictionary(part: _Part, schema: ArrowSchema) -> DecodedColumn:
     assert schema.dictionary is not None
     if schema.format not in NUMBER_FORMATS or NUMBER_FORMATS[schema.format].kind not in "iu":
         raise ValueError(f"expected integers as indices of an Arrow dictionary but got {schema.format!r}")
@@ -260,10 +260,10 @@ def _dictionary(part: _Part, schema: Schema) -> Decoded:
         raise ValueError(f"expected indices below {dictionary.length} into an Arrow dictionary")
     if inner_valid is not None:
         valid = inner_valid[indices] if valid is None else valid & inner_valid[indices]
-    return Decoded(values[indices.astype(np.int64)], valid)
+    return DecodedColumn(values[indices.astype(np.int64)], valid)
 
 
-def _padding(schema: Schema) -> Values:
+def _padding(schema: ArrowSchema) -> Values:
     """A column of one row, for a dictionary without values of which every use is null."""
     column = empty(schema)
     if isinstance(column, BytesColumn):

@@ -14,7 +14,7 @@ from tfrkit.model.policy import TFRKIT
 from tfrkit.records.access.index import indexed_count, walk_frames
 from tfrkit.records.manifest import manifest_entries, manifest_path, read_manifest
 from tfrkit.records.read.reader import BlockReader
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["count_records", "manifest_says"]
@@ -49,7 +49,7 @@ def count_records(target: str | IO[bytes], *, exact: bool = False, threads: int 
             known = _in_manifest(target, source)
         if known is not None:
             return known
-    if source.regular and isinstance(target, str) and detect(source.peek(HEAD_BYTES)) == "":
+    if source.regular and isinstance(target, str) and sniff_compression(source.peek(HEAD_BYTES)) == "":
         return sum(len(frames) for frames in walk_frames(source)) - 1  # the last number is the file's end
     reader = BlockReader([target], TFRKIT.with_options(crc=False), threads, _BLOCK_BYTES)
     return sum(len(block) for block in reader)

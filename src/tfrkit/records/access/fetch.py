@@ -57,7 +57,7 @@ def fetch(
 
 
 def _runs(places: Places, order: IntArray, seekable: Callable[[int], bool]) -> Iterator[IntArray]:
-    """Cut sorted places where the file changes, or the next place is far away and can be sought."""
+    """Split sorted places where the file changes, or the next place is far away and can be sought."""
     files = places.files[order]
     for part in np.split(order, np.flatnonzero(files[1:] != files[:-1]) + 1):
         if len(part) and seekable(int(places.files[part[0]])):

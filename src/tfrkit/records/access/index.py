@@ -21,9 +21,9 @@ from tfrkit.errors import DataLossError, FailedPreconditionError, from_os_error
 from tfrkit.model.block import IntArray
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.read.damage import Damage
-from tfrkit.records.read.frame_splitter import HEADER_BYTES, FrameCutter
+from tfrkit.records.read.frame_splitter import HEADER_BYTES, FrameSplitter
 from tfrkit.records.read.reader import BlockReader
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.output import AtomicOutput, sidecar_folder, write_atomically
 from tfrkit.stores.source import ByteSource, open_source
 
@@ -119,7 +119,7 @@ def build_index(path: str | ByteSource) -> Index:
         FailedPreconditionError: its compression does not allow random access.
     """
     source = path if isinstance(path, ByteSource) else open_source(path)
-    compression = detect(source.peek(HEAD_BYTES))
+    compression = sniff_compression(source.peek(HEAD_BYTES))
     if compression == "":
         frames = np.concatenate(list(walk_frames(source)))
         members = _NO_MEMBERS, _NO_MEMBERS
@@ -150,7 +150,7 @@ def walk_frames(source: ByteSource) -> Iterator[IntArray]:
     Raises:
         DataLossError: the file is damaged.
     """
-    cutter = _strict_cutter(source)
+    splitter = _strict_splitter(source)
     buffer = _core.Buffer(_READ_BYTES)
     view = memoryview(buffer)
     at, size, count = 0, source.size() or 0, 0
@@ -174,22 +174,22 @@ def walk_frames(source: ByteSource) -> Iterator[IntArray]:
         ):
             at, want = stopped, _READ_BYTES
         else:
-            cutter.records = count
-            _raise_damage(cutter, source, stopped)
+            splitter.records = count
+            _raise_damage(splitter, source, stopped)
     yield np.array([at], np.int64)
 
 
-def _strict_cutter(source: ByteSource) -> FrameCutter:
-    return FrameCutter(
+def _strict_splitter(source: ByteSource) -> FrameSplitter:
+    return FrameSplitter(
         source.name, check=False, resync=False, max_record_bytes=TFRKIT.max_record_bytes, size=source.size
     )
 
 
-def _raise_damage(cutter: FrameCutter, source: ByteSource, at: int) -> None:
-    """Let the cutter look at the damaged place, so that the error is the usual one."""
-    cutter.position = at
+def _raise_damage(splitter: FrameSplitter, source: ByteSource, at: int) -> None:
+    """Let the splitter look at the damaged place, so that the error is the usual one."""
+    splitter.position = at
     head = source.read_at(at, HEADER_BYTES)
-    events = cutter.feed(head, 0, len(head)) + cutter.finish()
+    events = splitter.feed(head, 0, len(head)) + splitter.finish()
     damage = next(event for event in events if isinstance(event, Damage))
     raise damage.to_error(source.name)
 

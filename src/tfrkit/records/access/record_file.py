@@ -46,7 +46,7 @@ from tfrkit.records.access.index import (
 )
 from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.frame_splitter import HEADER_BYTES, check_block
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.reopen import ReopenedSource
 from tfrkit.stores.source import ByteSource, open_source
@@ -103,7 +103,7 @@ class RecordFile:
                 f"{self.path}; random access needs a regular file. Use read_records for pipes.",
                 path=self.path,
             )
-        kind = detect(source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
+        kind = sniff_compression(source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
         self.compression = kind
         spilled = bool(kind) and (kind != "GZIP" or member_table(source) is None)
         if spilled:
@@ -246,10 +246,10 @@ class RecordFile:
         frame_map = self._map
         worth = len(numbers) // _SPLIT_RECORDS if frame_map is None else len(buffer) // _SPLIT_BYTES
         parts = max(1, min(default_threads(), worth))
-        cuts = [len(numbers) * part // parts for part in range(parts + 1)]
+        bounds = [len(numbers) * part // parts for part in range(parts + 1)]
 
         def read(part: int) -> int:
-            span = slice(cuts[part], cuts[part + 1])
+            span = slice(bounds[part], bounds[part + 1])
             bad = -1 if frame_map is None else frame_map.take(numbers[span], buffer, outs[span])[0]
             if bad < 0 and frame_map is not None:
                 return -1
@@ -258,7 +258,7 @@ class RecordFile:
             if source is not None:
                 place = starts[span], lengths[span], buffer, outs[span]
                 bad, _ = _core.read_frames(_fd(source), *place, self._crc)
-            return bad if bad < 0 else bad + cuts[part]
+            return bad if bad < 0 else bad + bounds[part]
 
         others = [thread_pool().submit(read, part) for part in range(1, parts)]
         found = [read(0), *(other.result() for other in others)]
@@ -423,7 +423,7 @@ def _spill(source: ByteSource, kind: str, limit: int) -> ByteSource:
                 )
             spilled.write(chunk)
         spilled.flush()
-        if decoder.cut:
+        if decoder.truncated:
             raise DataLossError(
                 f"truncated record at {size}' failed with EOF reached: the {kind} container of {source.name!r} has no "
                 "end. Copy it again, or mend it with tfrkit.repair.",

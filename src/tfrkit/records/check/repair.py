@@ -13,7 +13,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.check.verify import walk_events
 from tfrkit.records.read.damage import MAX_DAMAGES, Damage
-from tfrkit.records.read.file_reader import open_chain
+from tfrkit.records.read.file_reader import open_file_reader
 from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.source import open_source
@@ -123,8 +123,8 @@ def mend(
     lost: list[Damage] = []
     records = data_bytes = more = more_bytes = 0
     kind = compression if compression == "auto" else canonical(compression)
-    chain = open_chain(open_source(source), TFRKIT.with_options(compression=kind, on_corrupt="skip"))
-    for event in walk_events(chain, progress):
+    reader = open_file_reader(open_source(source), TFRKIT.with_options(compression=kind, on_corrupt="skip"))
+    for event in walk_events(reader, progress):
         if isinstance(event, Block):
             writer.write_many(event)
             records += len(event)

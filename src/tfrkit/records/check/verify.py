@@ -13,9 +13,9 @@ from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.records.check.completeness import ShardFiles, find_shards
 from tfrkit.records.check.folder_state import Problem
 from tfrkit.records.read.damage import MAX_DAMAGES, Damage
-from tfrkit.records.read.file_reader import BLOCK_BYTES, Chain, open_chain
+from tfrkit.records.read.file_reader import BLOCK_BYTES, FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import Event
-from tfrkit.records.sniff.file_sniffer import looks_like
+from tfrkit.records.sniff.file_sniffer import sniff_file
 from tfrkit.stores.paths import Paths
 from tfrkit.stores.source import open_source
 from tfrkit.threads import default_threads, thread_pool
@@ -184,22 +184,22 @@ def verify_files(
     return VerifyReport(tuple(reports), problems, tuple(found.others))
 
 
-def walk_events(chain: Chain, progress: Callable[[int], object] | None = None) -> Iterator[Event]:
-    """Run a chain to its end in this thread.
+def walk_events(reader: FileReader, progress: Callable[[int], object] | None = None) -> Iterator[Event]:
+    """Run a reader to its end in this thread.
 
     Args:
-        chain: the file.
+        reader: the file.
         progress: called now and then with how many more bytes of the file are done; of a compressed file at its end,
             as only plain ones tell.
     """
     told = 0
-    while (step := chain.plan()) is not None:
-        yield from chain.run(step)
-        if progress is not None and not chain.compression:
-            progress(chain.cutter.position - told)
-            told = chain.cutter.position
+    while (step := reader.plan()) is not None:
+        yield from reader.run(step)
+        if progress is not None and not reader.compression:
+            progress(reader.splitter.position - told)
+            told = reader.splitter.position
     if progress is not None:
-        progress(max(0, (chain.source.size() or 0) - told))
+        progress(max(0, (reader.source.size() or 0) - told))
 
 
 def _verify_file(
@@ -207,13 +207,13 @@ def _verify_file(
 ) -> FileReport:
     try:
         source = open_source(target)
-        chain = open_chain(source, policy, BLOCK_BYTES)
+        reader = open_file_reader(source, policy, BLOCK_BYTES)
     except OpError as error:
         return FileReport(str(target), 0, 0, None, 0, "", (), error=error.message)
     data_bytes, more, problem = 0, 0, ""
     damages: list[Damage] = []
     try:
-        for event in walk_events(chain, progress):
+        for event in walk_events(reader, progress):
             if isinstance(event, Block):
                 data_bytes += event.nbytes
             elif len(damages) < MAX_DAMAGES:
@@ -223,15 +223,15 @@ def _verify_file(
     except OpError as error:
         problem = error.message
     hint = ""
-    if damages and not chain.cutter.records and source.regular:
-        hint = looks_like(source.read_at(0, 1024), chain.compression)
+    if damages and not reader.splitter.records and source.regular:
+        hint = sniff_file(source.read_at(0, 1024), reader.compression)
     return FileReport(
         source.name,
-        chain.cutter.records,
+        reader.splitter.records,
         data_bytes,
         source.size(),
-        chain.cutter.position,
-        chain.compression,
+        reader.splitter.position,
+        reader.compression,
         tuple(damages),
         problem,
         hint,

@@ -16,8 +16,15 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.specs import FeatureSpec
 from tfrkit.records.describe.choose_records import Progress, choose_blocks, scan_blocks
-from tfrkit.records.describe.schema import Counts, FeatureSummary, KindSummary, OtherRecord, Place, Schema
-from tfrkit.records.sniff.value_sniffer import Sample, describe
+from tfrkit.records.describe.schema import (
+    Counts,
+    FeatureSummary,
+    KindSummary,
+    OtherRecord,
+    RecordPlace,
+    Schema,
+)
+from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 from tfrkit.stores.paths import Paths
 
 __all__ = ["infer_spec", "inspect"]
@@ -146,10 +153,10 @@ class _Found:
         self.data_bytes += block.nbytes
         return block
 
-    def place(self, number: int) -> Place:
+    def place(self, number: int) -> RecordPlace:
         """Where the record with this running number is."""
         start, path, first = self.runs[bisect_right(self.runs, number, key=lambda run: run[0]) - 1]
-        return Place(path, first + number - start)
+        return RecordPlace(path, first + number - start)
 
 
 # -- from the native outline to the schema -----------------------------------------------------------------------------
@@ -176,7 +183,7 @@ def _schema(
 
 
 def _other(found: _Found, number: int, head: bytes, size: int) -> OtherRecord:
-    return OtherRecord(found.place(number), size, head[:_SHOWN_BYTES], describe([Sample(head, size)]))
+    return OtherRecord(found.place(number), size, head[:_SHOWN_BYTES], sniff_values([Sample(head, size)]))
 
 
 def _features(table: dict[str, dict[str, Any]], found: _Found, *, lists: bool) -> dict[str, FeatureSummary]:
@@ -189,7 +196,7 @@ def _features(table: dict[str, dict[str, Any]], found: _Found, *, lists: bool) -
             empty=stats["empty"],
             counts=Counts(*stats["counts"]),
             steps=Counts(*stats["steps"]) if lists else None,
-            looks_like=describe([Sample(*example) for example in stats["examples"]]),
+            looks_like=sniff_values([Sample(*example) for example in stats["examples"]]),
             examples=tuple(head[:_SHOWN_BYTES] for head, _ in stats["examples"]),
         )
         for name, stats in sorted(table.items())

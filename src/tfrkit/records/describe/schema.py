@@ -15,7 +15,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.specs import FeatureSpec, FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from tfrkit.records.describe import schema_text
 
-__all__ = ["Counts", "FeatureSummary", "KindSummary", "OtherRecord", "Place", "Schema"]
+__all__ = ["Counts", "FeatureSummary", "KindSummary", "OtherRecord", "RecordPlace", "Schema"]
 
 FORMAT: Final = "tfrkit schema 1"
 RecordKind = Literal["Example", "SequenceExample", "other", "mixed", "none"]
@@ -23,7 +23,7 @@ _RECORD_KINDS: Final[tuple[RecordKind, ...]] = ("Example", "SequenceExample", "o
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordPlace:
     """Where a record is: the file, and its number in there from 0."""
 
     path: str
@@ -69,7 +69,7 @@ class KindSummary:
 
     records: int
     values: int
-    first: Place
+    first: RecordPlace
     range: tuple[float, float] | None
     nans: int = 0
     infinities: int = 0
@@ -142,7 +142,7 @@ class OtherRecord:
         looks_like: what it looks like, or "".
     """
 
-    place: Place
+    place: RecordPlace
     size: int
     head: bytes
     looks_like: str = ""
@@ -179,7 +179,7 @@ class Schema:
     sampled: bool
     examples: int
     sequence_examples: int
-    firsts: Mapping[str, Place]
+    firsts: Mapping[str, RecordPlace]
     features: Mapping[str, FeatureSummary]
     feature_lists: Mapping[str, FeatureSummary]
     others: tuple[OtherRecord, ...] = ()
@@ -272,7 +272,7 @@ class Schema:
                 raise ValueError("another format")
             data.pop("kind")
             data["files"] = tuple(data["files"])
-            data["firsts"] = {kind: Place(**place) for kind, place in data["firsts"].items()}
+            data["firsts"] = {kind: RecordPlace(**place) for kind, place in data["firsts"].items()}
             for name in ("features", "feature_lists"):
                 data[name] = {key: _feature(feature) for key, feature in data[name].items()}
             data["others"] = tuple(_other(other) for other in data["others"])
@@ -317,7 +317,7 @@ def _encode(value: object) -> str:
 def _kind(data: dict[str, Any]) -> KindSummary:
     bounds = data.pop("range")
     return KindSummary(
-        first=Place(**data.pop("first")), range=None if bounds is None else tuple(bounds), **data
+        first=RecordPlace(**data.pop("first")), range=None if bounds is None else tuple(bounds), **data
     )
 
 
@@ -330,6 +330,6 @@ def _feature(data: dict[str, Any]) -> FeatureSummary:
 
 
 def _other(data: dict[str, Any]) -> OtherRecord:
-    data["place"] = Place(**data["place"])
+    data["place"] = RecordPlace(**data["place"])
     data["head"] = base64.b64decode(data["head"])
     return OtherRecord(**data)

@@ -357,8 +357,8 @@ def _value(top: TopValue) -> str:
     if not isinstance(top.value, bytes):
         return "?" if top.value is None else _number(top.value)
     shown = _short(top.value.decode(errors="backslashreplace"), _VALUE_WIDTH)
-    cut = top.size is not None and top.size > len(top.value) and not shown.endswith("...")
-    return f"{shown}..." if cut else shown
+    shortened = top.size is not None and top.size > len(top.value) and not shown.endswith("...")
+    return f"{shown}..." if shortened else shown
 
 
 def _short(value: str, width: int) -> str:

@@ -1,6 +1,6 @@
 """Damage: one place where a file is not what it should be, and the error that it becomes.
 
-Finding damage is `cut.py`'s work; what to do about it is the policy's.
+`frame_splitter.py` finds damage; the policy says what to do about it.
 """
 
 from __future__ import annotations

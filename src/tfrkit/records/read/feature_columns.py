@@ -19,7 +19,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 
-__all__ = ["ABSENT", "KIND_NAMES", "UNSET", "Group", "Kinds", "check_columns", "gather_blocks"]
+__all__ = ["ABSENT", "KIND_NAMES", "UNSET", "Kinds", "ScannedBlocks", "check_columns", "gather_blocks"]
 
 # States of a feature in a record.
 ABSENT: Final = 0
@@ -31,7 +31,7 @@ _MAX_KEYS_TEXT: Final = "too many different features for one table or batch: cho
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ScannedBlocks:
     """Some blocks, and what is in their records.
 
     Attributes:
@@ -53,7 +53,7 @@ class Group:
     all_keys: bool
 
     @classmethod
-    def of(cls, blocks: list[Block], columns: Collection[str] | None = None) -> Group:
+    def of(cls, blocks: list[Block], columns: Collection[str] | None = None) -> ScannedBlocks:
         """Look into blocks; of the keys only `columns` are noted, unless it is None."""
         scan = _core.Statistics(None if columns is None else set(columns), outline_only=True)
         scan.add(_pieces(blocks), 1)

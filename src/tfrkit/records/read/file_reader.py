@@ -1,7 +1,7 @@
-"""Chains: the work of reading one file, as steps that threads can share.
+"""FileReader: the work of reading one file, as steps that threads can share.
 
-A step has three parts: `prepare` reads (and inflates) the step's bytes, `cut` finds the frames in them, `check` tests
-the data CRCs. `cut` of step i needs the unfinished frame that step i-1 left over, so it runs in order, as does
+A step has three parts: `prepare` reads (and inflates) the step's bytes, `split` finds the frames in them, `check` tests
+the data CRCs. `split` of step i needs the unfinished frame that step i-1 left over, so it runs in order, as does
 `prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once.
 """
 
@@ -19,12 +19,12 @@ from tfrkit.errors import DataLossError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.read.damage import Damage, Kind
-from tfrkit.records.read.frame_splitter import Event, FrameCutter, check_block
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect
-from tfrkit.records.sniff.file_sniffer import looks_like
+from tfrkit.records.read.frame_splitter import Event, FrameSplitter, check_block
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
+from tfrkit.records.sniff.file_sniffer import sniff_file
 from tfrkit.stores.source import ByteSource
 
-__all__ = ["BLOCK_BYTES", "Chain", "Step", "compression_of", "open_chain"]
+__all__ = ["BLOCK_BYTES", "FileReader", "ReadStep", "compression_of", "open_file_reader"]
 
 # Chosen by measurement: larger blocks leave the core's cache, smaller ones pay for more switches between threads
 # (benchmarks/read_blocks.py).
@@ -37,23 +37,23 @@ HEADROOM_BYTES: Final = (
 
 
 @dataclass(slots=True)
-class Step:
-    """One step of a chain: what to read, and the locks that hold back the next step."""
+class ReadStep:
+    """One step of reading a file: what to read, and the locks that hold back the next step."""
 
     at: int  # where its bytes begin in the file, or -1 for the next ones of a decoder
     size: int
     prepared: threading.Lock = field(default_factory=threading.Lock)
-    cut: threading.Lock = field(default_factory=threading.Lock)
-    before: Step | None = None
+    split: threading.Lock = field(default_factory=threading.Lock)
+    before: ReadStep | None = None
 
 
 def _release(lock: threading.Lock) -> None:
-    with contextlib.suppress(RuntimeError):  # `Chain.stop` has done it
+    with contextlib.suppress(RuntimeError):  # `FileReader.stop` has done it
         lock.release()
 
 
-class Feed(Protocol):
-    """How a chain gets its bytes."""
+class ByteSupply(Protocol):
+    """How a FileReader gets its bytes."""
 
     in_order: bool  # steps must be prepared one after another
 
@@ -63,11 +63,11 @@ class Feed(Protocol):
     def prepare(self, at: int, size: int) -> Any:
         """Read it. Gives what `give` understands."""
 
-    def give(self, prepared: Any, cutter: FrameCutter) -> list[Event]:
-        """Hand what was prepared to the cutter, in order. Sets cutter.done at the end of the file."""
+    def give(self, prepared: Any, splitter: FrameSplitter) -> list[Event]:
+        """Hand what was prepared to the splitter, in order. Sets splitter.done at the end of the file."""
 
 
-class Chain:
+class FileReader:
     """One open file on its way to events. Steps are planned by one thread and run by any."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Chain:
         self.source = source
         self.compression = compression
         resync = policy.on_corrupt == "skip"
-        self.cutter = FrameCutter(
+        self.splitter = FrameSplitter(
             source.name,
             check=False,
             resync=resync,
@@ -91,19 +91,19 @@ class Chain:
             short_text="EOF reached" if compression else "Read less bytes than requested",
         )
         self._crc = policy.crc and not resync
-        self._last: Step | None = None
+        self._last: ReadStep | None = None
         offset, record = start
         reached = _seek(source, compression, policy, offset) if offset else 0
         if offset:
-            self.cutter.start_at(offset, record, drop=offset - reached)
-        self.feed = _choose_feed(source, compression, policy, block_bytes)
+            self.splitter.start_at(offset, record, drop=offset - reached)
+        self.supply = _choose_supply(source, compression, policy, block_bytes)
 
     @property
     def done(self) -> bool:
         """Nothing more will come."""
-        return self.cutter.done
+        return self.splitter.done
 
-    def plan(self, *, ahead: bool = False) -> Step | None:
+    def plan(self, *, ahead: bool = False) -> ReadStep | None:
         """Make the next step, or None if no more are needed.
 
         Args:
@@ -111,57 +111,57 @@ class Chain:
         """
         if self.done:
             return None
-        planned = self.feed.plan(ahead=ahead)
+        planned = self.supply.plan(ahead=ahead)
         if planned is None:
             return None
-        step = Step(*planned, before=self._last)
+        step = ReadStep(*planned, before=self._last)
         step.prepared.acquire()
-        step.cut.acquire()
+        step.split.acquire()
         self._last = step
         return step
 
     def stop(self) -> None:
         """Want no more. Nobody shall wait for a step that was planned and, after an interruption, never handed in."""
-        self.cutter.done = True
+        self.splitter.done = True
         if self._last is not None:
             _release(self._last.prepared)
-            _release(self._last.cut)
+            _release(self._last.split)
 
     def hint(self, damage: Damage) -> str:
         """Say what the file looks like, if not even its first record can be read."""
         if damage.start or damage.record or not self.source.regular or damage.kind == "bad data CRC":
             return ""
-        return looks_like(self.source.read_at(0, 1024), self.compression)
+        return sniff_file(self.source.read_at(0, 1024), self.compression)
 
-    def run(self, step: Step) -> list[Event]:
+    def run(self, step: ReadStep) -> list[Event]:
         """Do a planned step; the steps before it must have been started. Thread-safe."""
         before, step.before = step.before, None
         try:
             try:
-                if self.feed.in_order and before is not None:
+                if self.supply.in_order and before is not None:
                     with before.prepared:
                         pass
                 prepared = self._prepare(step)
             finally:
                 _release(step.prepared)
             if before is not None:
-                with before.cut:
+                with before.split:
                     pass
-            if self.cutter.done:
+            if self.splitter.done:
                 return []
             if isinstance(prepared, OpError):
-                self.cutter.done = True
+                self.splitter.done = True
                 raise prepared
-            events = self.feed.give(prepared, self.cutter)
+            events = self.supply.give(prepared, self.splitter)
         finally:
-            _release(step.cut)
+            _release(step.split)
         return self._checked(events) if self._crc else events
 
-    def _prepare(self, step: Step) -> Any:
-        if self.cutter.done:
+    def _prepare(self, step: ReadStep) -> Any:
+        if self.splitter.done:
             return None
         try:
-            return self.feed.prepare(step.at, step.size)
+            return self.supply.prepare(step.at, step.size)
         except OpError as error:
             return error
 
@@ -171,12 +171,12 @@ class Chain:
             found = check_block(event) if isinstance(event, Block) else [event]
             checked += found
             if isinstance(found[-1], Damage):
-                self.cutter.done = True
+                self.splitter.done = True
                 break
         return checked
 
 
-class PlainFeed:
+class PlainSupply:
     """A regular file without compression: fixed ranges, read at once by many threads."""
 
     in_order = False
@@ -198,15 +198,15 @@ class PlainFeed:
         buffer = _core.Buffer(HEADROOM_BYTES + size)
         return buffer, self._source.read_into(memoryview(buffer)[HEADROOM_BYTES:], at)
 
-    def give(self, prepared: Any, cutter: FrameCutter) -> list[Event]:
+    def give(self, prepared: Any, splitter: FrameSplitter) -> list[Event]:
         buffer, got = prepared
-        events = cutter.feed(buffer, HEADROOM_BYTES, HEADROOM_BYTES + got)
+        events = splitter.feed(buffer, HEADROOM_BYTES, HEADROOM_BYTES + got)
         if got < len(buffer) - HEADROOM_BYTES:
-            events += cutter.finish()
+            events += splitter.finish()
         return events
 
 
-class StreamFeed:
+class StreamSupply:
     """What can only be had in order: one deflate stream, XZ, ZSTD, pipes and file objects."""
 
     in_order = True
@@ -252,26 +252,26 @@ class StreamFeed:
             self._over = not (self._resync and self._decoder.recover())
             return error.message
 
-    def give(self, prepared: tuple[Any, int, str | None], cutter: FrameCutter) -> list[Event]:
+    def give(self, prepared: tuple[Any, int, str | None], splitter: FrameSplitter) -> list[Event]:
         buffer, stop, after = prepared
-        events = cutter.feed(buffer, HEADROOM_BYTES, stop)
+        events = splitter.feed(buffer, HEADROOM_BYTES, stop)
         if after is not None:
-            events += cutter.gap(after) if after else self._finish(cutter)
+            events += splitter.gap(after) if after else self._finish(splitter)
         return events
 
-    def _finish(self, cutter: FrameCutter) -> list[Event]:
-        events = cutter.finish()
+    def _finish(self, splitter: FrameSplitter) -> list[Event]:
+        events = splitter.finish()
         damaged = bool(events) and isinstance(events[-1], Damage)
         if self._decoder.lost:
             text = f"data loss as in TensorFlow: {self._decoder.lost}"
-            events.append(_tail("garbage", cutter, text, ""))
-        elif self._decoder.cut and self._cut_is_error and not damaged:
-            text = f"truncated record at {cutter.position}' failed with {cutter.short_text}"
-            events.append(_tail("truncated", cutter, text, "the compressed container has no end"))
+            events.append(_tail("garbage", splitter, text, ""))
+        elif self._decoder.truncated and self._cut_is_error and not damaged:
+            text = f"truncated record at {splitter.position}' failed with {splitter.short_text}"
+            events.append(_tail("truncated", splitter, text, "the compressed container has no end"))
         return events
 
 
-class MemberFeed:
+class MemberSupply:
     """GZIP members that tell their own size: inflated at once by many threads.
 
     From the first member on that is not of this kind, or not what it says, the rest of the file is read as a stream.
@@ -284,7 +284,7 @@ class MemberFeed:
         self._policy = policy
         self._block_bytes = block_bytes
         self._next = source.position
-        self._stream: StreamFeed | None = None
+        self._stream: StreamSupply | None = None
 
     def plan(self, *, ahead: bool) -> tuple[int, int] | None:
         at, end = self._next, self._source.size() or 0
@@ -302,19 +302,19 @@ class MemberFeed:
             return at, None
         return at, inflate_member(self._source.read_at(at, size))
 
-    def give(self, prepared: tuple[int, bytes | None], cutter: FrameCutter) -> list[Event]:
+    def give(self, prepared: tuple[int, bytes | None], splitter: FrameSplitter) -> list[Event]:
         at, inflated = prepared
         if self._stream is None:
             if inflated is not None:
-                return cutter.feed(inflated, 0, len(inflated))
+                return splitter.feed(inflated, 0, len(inflated))
             self._source.seek(at)
             self._stream = _open_stream(self._source, "GZIP", self._policy, self._block_bytes)
-        return self._stream.give(self._stream.prepare(-1, 0), cutter)
+        return self._stream.give(self._stream.prepare(-1, 0), splitter)
 
 
-def open_chain(
+def open_file_reader(
     source: ByteSource, policy: ReadPolicy, block_bytes: int = BLOCK_BYTES, *, start: tuple[int, int] = (0, 0)
-) -> Chain:
+) -> FileReader:
     """Start reading a file as the policy says.
 
     Args:
@@ -327,13 +327,13 @@ def open_chain(
     Raises:
         MissingExtraError: the file's compression needs a package that is not installed.
     """
-    return Chain(source, compression_of(source, policy), policy, block_bytes, start)
+    return FileReader(source, compression_of(source, policy), policy, block_bytes, start)
 
 
 def compression_of(source: ByteSource, policy: ReadPolicy) -> str:
     """Say how a file is compressed, as far as the policy looks; the source stands at its beginning."""
     if policy.compression == "auto":
-        return detect(source.peek(HEAD_BYTES))
+        return sniff_compression(source.peek(HEAD_BYTES))
     if policy.tensorflow_containers and policy.compression not in ("GZIP", "ZLIB"):
         return ""
     return policy.compression
@@ -361,11 +361,11 @@ def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int)
     return reached
 
 
-def _choose_feed(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> Feed:
+def _choose_supply(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> ByteSupply:
     if source.regular and not compression:
-        return PlainFeed(source, block_bytes)
+        return PlainSupply(source, block_bytes)
     if source.regular and compression == "GZIP" and parse_member_header(source.peek(MEMBER_HEADER_BYTES)):
-        return MemberFeed(source, policy, block_bytes)
+        return MemberSupply(source, policy, block_bytes)
     return _open_stream(source, compression, policy, block_bytes)
 
 
@@ -374,11 +374,11 @@ def _tensorflow_stumbles(policy: ReadPolicy, end: int) -> bool:
     return policy.tensorflow_containers and 0 < end % WINDOW_BYTES <= 8
 
 
-def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> StreamFeed:
+def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> StreamSupply:
     decoder = open_decoder(source, compression, tensorflow=policy.tensorflow_containers)
     # What comes through a pipe is given at once: waiting for a whole block might be waiting for ever.
-    return StreamFeed(decoder, policy, block_bytes if source.regular else 1)
+    return StreamSupply(decoder, policy, block_bytes if source.regular else 1)
 
 
-def _tail(kind: Kind, cutter: FrameCutter, text: str, detail: str) -> Damage:
-    return Damage(kind, cutter.position, cutter.position, cutter.records, text, detail, tail=True)
+def _tail(kind: Kind, splitter: FrameSplitter, text: str, detail: str) -> Damage:
+    return Damage(kind, splitter.position, splitter.position, splitter.records, text, detail, tail=True)

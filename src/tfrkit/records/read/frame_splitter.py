@@ -1,7 +1,7 @@
-"""FrameCutter: a stream that arrives in pieces -> blocks of whole frames, and the damage between them.
+"""FrameSplitter: a stream that arrives in pieces -> blocks of whole frames, and the damage between them.
 
-Works on bytes in memory, in order. Reading and inflating are done by the chains; what damage means is the policy's
-business. After damage the cutter either ends (`resync=False`) or looks for the next frame whose two CRCs hold.
+Works on bytes in memory, in order. `file_reader.py` reads and inflates; the policy says what damage
+means. After damage the splitter either ends (`resync=False`) or looks for the next frame whose two CRCs hold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tfrkit import _core
 from tfrkit.model.block import Block
 from tfrkit.records.read.damage import Damage, Kind
 
-__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "Event", "FrameCutter", "check_block"]
+__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "Event", "FrameSplitter", "check_block"]
 
 Event: TypeAlias = Block | Damage
 
@@ -23,8 +23,8 @@ _SIZE_T_LIMIT: Final = 2**64 - 5  # from here on the frame's size overflows in T
 _SIGNED_LIMIT: Final = 2**63 - 4  # from here on the data and its footer have a negative size there
 
 
-class FrameCutter:
-    """Cuts one file's stream into blocks. Used by one thread at a time.
+class FrameSplitter:
+    """Splits one file's stream into blocks. Used by one thread at a time.
 
     Args:
         path: for the blocks and messages.
@@ -32,7 +32,7 @@ class FrameCutter:
         resync: go on after damage. Data CRCs are then checked here, because where the next frame starts may
             depend on them.
         max_record_bytes: larger records are damage.
-        size: tells the stream's length if it is known: a frame that would go beyond is cut, and need not be awaited.
+        size: returns the stream's length if it is known: a frame that goes beyond it is truncated, and not awaited.
         short_text: what TensorFlow says where a stream ends inside a frame.
     """
 
@@ -56,7 +56,7 @@ class FrameCutter:
         self._check = check or resync
         self._resync = resync
         self._max = max_record_bytes
-        self._parts: list[memoryview] = []  # the carry: what came and is not yet cut
+        self._parts: list[memoryview] = []  # the carry: what came and is not yet split
         self._carry = 0
         self.need = HEADER_BYTES  # bytes of the carry that it takes to go on
         self._damage: tuple[Kind, int, str, str] | None = (
@@ -95,7 +95,7 @@ class FrameCutter:
             return []
         if self._carry:
             data, start, stop = self._join(data, start, stop)
-        return self._cut(data, start, stop, at_eof=False)
+        return self._split(data, start, stop, at_eof=False)
 
     def finish(self) -> list[Event]:
         """The stream has ended: settle what is left."""
@@ -105,7 +105,7 @@ class FrameCutter:
             self.done = True
             return [self._ended_before()]
         data, start, stop = self._join(b"", 0, 0)
-        events = self._cut(data, start, stop, at_eof=True)
+        events = self._split(data, start, stop, at_eof=True)
         self.done = True
         return events
 
@@ -121,7 +121,7 @@ class FrameCutter:
         start = self.position
         if self._resync:
             data, begin, stop = self._join(b"", 0, 0)
-            events = self._cut(data, begin, stop, at_eof=True)
+            events = self._split(data, begin, stop, at_eof=True)
             start = self.position
         self.done = not self._resync
         return [*events, Damage("bad container", start, self.position + self._carry, self.records, text)]
@@ -150,8 +150,8 @@ class FrameCutter:
             at += len(part)
         return data, start - carry, stop
 
-    def _cut(self, data: Any, at: int, stop: int, *, at_eof: bool) -> list[Event]:
-        """Cut data[at:stop], whose first byte is at stream offset `position`; keep what is unfinished."""
+    def _split(self, data: Any, at: int, stop: int, *, at_eof: bool) -> list[Event]:
+        """Split data[at:stop], whose first byte is at stream offset `position`; keep what is unfinished."""
         events: list[Event] = []
         data, at, stop = memoryview(data)[at:stop], 0, stop - at
         base = self.position  # stream offset of data[0]
@@ -179,7 +179,7 @@ class FrameCutter:
             if scan.code == _core.OK:
                 self._keep(data, stop, stop, base, HEADER_BYTES)
                 break
-            if scan.code == _core.NEED_MORE and not self._is_cut(base + at, scan.need, at_eof):
+            if scan.code == _core.NEED_MORE and not self._is_truncated(base + at, scan.need, at_eof):
                 self._keep(data, at, stop, base, scan.need)
                 break
             after = self._on_damage(events, scan, data, at, stop, base, at_eof)
@@ -190,7 +190,7 @@ class FrameCutter:
             events.append(self._close_damage(self.position + self._carry, at_end=True))
         return events
 
-    def _is_cut(self, start: int, need: int, at_eof: bool) -> bool:
+    def _is_truncated(self, start: int, need: int, at_eof: bool) -> bool:
         # An unfinished header (need is HEADER_BYTES) tells nothing: only the end of the stream settles it.
         if at_eof or self.limit is None or need <= HEADER_BYTES or start + need <= self.limit:
             return at_eof
@@ -288,7 +288,7 @@ class FrameCutter:
             code, at, need = _core.find_frame(data, at, stop, at_eof, self._max)
             if code == _core.OK:
                 return at
-            if code == _core.NEED_MORE and self._is_cut(base + at, need, at_eof):
+            if code == _core.NEED_MORE and self._is_truncated(base + at, need, at_eof):
                 at += 1
                 continue
             self._keep(data, at, stop, base, need if code == _core.NEED_MORE else HEADER_BYTES)
@@ -303,7 +303,7 @@ class FrameCutter:
 
 
 def check_block(block: Block) -> list[Event]:
-    """Check the data CRCs of a block that was cut without; up to the first bad record it stays as it is."""
+    """Check the data CRCs of a block that was split without; up to the first bad record it stays as it is."""
     bad, stored, computed = _core.check_frames(block.data, block.offsets, block.lengths)
     if bad < 0:
         return [block]

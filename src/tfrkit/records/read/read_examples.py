@@ -1,7 +1,7 @@
 """read_examples: the examples of TFRecord files as dicts, without a spec.
 
-Every block is parsed at once by native code and its columns are cut into rows. Only where a key has several kinds in a
-block, or records are SequenceExamples, they are taken one by one.
+Every block is parsed at once by native code and its columns are split into rows. Records are taken one by one only
+where a key has several kinds in a block, or where they are SequenceExamples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tfrkit.model.no_bytes import NoBytes
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.read.damage import Damage
-from tfrkit.records.read.feature_columns import ABSENT, UNSET, Group, check_columns
+from tfrkit.records.read.feature_columns import ABSENT, UNSET, ScannedBlocks, check_columns
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.reader import BlockReader, read_blocks
 from tfrkit.stores.paths import Paths
@@ -67,7 +67,7 @@ class ExampleIterator:
 
     def _open(self, block: Block) -> Iterator[Example]:
         """The examples of a block. Where single records can fail, an iterator that goes on behind them."""
-        group = Group.of([block], self._columns)
+        group = ScannedBlocks.of([block], self._columns)
         if group.sequences:
             self._sequence_file = (block.path,)
         if self._sequence_file == (block.path,):
@@ -77,20 +77,20 @@ class ExampleIterator:
             return map(self._one(group), range(len(block)))
         return rows_of(group, self._threads)
 
-    def _one(self, group: Group) -> Callable[[int], Example]:
+    def _one(self, group: ScannedBlocks) -> Callable[[int], Example]:
         from tfrkit.parsing.example_values import to_dict  # protobuf, which the usual way does without
 
         block = group.blocks[0]
 
         def read(index: int) -> Example:
-            single = Group.of([block[index : index + 1]])
+            single = ScannedBlocks.of([block[index : index + 1]])
             if single.other >= 0:
                 raise single.not_an_example()
             return self._chosen(to_dict(block[index]))
 
         return read
 
-    def _one_sequence(self, group: Group) -> Callable[[int], Example]:
+    def _one_sequence(self, group: ScannedBlocks) -> Callable[[int], Example]:
         from tfrkit.parsing.example_values import to_dict
 
         block = group.blocks[0]
@@ -164,7 +164,7 @@ def read_examples(
     return ExampleIterator(blocks, names, threads)
 
 
-def rows_of(group: Group, threads: int) -> Iterator[Example]:
+def rows_of(group: ScannedBlocks, threads: int) -> Iterator[Example]:
     """Give the examples of a group whose records are all Examples, and whose features have one kind each."""
     kinds = {key: next(iter(found)) for key, found in group.features.items() if found}
     parsed = group.parse(kinds, threads)

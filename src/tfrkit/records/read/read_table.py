@@ -16,7 +16,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.optional import require
-from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Group, check_columns, gather_blocks
+from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, ScannedBlocks, check_columns, gather_blocks
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.reader import read_blocks
 from tfrkit.records.read.table_layout import MAX_INT32, Cells, Form, cells_layout
@@ -106,7 +106,7 @@ def read_table(
     )
     seen: dict[tuple[str, bool], _Seen] = {}
     chunks = [
-        _parse(Group.of(gathered, names), seen, threads or 0)
+        _parse(ScannedBlocks.of(gathered, names), seen, threads or 0)
         for gathered in gather_blocks(blocks, _CHUNK_BYTES)
     ]
     return pyarrow.table(_Stream(_layouts(chunks, names, seen)))
@@ -122,7 +122,7 @@ class _Stream:
         return _core.export_arrow_stream(self.batches[0], self.batches)
 
 
-def _parse(group: Group, seen: dict[tuple[str, bool], _Seen], threads: int) -> _Chunk:
+def _parse(group: ScannedBlocks, seen: dict[tuple[str, bool], _Seen], threads: int) -> _Chunk:
     if group.other >= 0:
         raise group.not_an_example()
     kinds, list_kinds = _one_kind(group, seen, False), _one_kind(group, seen, True)
@@ -136,7 +136,7 @@ def _parse(group: Group, seen: dict[tuple[str, bool], _Seen], threads: int) -> _
     return _Chunk(group.rows, {*group.features, *group.lists}, features, lists)
 
 
-def _one_kind(group: Group, seen: dict[tuple[str, bool], _Seen], lists: bool) -> dict[str, int]:
+def _one_kind(group: ScannedBlocks, seen: dict[tuple[str, bool], _Seen], lists: bool) -> dict[str, int]:
     """The kind of every key that has one.
 
     Raises:

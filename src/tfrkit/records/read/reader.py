@@ -1,7 +1,7 @@
 """Reading TFRecord files: `read_blocks` and `read_records`.
 
-Opens the files, keeps threads busy with the steps of their chains, gives blocks in order, and does with damage what
-the policy says. How a file becomes blocks is in `chain.py`.
+Opens the files, keeps threads busy with the steps of their readers, returns blocks in order, and treats damage as the
+policy says. How a file becomes blocks is in `file_reader.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tfrkit.errors import CancelledError, DataLossWarning, MissingExtraError, No
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.read.damage import MAX_DAMAGES, Damage
-from tfrkit.records.read.file_reader import BLOCK_BYTES, Chain, open_chain
+from tfrkit.records.read.file_reader import BLOCK_BYTES, FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import Event, check_block
 from tfrkit.records.read.position import BEGINNING, Position
 from tfrkit.stores.at_exit import unless_exiting
@@ -39,20 +39,20 @@ _STREAM_AHEAD: Final = 24  # blocks that all streams together may be ahead of th
 class _Lane:
     """One open file and its steps under way."""
 
-    chain: Chain
+    reader: FileReader
     unchecked: bool  # data CRCs are left to the reader, because records are skipped
     pending: deque[Future[list[Event]]] = field(default_factory=deque)
 
     def hand_in(self) -> bool:
         """Give the next step to the threads; False if there is none that is surely needed."""
-        step = self.chain.plan(ahead=True)
+        step = self.reader.plan(ahead=True)
         if step is not None:
-            self.pending.append(thread_pool().submit(self.chain.run, step))
+            self.pending.append(thread_pool().submit(self.reader.run, step))
         return step is not None
 
     def abandon(self) -> None:
         """Leave the file. Steps under way end by themselves; none is cancelled, as a later one may wait for it."""
-        self.chain.stop()
+        self.reader.stop()
         self.pending.clear()
 
 
@@ -184,8 +184,8 @@ class BlockReader:
         unchecked = self._checked and self._to_skip > 0 and self._policy.crc
         policy = replace(self._policy, crc=False) if unchecked or not self._checked else self._policy
         try:
-            chain = open_chain(open_source(target), policy, self._block_bytes, start=self._start)
-            self._lanes.append(_Lane(chain, unchecked))
+            reader = open_file_reader(open_source(target), policy, self._block_bytes, start=self._start)
+            self._lanes.append(_Lane(reader, unchecked))
         except (OpError, MissingExtraError) as error:
             self._lanes.append(error)
             if self._repeats(error):
@@ -199,11 +199,11 @@ class BlockReader:
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
         """Give the next events of the file, None at its end."""
-        if self._threads > 1 and lane.chain.source.regular:
+        if self._threads > 1 and lane.reader.source.regular:
             self._keep_busy()
         if not lane.pending:
-            step = lane.chain.plan()
-            return None if step is None else lane.chain.run(step)
+            step = lane.reader.plan()
+            return None if step is None else lane.reader.run(step)
         self._planning = False
         lane.pending[0].exception()  # wait: if that is interrupted, it keeps its place
         return lane.pending.popleft().result()
@@ -215,10 +215,10 @@ class BlockReader:
             if number == len(self._lanes) and not self._can_look_ahead():
                 return
             lane = self._lanes[number]
-            if not isinstance(lane, _Lane) or not lane.chain.source.regular:
+            if not isinstance(lane, _Lane) or not lane.reader.source.regular:
                 return  # nothing is read beyond a file that cannot be opened, nor ahead from a pipe
-            if lane.chain.feed.in_order:
-                self._feed_stream(lane)
+            if lane.reader.supply.in_order:
+                self._supply_stream(lane)
                 continue
             room -= len(lane.pending)
             while room > 0 and lane.hand_in():
@@ -226,7 +226,7 @@ class BlockReader:
             if room <= 0:
                 return
 
-    def _feed_stream(self, lane: _Lane) -> None:
+    def _supply_stream(self, lane: _Lane) -> None:
         """Keep one step of a stream running; a second one would only wait for it, on a thread that others can use."""
         alone = len(self._lanes) == 1 and not self._files
         running = sum(not future.done() for future in lane.pending)
@@ -267,9 +267,9 @@ class BlockReader:
     def _on_damage(self, damage: Damage) -> None:
         lane = self._lanes[0]
         assert isinstance(lane, _Lane)
-        path = lane.chain.path
-        cut = damage.kind == "truncated" and not damage.tail and not lane.chain.compression
-        if cut and (self._to_skip or self.leaving_out):
+        path = lane.reader.path
+        truncated = damage.kind == "truncated" and not damage.tail and not lane.reader.compression
+        if truncated and (self._to_skip or self.leaving_out):
             text = f"truncated record at {damage.start}' failed with reached end of file"
             damage = replace(damage, text=text)
         if damage.tail and self._policy.cut_tail == "end":
@@ -281,7 +281,7 @@ class BlockReader:
             self._leave(lane)
             if self._to_skip:
                 self._to_skip = self._skip_count  # TensorFlow begins to count again
-            raise damage.to_error(path, lane.chain.hint(damage))
+            raise damage.to_error(path, lane.reader.hint(damage))
         self.skipped += 1
         if len(self.damages) < MAX_DAMAGES:
             self.damages.append((path, damage))
@@ -294,7 +294,7 @@ class BlockReader:
 
 
 class RecordIterator(_core.RecordCursor):
-    """Iterator over single records, cut from blocks; it goes on after an error, as BlockReader does.
+    """Iterator over the single records of blocks; it continues after an error, as BlockReader does.
 
     `__next__` is native: 1.6 times as fast as one in Python (benchmarks/read_records.py).
     """

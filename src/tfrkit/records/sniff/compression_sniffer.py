@@ -7,12 +7,12 @@ from typing import Final
 
 from tfrkit import _core
 
-__all__ = ["HEAD_BYTES", "detect", "holds_records", "starts_with_frame"]
+__all__ = ["HEAD_BYTES", "holds_records", "sniff_compression", "starts_with_frame"]
 
 HEAD_BYTES: Final = 512  # what `detect` wants to see of a file
 
 
-def detect(head: bytes) -> str:
+def sniff_compression(head: bytes) -> str:
     """Tell the compression of a TFRecord file by its first HEAD_BYTES bytes. Pure: no I/O.
 
     Plain is tested first: if the CRC of the first length field holds, the file is plain whatever its first bytes

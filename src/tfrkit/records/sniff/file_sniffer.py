@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["looks_like"]
+__all__ = ["sniff_file"]
 
 _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
     (
@@ -33,14 +33,14 @@ _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
 )
 
 
-def looks_like(head: bytes, compression: str = "") -> str:
+def sniff_file(head: bytes, compression: str = "") -> str:
     """Say what the first bytes of a file look like, and what to do, or "" if there is nothing to say.
 
     Args:
         head: the first bytes (some hundreds suffice), as stored on disk.
         compression: with which the file was read.
 
-    >>> looks_like(b"<!DOCTYPE html><html><head>")
+    >>> sniff_file(b"<!DOCTYPE html><html><head>")
     'an HTML page. A download probably gave an error page; fetch the file again'
     """
     for offset, magic, text in _MAGIC:
@@ -68,9 +68,9 @@ def _is_text(head: bytes) -> bool:
     sample = head[:512]
     if len(sample) < 4 or any(byte < 32 and byte not in (9, 10, 12, 13, 27) for byte in sample):
         return False
-    for cut in range(4):  # the sample may end inside a character
+    for dropped in range(4):  # the sample may end inside a character
         try:
-            sample[: len(sample) - cut].decode("utf-8")
+            sample[: len(sample) - dropped].decode("utf-8")
         except UnicodeDecodeError:
             continue
         return True

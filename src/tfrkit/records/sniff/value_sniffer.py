@@ -18,7 +18,7 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.model.wire import read_varint
 
-__all__ = ["Sample", "describe"]
+__all__ = ["Sample", "sniff_values"]
 
 
 class Sample(NamedTuple):
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is cut off."""
+        """Whether nothing is missing at its end."""
         return len(self.head) == self.size
 
 
@@ -54,15 +54,15 @@ _MIN_ARRAY_ENTRIES: Final = 4  # fewer are plausible by chance
 _MIN_MESSAGE_BYTES: Final = 8
 
 
-def describe(samples: Sequence[Sample]) -> str:
+def sniff_values(samples: Sequence[Sample]) -> str:
     r"""Say what some byte strings of one feature look like, or "" if that cannot be told.
 
     Args:
         samples: beginnings of a few of them; some kilobytes each suffice for the size of most pictures.
 
-    >>> describe([Sample(b"hello", 5), Sample("süß".encode(), 5)])
+    >>> sniff_values([Sample(b"hello", 5), Sample("süß".encode(), 5)])
     'UTF-8 text'
-    >>> describe([Sample(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x08", 2000)])
+    >>> sniff_values([Sample(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x08", 2000)])
     'PNG image 16x8'
     """
     filled = [sample for sample in samples if sample.size]
@@ -178,7 +178,7 @@ def _text(sample: Sample) -> str:
     try:
         text = sample.head.decode()
     except UnicodeDecodeError as error:
-        # The cut may go through a character.
+        # The head may end inside a character.
         if sample.whole or error.start < len(sample.head) - 3:
             return ""
         text = sample.head[: error.start].decode()

@@ -14,11 +14,11 @@ from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionErro
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.read.damage import Damage
-from tfrkit.records.read.file_reader import Chain, open_chain
+from tfrkit.records.read.file_reader import FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import HEADER_BYTES, check_block
 from tfrkit.records.read.reader import read_blocks
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, detect, starts_with_frame
-from tfrkit.records.sniff.file_sniffer import looks_like
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression, starts_with_frame
+from tfrkit.records.sniff.file_sniffer import sniff_file
 from tfrkit.stores.source import ByteSource, open_source
 
 __all__ = ["AppendPlan", "kept_blocks", "plan_append"]
@@ -33,7 +33,7 @@ class AppendPlan:
     """How to go on with a file.
 
     Attributes:
-        end: size to cut the file to before going on in place.
+        end: size to truncate the file to before appending in place.
         records: how many there are already.
         rewrite: it cannot go on in place; its records are copied into a new file first.
     """
@@ -56,15 +56,15 @@ def plan_append(path: str, compression: str) -> AppendPlan | None:
     if not os.path.lexists(path) or os.path.getsize(path) == 0:
         return None
     source = open_source(path)
-    found = detect(source.peek(HEAD_BYTES))
+    found = sniff_compression(source.peek(HEAD_BYTES))
     if found != compression:
         raise FailedPreconditionError(
             f"{path}; cannot append {compression or 'uncompressed'} records to a file that is "
             f"{found or 'uncompressed'}. Pass compression={found or 'none'!r}.",
             path=path,
         )
-    chain = open_chain(source, TFRKIT.with_options(compression=compression, crc=False))
-    damage, end, records = _walk(chain)
+    reader = open_file_reader(source, TFRKIT.with_options(compression=compression, crc=False))
+    damage, end, records = _walk(reader)
     size = source.size() or 0
     if damage is not None:
         _check_torn(source, path, damage, plain=not compression)
@@ -110,20 +110,20 @@ def kept_blocks(path: str, compression: str, plan: AppendPlan) -> Iterator[Block
         ) from error
 
 
-def _walk(chain: Chain) -> tuple[Damage | None, int, int]:
+def _walk(reader: FileReader) -> tuple[Damage | None, int, int]:
     """Go through the frames: the first damage, where the intact part ends in the stream, and the number of records.
 
     Only the last record's data is checked: it is the one that a crash may have left half written.
     """
     last: Block | None = None
-    while (step := chain.plan()) is not None:
-        for event in chain.run(step):
+    while (step := reader.plan()) is not None:
+        for event in reader.run(step):
             if isinstance(event, Damage):
                 return event, event.start, event.record
             last = event
     if last is not None and isinstance(damage := check_block(last[-1:])[-1], Damage):
-        return damage, damage.start, chain.cutter.records - 1
-    return None, chain.cutter.position, chain.cutter.records
+        return damage, damage.start, reader.splitter.records - 1
+    return None, reader.splitter.position, reader.splitter.records
 
 
 def _check_begins(source: ByteSource, path: str, compression: str) -> None:
@@ -135,9 +135,9 @@ def _check_begins(source: ByteSource, path: str, compression: str) -> None:
             head += more
     except DataLossError:
         pass
-    if starts_with_frame(head) or (decoder.cut and _may_become_header(head)):
+    if starts_with_frame(head) or (decoder.truncated and _may_become_header(head)):
         return
-    hint = looks_like(source.read_at(0, 1024), compression)
+    hint = sniff_file(source.read_at(0, 1024), compression)
     hint = hint and f" It looks like {hint}" + ("" if hint.endswith("?") else ".")
     raise FailedPreconditionError(
         f"{path}; cannot append to a file that is no TFRecord file: its {source.size()} bytes do not begin with a "

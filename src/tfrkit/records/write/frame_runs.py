@@ -1,7 +1,7 @@
 """The frames of blocks as runs of bytes that can be written: as they are where they lie, never made twice.
 
-Does no I/O. Where a run ends depends on the frames alone, not on how they were cut into blocks, so that what is made of
-the runs (GZIP members) is the same for the same records.
+Does no I/O. Where a run ends depends on the frames alone, not on how they were split into blocks, so that GZIP members
+made of the runs are the same for the same records.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def frames_of(block: Block, *, checked: bool) -> memoryview:
 
 
 class FrameRuns:
-    """Cuts the frames of block after block into runs of at most `room` bytes, or of one frame.
+    """Splits the frames of block after block into runs of at most `room` bytes, or of one frame.
 
     A run ends before the frame that would not fit, so what is left of a block waits for the next one.
     """

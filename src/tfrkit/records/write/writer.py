@@ -1,7 +1,7 @@
 """TFRecordWriter: records into one file.
 
 Gathers records, frames a megabyte of them in one native call, and hands the run to a sink. Compression is the sink's,
-files are the output's, going on with an existing file is `append.py`'s.
+files are the output's, continuing an existing file is `append.py`'s.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TFRecordWriter:
         level: of the compression; by default a good one.
         members: write GZIP as many members, on all cores, seekable (default), or as one stream with TensorFlow's
             bytes (False; also whenever `options` tune zlib).
-        append: go on with an existing file. A torn frame at its end is cut off, with a warning; any other damage, and
+        append: continue an existing file. A torn frame at its end is cut off, with a warning; any other damage, and
             a file that holds no records, is an error and leaves the file as it is.
         atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
         index: keep an index of the frames beside the file, for random access; plain and member-GZIP files only.

@@ -10,7 +10,7 @@ from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.records.read.damage import Damage
-from tfrkit.records.read.frame_splitter import FrameCutter
+from tfrkit.records.read.frame_splitter import FrameSplitter
 from tfrkit.records.write.options import TFRecordOptions
 from tfrkit.stores.paths import path_text
 from tfrkit.stores.source import open_source
@@ -66,7 +66,7 @@ class RecordCursor:
         stream, want = self._stream, _READ_BYTES
         while True:
             data = stream.read_at(self.offset, want)
-            cutter = FrameCutter(
+            splitter = FrameSplitter(
                 self._path,
                 check=True,
                 resync=False,
@@ -74,14 +74,14 @@ class RecordCursor:
                 size=stream.size,
                 short_text=stream.short_text,
             )
-            cutter.position = self.offset
-            events = cutter.feed(data, 0, len(data))
+            splitter.position = self.offset
+            events = splitter.feed(data, 0, len(data))
             if not events and len(data) < want:
-                events = cutter.gap(stream.error.message) if stream.error is not None else cutter.finish()
+                events = splitter.gap(stream.error.message) if stream.error is not None else splitter.finish()
                 return events[0] if events else None
             if events:
                 return events[0]
-            want = max(2 * want, cutter.need)  # the frame is longer than what was read
+            want = max(2 * want, splitter.need)  # the frame is longer than what was read
 
 
 class tf_record_iterator:  # noqa: N801 - TensorFlow's name

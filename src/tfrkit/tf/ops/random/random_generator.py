@@ -21,7 +21,7 @@ from tfrkit.tf.functions.lift import unwrap, wrap
 from tfrkit.values import random_numbers
 from tfrkit.values.random import from_bell, from_uniform
 from tfrkit.values.random_arguments import as_type, tensor_shape
-from tfrkit.values.random_numbers import Stream
+from tfrkit.values.random_numbers import RandomStream
 from tfrkit.values.stateful import note
 from tfrkit.values.to_array import to_array
 
@@ -143,9 +143,9 @@ class Generator:
             self._words = counter & _MASK, counter >> 64 & _MASK, key
             return before
 
-    def _take(self, sizes: tuple[int, ...]) -> Stream:
+    def _take(self, sizes: tuple[int, ...]) -> RandomStream:
         low, high, key = self._skip(math.prod(sizes))
-        return Stream(key, high, low)
+        return RandomStream(key, high, low)
 
     def _integers(self, shape: Any, dtype: Any) -> Any:
         sizes, _ = tensor_shape(shape)
