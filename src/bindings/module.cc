@@ -8,7 +8,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_buffer(module);
   tfrkit::bind_crc32c(module);
   tfrkit::bind_frame(module);
-  tfrkit::bind_cut(module);
+  tfrkit::bind_split(module);
   tfrkit::bind_map(module);
   tfrkit::bind_read(module);
   tfrkit::bind_records(module);
@@ -18,12 +18,12 @@ NB_MODULE(_core, module) {
   tfrkit::bind_index(module);
   tfrkit::bind_scan_rows(module);
   tfrkit::bind_gather(module);
-  tfrkit::bind_pieces(module);
+  tfrkit::bind_record_inputs(module);
   tfrkit::bind_pad(module);
   tfrkit::bind_png(module);
   tfrkit::bind_items(module);
   tfrkit::bind_collate(module);
-  tfrkit::bind_finished(module);
+  tfrkit::bind_finish_batch(module);
   tfrkit::bind_own(module);
   tfrkit::bind_rows(module);
   tfrkit::bind_parse(module);

@@ -70,7 +70,7 @@ void run_all(std::size_t count, int threads, const Body& body) {
 }
 
 void add(SharedStatistics& self, nb::handle pieces, int threads) {
-  const Pieces gathered(pieces);
+  const RecordInputs gathered(pieces);
   const nb::gil_scoped_release released;
   const std::scoped_lock locked(self.lock);
   const auto records = gathered.records();

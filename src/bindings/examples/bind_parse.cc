@@ -127,7 +127,7 @@ nb::object as_failure(const ExampleFailure& failure) {
 
 nb::tuple parse(BoundPlan& self, nb::handle source, int dialect, int threads, bool states) {
   const Dialect rules = as_dialect(dialect);
-  const Pieces pieces(source);
+  const RecordInputs pieces(source);
   ExampleBatchRun run(self.plan, self.cache, pieces.records(), states);
   ExampleFailure failure;
   {

@@ -302,7 +302,7 @@ nb::tuple parse(const SequencePlan& plan, nb::handle pieces, int dialect, int th
   if (dialect < 0 || dialect > 2) {
     raise_value("expected a dialect from 0 to 2 but got " + std::to_string(dialect));
   }
-  const Pieces gathered(pieces);
+  const RecordInputs gathered(pieces);
   SequenceFault fault;
   std::optional<Parse> work;
   {

@@ -16,7 +16,7 @@ namespace {
 
 // Makes Python objects all along, hence with the GIL.
 nb::typed<nb::list, nb::bytes> cut_pieces(nb::handle pieces) {
-  const Pieces gathered(pieces);
+  const RecordInputs gathered(pieces);
   const auto records = gathered.records();
   auto list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(records.size())));
   if (!list.is_valid()) throw nb::python_error();
@@ -30,7 +30,7 @@ nb::typed<nb::list, nb::bytes> cut_pieces(nb::handle pieces) {
 }
 
 nb::object measure_pieces(nb::handle pieces) {
-  const Pieces gathered(pieces);
+  const RecordInputs gathered(pieces);
   const auto records = gathered.records();
   Buffer buffer(records.size() * sizeof(std::int64_t));
   const auto lengths = numbers_in<std::int64_t>(buffer, records.size());
@@ -41,7 +41,7 @@ nb::object measure_pieces(nb::handle pieces) {
 }
 
 std::pair<nb::object, nb::object> join_pieces(nb::handle pieces) {
-  const Pieces gathered(pieces);
+  const RecordInputs gathered(pieces);
   const auto records = gathered.records();
   Buffer ends((records.size() + 1) * sizeof(std::int64_t));
   const auto offsets = numbers_in<std::int64_t>(ends, records.size() + 1);
@@ -72,7 +72,7 @@ std::pair<nb::object, nb::object> join_pieces(nb::handle pieces) {
 
 }  // namespace
 
-void bind_pieces(nb::module_& module) {
+void bind_record_inputs(nb::module_& module) {
   module.def("cut_pieces", cut_pieces, nb::arg("pieces"),
              nb::sig("def cut_pieces(pieces: collections.abc.Sequence[object]) -> list[bytes]"),
              "Return the records of the pieces as bytes objects, copies.");

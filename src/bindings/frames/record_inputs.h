@@ -1,4 +1,4 @@
-// `Pieces`: the records that a batch kernel works on, from whatever Python holds them in.
+// `RecordInputs`: the records that a batch kernel works on, from whatever Python holds them in.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,20 +23,20 @@ namespace tfrkit {
 // Keeps everything they lie in alive and exported. Make and destroy it with the GIL; read it
 // without. The constructor raises TypeError for other types and IndexError for offsets outside the
 // data and rows outside the blocks.
-class Pieces {
+class RecordInputs {
  public:
-  explicit Pieces(nb::handle pieces) {
+  explicit RecordInputs(nb::handle pieces) {
     const nb::object items = as_tuple(pieces);
     const Py_ssize_t count = PyTuple_Size(items.ptr());
     for (Py_ssize_t i = 0; i < count; ++i) {
       add_piece(PyTuple_GetItem(items.ptr(), i), static_cast<std::size_t>(i));
     }
   }
-  Pieces(const Pieces&) = delete;
-  Pieces(Pieces&&) = delete;
-  Pieces& operator=(const Pieces&) = delete;
-  Pieces& operator=(Pieces&&) = delete;
-  ~Pieces() = default;
+  RecordInputs(const RecordInputs&) = delete;
+  RecordInputs(RecordInputs&&) = delete;
+  RecordInputs& operator=(const RecordInputs&) = delete;
+  RecordInputs& operator=(RecordInputs&&) = delete;
+  ~RecordInputs() = default;
 
   [[nodiscard]] std::span<const Bytes> records() const noexcept { return records_; }
 

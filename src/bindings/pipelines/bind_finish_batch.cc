@@ -167,7 +167,7 @@ nb::object element_maker(const nb::tuple& types, const nb::callable& convert,
 
 }  // namespace
 
-void bind_finished(nb::module_& module) {
+void bind_finish_batch(nb::module_& module) {
   module.def(
       "is_finished", is_finished, nb::arg("value").none(), nb::arg("types"),
       nb::sig("def is_finished(value: typing.Any, types: tuple[type, ...]) -> bool"),

@@ -58,7 +58,7 @@ class Incoming {
   }
 
  private:
-  Pieces pieces_;
+  RecordInputs pieces_;
   RecordPlaces<const std::int64_t> places_;
   std::vector<std::int64_t> zeros_;
   std::vector<std::int64_t> cells_;

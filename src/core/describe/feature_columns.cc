@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 64;
 
-// Reads the entry at the front of `map` as read_single does, if it has this key and kind: then most
-// of it can be compared at once. Returns how many bytes it takes, or 0.
+// Reads the entry at the front of `map` as read_single_value does, if it has this key and kind:
+// then most of it can be compared at once. Returns how many bytes it takes, or 0.
 [[nodiscard]] inline std::size_t read_expected(Bytes map, Bytes key, Kind kind,
-                                               Single& single) noexcept {
+                                               SingleValue& single) noexcept {
   const std::size_t head = 4 + key.size();  // behind the key
   if (map.size() < head + 14) {
-    const std::size_t taken = read_single(map, single);
+    const std::size_t taken = read_single_value(map, single);
     const bool same = taken != 0 && single.kind == kind && single.key.size() == key.size() &&
                       same_bytes(single.key.data(), key.data(), key.size());
     return same ? taken : 0;
@@ -131,13 +131,13 @@ void FeatureColumns::clear() {
 bool FeatureColumns::take_usual(Bytes record) {
   Wire wire(record);
   Bytes features;
-  if (steps_.empty() || !wire.expect(delimited_tag(1)) || !wire.read_message(features) ||
+  if (usual_.empty() || !wire.expect(delimited_tag(1)) || !wire.read_message(features) ||
       !wire.at_end()) {
     return false;
   }
   std::uint64_t* const row = words_.data() + rows_ * row_words_;
-  for (const Step& step : steps_) {
-    Single single;
+  for (const UsualFeature& step : usual_) {
+    SingleValue single;
     const std::size_t taken = read_expected(features, step.key, step.kind, single);
     if (taken == 0) return false;
     features = features.subspan(taken);
@@ -156,7 +156,7 @@ bool FeatureColumns::take_usual(Bytes record) {
 // Puts the gathered rows into the columns.
 void FeatureColumns::flush() {
   const auto rows = static_cast<std::int64_t>(rows_);
-  for (const Step& step : steps_) {
+  for (const UsualFeature& step : usual_) {
     if (rows_ == 0 || step.column == nullptr) continue;
     FeatureColumn& column = *step.column;
     column.outline.add_records(step.kind, number_ - rows, rows_);
@@ -175,7 +175,7 @@ void FeatureColumns::flush() {
   rows_ = 0;
 }
 
-void FeatureColumns::add_strings(const Step& step) {
+void FeatureColumns::add_strings(const UsualFeature& step) {
   Outline& outline = step.column->outline;
   std::vector<Bytes>* const strings =
       detail_ == Detail::kValues ? &step.column->of(Kind::kBytes).strings : nullptr;
@@ -193,7 +193,7 @@ void FeatureColumns::add_strings(const Step& step) {
 }
 
 // Of values, makes room for all rows once, and gives back what NaN and infinities did not take.
-void FeatureColumns::add_numbers(const Step& step) const {
+void FeatureColumns::add_numbers(const UsualFeature& step) const {
   Ranges& ranges = step.column->outline.ranges;
   const std::uint64_t* word = words_.data() + step.word;
   for (std::size_t row = 0; row < rows_; ++row) {
@@ -216,16 +216,16 @@ void FeatureColumns::add_numbers(const Step& step) const {
 
 // Expects the next records to be like the last one, if it has nothing but single values.
 void FeatureColumns::learn() {
-  steps_.clear();
+  usual_.clear();
   row_words_ = 0;
   if (!reader_.found_lists().empty() || reader_.passed_over() != 0) return;
   for (const FoundFeature& found : reader_.found_features()) {
     if (found.values != kNoSlot) {
-      steps_.clear();
+      usual_.clear();
       return;
     }
     const std::string& key = reader_.features().key(found.slot);
-    steps_.push_back({std::as_bytes(std::span(key)), found.kind,
+    usual_.push_back({std::as_bytes(std::span(key)), found.kind,
                       features_.columns[found.slot].get(), row_words_});
     row_words_ += found.kind == Kind::kBytes ? 2 : 1;
   }

@@ -1,7 +1,7 @@
 // FeatureColumns: the features of some records side by side, to be counted feature by feature.
 //
-// Single values are copied; of lists it is noted where they are, so that memory stays in proportion
-// to the records. Pure: what is found does not depend on other records than these.
+// SingleValue values are copied; of lists it is noted where they are, so that memory stays in
+// proportion to the records. Pure: what is found does not depend on other records than these.
 #pragma once
 
 #include <array>
@@ -103,7 +103,7 @@ class FeatureColumns {
 
  private:
   // A feature with one value, at its place in the usual record.
-  struct Step {
+  struct UsualFeature {
     Bytes key;
     Kind kind = Kind::kUnset;
     FeatureColumn* column = nullptr;
@@ -115,8 +115,8 @@ class FeatureColumns {
   [[nodiscard]] bool take_usual(Bytes record);
   void flush();
   void learn();
-  void add_strings(const Step& step);
-  void add_numbers(const Step& step) const;
+  void add_strings(const UsualFeature& step);
+  void add_numbers(const UsualFeature& step) const;
   void commit_feature(const FoundFeature& found);
   void commit_single(FeatureColumn& column, Kind kind, const FoundFeature& found);
   void commit_list(const FoundList& found);
@@ -132,7 +132,7 @@ class FeatureColumns {
 
   // Records mostly have the same keys with one value each in the same order. Of those the values
   // are gathered row by row and put into the columns many rows at a time.
-  std::vector<Step> steps_;
+  std::vector<UsualFeature> usual_;
   std::size_t misses_ = 0;  // records in a row that were not so
   std::size_t row_words_ = 0;
   std::size_t rows_ = 0;

@@ -13,9 +13,9 @@ namespace {
 
 // Values on their way from lists into the totals, some at a time: a list may be as long as a
 // record.
-class Feed {
+class ValueFeed {
  public:
-  explicit Feed(KindTotals& totals) : totals_(totals) {}
+  explicit ValueFeed(KindTotals& totals) : totals_(totals) {}
 
   void number(std::uint64_t key) {
     keys_[count_++] = key;
@@ -63,7 +63,7 @@ void for_each_list(Bytes feature, const Visit& visit) {
   }
 }
 
-void feed_packed(Kind kind, Bytes packed, Feed& feed) {
+void feed_packed(Kind kind, Bytes packed, ValueFeed& feed) {
   Wire wire(packed);
   std::uint64_t varint = 0;
   std::uint32_t fixed = 0;
@@ -75,7 +75,7 @@ void feed_packed(Kind kind, Bytes packed, Feed& feed) {
 }
 
 // The values of a list, packed or not.
-void feed_list(Kind kind, Bytes list, Feed& feed) {
+void feed_list(Kind kind, Bytes list, ValueFeed& feed) {
   Wire wire(list);
   std::uint32_t tag = 0;
   while (!wire.at_end() && wire.read_tag(tag)) {
@@ -119,7 +119,7 @@ template <typename Parts>
 }
 
 template <typename Parts>
-void feed_last_lists(const LastLists& last, const Parts& parts, Feed& feed) {
+void feed_last_lists(const LastLists& last, const Parts& parts, ValueFeed& feed) {
   std::size_t number = 0;
   parts([&](Kind kind, Bytes list) {
     if (number++ >= last.first) feed_list(kind, list, feed);
@@ -185,7 +185,7 @@ void FeatureTotals::add_kind(Kind kind, const KindColumn& column) {
 
 // The values of a map entry: its Features together are one.
 void FeatureTotals::add_entry(Bytes entry, Kind kind) {
-  Feed feed(make(kind));
+  ValueFeed feed(make(kind));
   const auto parts = [&](const auto& visit) {
     static_cast<void>(for_each_value(entry, [&](Bytes value) {
       for_each_list(value, visit);
@@ -211,7 +211,7 @@ void FeatureTotals::add_steps(Bytes entry) {
       const auto parts = [&](const auto& visit) { for_each_list(step, visit); };
       const LastLists last = last_lists(parts);
       if (last.kind == Kind::kUnset) continue;
-      Feed feed(make(last.kind));
+      ValueFeed feed(make(last.kind));
       feed_last_lists(last, parts, feed);
       feed.flush();
     }

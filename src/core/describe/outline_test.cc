@@ -231,22 +231,23 @@ TEST(count_map_finds_the_usual_number) {
 }
 
 TEST(singles_are_what_the_general_reader_sees) {
-  Single single;
+  SingleValue single;
   const std::string one = entry("key", ints({-1}));
   const std::string with_more = one + "more";
-  CHECK_EQ(read_single(reference::as_bytes(with_more), single), one.size());
+  CHECK_EQ(read_single_value(reference::as_bytes(with_more), single), one.size());
   CHECK(as_text(single.key) == "key");
   CHECK(single.kind == Kind::kInt64);
   CHECK_EQ(single.bits, std::numeric_limits<std::uint64_t>::max());
   for (std::uint64_t value = 1; value != 0; value <<= 1) {
     for (const std::string& after : {""s, "0123456789"s}) {
       const std::string written = entry("k", ints({static_cast<std::int64_t>(value)})) + after;
-      CHECK_EQ(read_single(reference::as_bytes(written), single), written.size() - after.size());
+      CHECK_EQ(read_single_value(reference::as_bytes(written), single),
+               written.size() - after.size());
       CHECK_EQ(single.bits, value);
     }
   }
   for (std::size_t size = 0; size < one.size(); ++size) {
-    CHECK_EQ(read_single(reference::as_bytes(one).first(size), single), 0U);
+    CHECK_EQ(read_single_value(reference::as_bytes(one).first(size), single), 0U);
   }
   const std::vector<std::string> others = {entry("key", ints({1, 2})),
                                            entry("key", ints({})),
@@ -257,7 +258,7 @@ TEST(singles_are_what_the_general_reader_sees) {
                                            field(1, field(2, ints({1})) + field(1, "key")),
                                            entry(std::string(200, 'k'), ints({1}))};
   for (const std::string& other : others) {
-    CHECK_EQ(read_single(reference::as_bytes(other), single), 0U);
+    CHECK_EQ(read_single_value(reference::as_bytes(other), single), 0U);
   }
 }
 

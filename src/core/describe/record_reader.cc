@@ -162,8 +162,8 @@ std::uint32_t RecordReader::slot_of(Bytes key, KeyTable& table) {
 bool RecordReader::read_features(Bytes features) {
   Wire wire(features);
   while (!wire.at_end()) {
-    Single single;
-    const std::size_t taken = read_single(wire.rest(), single);
+    SingleValue single;
+    const std::size_t taken = read_single_value(wire.rest(), single);
     if (taken == 0) {
       if (!read_map_field(wire, &RecordReader::found_feature)) return false;
       continue;

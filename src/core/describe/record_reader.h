@@ -28,7 +28,7 @@ struct FoundFeature {
   std::uint32_t slot = 0;
   std::uint32_t values = 0;  // where its values are; kNoSlot if it is a single one, which is here:
   Kind kind = Kind::kUnset;
-  std::uint64_t bits = 0;  // as in Single
+  std::uint64_t bits = 0;  // as in SingleValue
   const std::byte* data = nullptr;
   Bytes entry;  // of several values: the map entry that they are in
 };

@@ -15,7 +15,7 @@
 namespace tfrkit {
 
 // A map entry of Features with one value.
-struct Single {
+struct SingleValue {
   Bytes key;
   Kind kind = Kind::kUnset;
   std::uint64_t bits = 0;  // of an int64 or a float; the size of a byte string
@@ -63,7 +63,7 @@ struct Single {
 // Reads the entry with its tag at the front of `map`: a key, then a Feature of one list of one
 // value, packed if it is a number, all lengths in one byte. Returns how many bytes it takes, or 0
 // if it is not like that.
-[[nodiscard]] inline std::size_t read_single(Bytes map, Single& single) noexcept {
+[[nodiscard]] inline std::size_t read_single_value(Bytes map, SingleValue& single) noexcept {
   const std::byte* const at = map.data();
   const auto byte = [at](std::size_t i) noexcept { return std::to_integer<std::size_t>(at[i]); };
   // Tag and length of: the entry, the key; behind the key: the value, the list, the element.

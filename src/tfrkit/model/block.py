@@ -1,6 +1,6 @@
 """Block: a run of whole frames in one buffer, and where each record lies in it.
 
-Does no I/O and checks no CRC: whoever makes a block has done that. A block is immutable and may be shared by threads.
+Does no I/O and checks no CRC: what makes a block has done that. A block is immutable and may be shared by threads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Block:
         first_record: number of the first record in that file.
         start: offset of `data[0]` in the file's uncompressed stream; -1 if the frames were gathered from all over it.
         numbers: number of each record in that file, int64; None if they run on from `first_record`.
-        frames: where each frame begins in that stream, int64, if `start` does not say it; None if nobody knows.
+        frames: where each frame begins in that stream, int64, if `start` does not say it; None if it is not known.
 
     >>> block = Block.from_records([b"hello", b"", b"xyz"])
     >>> len(block), block[0], block.lengths.tolist()
@@ -121,7 +121,7 @@ class Block:
 
     def to_list(self) -> list[bytes]:
         """All records as bytes objects, cut from the buffer in one native call."""
-        return _core.cut_records(self.data, self.offsets, self.lengths)
+        return _core.split_records(self.data, self.offsets, self.lengths)
 
     def take(self, indices: RowIndices) -> Block:
         """The records at these positions (or where a mask is true), in this order; a view on the same buffer.

@@ -36,7 +36,7 @@ class BytesColumn(ArrowColumn):
     """Byte strings, entry `i` of the flattened column being `data[offsets[i]:offsets[i + 1]]`.
 
     Attributes:
-        data: the buffer, a uint8 array. It may hold more than the entries, and is read-only if it is somebody else's.
+        data: the buffer, a uint8 array. It may hold more than the entries, and is read-only if others use it.
         offsets: int64, one more than there are entries, ascending. A slice need not begin at 0.
         shape: as numpy's; entries are in row-major order.
 
@@ -173,14 +173,14 @@ class BytesColumn(ArrowColumn):
 
     def to_list(self) -> list[Any]:
         """All entries as bytes objects, nested as the shape is; one native call."""
-        flat: list[Any] = _core.cut_records(self.data, self.offsets[:-1], np.diff(self.offsets))
+        flat: list[Any] = _core.split_records(self.data, self.offsets[:-1], np.diff(self.offsets))
         if len(self.shape) == 1:
             return flat
         return self._objects(flat).tolist()  # type: ignore[no-any-return]
 
     def to_numpy(self) -> npt.NDArray[np.object_]:
         """All entries as an array of bytes objects, of the same shape."""
-        return self._objects(_core.cut_records(self.data, self.offsets[:-1], np.diff(self.offsets)))
+        return self._objects(_core.split_records(self.data, self.offsets[:-1], np.diff(self.offsets)))
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -289,7 +289,7 @@ class BytesColumn(ArrowColumn):
         return self.compact()
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Only the bytes in use are written, whatever the buffer behind a slice.
+        # Only the bytes in use are written, whatever the buffer of a slice holds.
         return _rebuild, (self.used(), self.offsets - self.offsets[0], self.shape)
 
     def __repr__(self) -> str:

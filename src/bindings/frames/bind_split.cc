@@ -8,8 +8,8 @@ namespace tfrkit {
 namespace {
 
 // Makes Python objects all along, hence with the GIL.
-nb::typed<nb::list, nb::bytes> cut_records(const InputBytes& data, const Int64Input& offsets,
-                                           const Int64Input& lengths) {
+nb::typed<nb::list, nb::bytes> split_records(const InputBytes& data, const Int64Input& offsets,
+                                             const Int64Input& lengths) {
   const auto starts = entries(offsets);
   const auto sizes = entries(lengths);
   check_same_size("offsets", starts.size(), "lengths", sizes.size());
@@ -31,9 +31,9 @@ nb::typed<nb::list, nb::bytes> cut_records(const InputBytes& data, const Int64In
 
 }  // namespace
 
-void bind_cut(nb::module_& module) {
-  module.def("cut_records", cut_records, nb::arg("data"), nb::arg("offsets"), nb::arg("lengths"),
-             "Return the payloads at `offsets` as bytes objects, copies.");
+void bind_split(nb::module_& module) {
+  module.def("split_records", split_records, nb::arg("data"), nb::arg("offsets"),
+             nb::arg("lengths"), "Return the payloads at `offsets` as bytes objects, copies.");
 }
 
 }  // namespace tfrkit
