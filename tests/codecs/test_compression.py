@@ -27,7 +27,7 @@ def test_names_are_accepted_in_any_case(given, name):
 def test_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(InvalidArgumentError) as caught:
         canonical("lz4")
-    assert str(caught.value) == "Expected a compression out of none, GZIP, ZLIB, XZ, ZSTD but got 'lz4'."
+    assert str(caught.value) == "Unknown compression 'lz4': expected none, GZIP, ZLIB, XZ or ZSTD."
     assert isinstance(caught.value, ValueError)
 
 

@@ -13,7 +13,6 @@ from tests.records.support.made import contain, flip, put
 from tfrkit.codecs.inflate import (
     CHUNK_BYTES,
     Decoder,
-    checksum,
     inflate_raw,
     open_decoder,
     zlib_text,
@@ -222,10 +221,6 @@ def test_inflate_raw_wants_exactly_the_promised_size():
         inflate_raw(raw + b"much more", 1000)
     with pytest.raises(ValueError, match=r"^inflate\(\) failed with error -3"):
         inflate_raw(b"\xff" * 20, 1000)
-
-
-def test_checksum_is_gzips_crc32():
-    assert checksum(b"123456789") == 0xCBF43926
 
 
 def test_zlib_text_is_tensorflows():

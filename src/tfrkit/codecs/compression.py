@@ -11,7 +11,7 @@ from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["COMPRESSIONS", "canonical", "from_suffix"]
 
-# "" is none. TensorFlow knows "", "ZLIB" and "GZIP"; the others are carrying formats of tfrkit alone.
+# "" is no compression. TensorFlow knows "", "ZLIB" and "GZIP"; the others are tfrkit's alone.
 COMPRESSIONS: Final = ("", "ZLIB", "GZIP", "XZ", "ZSTD")
 
 _SUFFIXES: Final = {
@@ -26,7 +26,7 @@ _SUFFIXES: Final = {
 
 
 def canonical(name: str | None) -> str:
-    """Give the name as in COMPRESSIONS; upper and lower case, None and "none" are accepted.
+    """Return the name as in COMPRESSIONS; upper and lower case, None and "none" are accepted.
 
     >>> canonical("gzip"), canonical("none")
     ('GZIP', '')
@@ -34,14 +34,12 @@ def canonical(name: str | None) -> str:
     text = (name or "").upper()
     text = "" if text == "NONE" else text
     if text not in COMPRESSIONS:
-        raise InvalidArgumentError(
-            f"Expected a compression out of none, GZIP, ZLIB, XZ, ZSTD but got {name!r}."
-        )
+        raise InvalidArgumentError(f"Unknown compression {name!r}: expected none, GZIP, ZLIB, XZ or ZSTD.")
     return text
 
 
 def from_suffix(path: str) -> str:
-    """Give the compression that a file's name promises.
+    """Return the compression that a file's name promises.
 
     >>> from_suffix("train.tfrecord.gz"), from_suffix("train.tfrecord")
     ('GZIP', '')

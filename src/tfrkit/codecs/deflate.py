@@ -252,7 +252,7 @@ def _address(data: memoryview | bytearray) -> int:
 
 @functools.cache
 def _libz() -> Any:
-    """Give the system's libz with its types declared, and its stream structure; None where there is none."""
+    """Return the system's libz with its types declared, and its stream structure; None where there is none."""
     import ctypes
 
     class Stream(ctypes.Structure):

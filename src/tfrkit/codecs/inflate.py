@@ -1,7 +1,7 @@
 """Compressed files -> their uncompressed stream, chunk by chunk.
 
-Knows containers, not records. A decoder gives chunks in order; when the container is damaged it raises DataLossError
-with zlib's text, and `recover()` may find a place to go on. Decoders are used by one thread at a time; isal, zlib,
+Knows containers, not records. A decoder returns chunks in order; when the container is damaged it raises DataLossError
+with zlib's text, and `recover()` may find a place to continue. Decoders are used by one thread at a time; isal, zlib,
 lzma and zstandard all release the GIL while they work.
 
 GZIP and ZLIB are inflated by isal. When isal finds damage, the member is inflated again by zlib: it salvages what
@@ -32,7 +32,6 @@ __all__ = [
     "RawDecoder",
     "XzDecoder",
     "ZstdDecoder",
-    "checksum",
     "inflate_raw",
     "open_decoder",
     "zlib_text",
@@ -55,10 +54,10 @@ class Decoder(Protocol):
     truncated: bool  # the container ended before its own end
 
     def read(self) -> bytes:
-        """Give the next chunk; b"" at the end. Raise DataLossError where the container is damaged."""
+        """Return the next chunk; b"" at the end. Raise DataLossError where the container is damaged."""
 
     def recover(self) -> bool:
-        """After an error: go to the next place from which reading can go on; False if there is none."""
+        """After an error: move to the next place from which reading can continue; False if there is none."""
 
 
 class RawDecoder:
@@ -218,7 +217,7 @@ class DeflateDecoder:
         return DataLossError(text, path=self._source.name)
 
     def _find_magic(self) -> int | None:
-        """Find the next gzip header behind the start of the damaged member."""
+        """Find the next gzip header after the start of the damaged member."""
         if self._source.regular:
             at = self._member_start + 1
             while data := self._source.read_at(at, CHUNK_BYTES):
@@ -373,17 +372,12 @@ def inflate_raw(deflated: bytes | memoryview, size: int) -> bytes:
     return inflated
 
 
-def checksum(data: bytes | memoryview) -> int:
-    """Give the CRC-32 (not CRC-32C) of `data`, as in a gzip trailer."""
-    return int(_fast.crc32(data))
-
-
 def _starts_zlib(head: bytes) -> bool:
     return len(head) >= 2 and head[0] & 0x8F == 0x08 and (head[0] << 8 | head[1]) % 31 == 0
 
 
 def zlib_text(error: Exception, function: str = "inflate") -> str:
-    """Give TensorFlow's text for an error of zlib or isal."""
+    """Return TensorFlow's text for an error of zlib or isal."""
     found = re.match(r"Error (-?\d+) while .*?(?:: (.*))?$", str(error), re.DOTALL)
     number, text = (found.group(1), found.group(2)) if found else ("-3", str(error))
     return f"{function}() failed with error {number}" + (f": {text}" if text else "")

@@ -10,7 +10,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tfrkit.codecs.inflate import WINDOW_BYTES, checksum, inflate_raw
+from tfrkit.codecs.checksum import crc32
+from tfrkit.codecs.inflate import WINDOW_BYTES, inflate_raw
 
 _fast: Any
 _quick: Any
@@ -51,16 +52,16 @@ MAX_MEMBER_BYTES: Final = 1 << 31
 
 
 def deflate_member(data: bytes | memoryview, frames: int, level: int) -> bytes:
-    """Give `data` as one gzip member that tells its own size. Pure: no I/O; releases the GIL.
+    """Return `data` as one gzip member that tells its own size. Pure: no I/O; releases the GIL.
 
     Args:
         data: whole frames, at least one byte and under 2 GB.
-        frames: how many there are, for whoever wants to count without inflating.
+        frames: how many there are, to count without inflating.
         level: 0 to 9.
     """
     engine = _raw_engine(data, level)
     body = engine.compress(data) + engine.flush()
-    trailer = struct.pack("<II", checksum(data), len(data) & 0xFFFFFFFF)
+    trailer = struct.pack("<II", crc32(data), len(data) & 0xFFFFFFFF)
     total = _HEADER.size + len(body) + len(trailer)
     header = _HEADER.pack(_FIXED, 0, 0, 255, 16, b"TR", 12, total, len(data), frames)
     return b"".join((header, body, trailer))
@@ -87,11 +88,11 @@ def _is_dense(data: bytes | memoryview) -> bool:
 
 
 def pad_member(member: bytes, start: int) -> bytes:
-    """Give the member as it must stand at file position `start`. Pure: no I/O.
+    """Return the member as it must stand at file position `start`. Pure: no I/O.
 
     TensorFlow reads a file in windows of 256 kB and, where a window ends inside a member's 8-byte trailer, takes the
     end of that member for the end of the file if all the rest is in the next window: the last records are lost
-    without an error, in about one of 30,000 files with members. A member that would end just behind such a boundary
+    without an error, in about one of 30,000 files with members. A member that would end just after such a boundary
     gets 32 bytes more header, so that none ever does.
     """
     if not ends_badly(start + len(member)):
@@ -109,7 +110,7 @@ def ends_badly(end: int) -> bool:
 
 
 def deflate_huge(data: memoryview, level: int, *, padded: bool) -> Iterator[bytes]:
-    """Give `data` of any size as the pieces of one ordinary gzip member. Pure: no I/O.
+    """Return `data` of any size as the pieces of one ordinary gzip member. Pure: no I/O.
 
     Args:
         data: what to compress.
@@ -150,7 +151,7 @@ def parse_member_header(head: bytes) -> tuple[int, int, int, int] | None:
 
 
 def inflate_member(member: bytes) -> bytes | None:
-    """Give the content of one whole member, or None if it is not what its header and trailer say. Pure: no I/O."""
+    """Return the content of one whole member, or None if it is not what its header and trailer say. Pure: no I/O."""
     head = parse_member_header(member)
     if head is None or head[1] != len(member):
         return None
@@ -160,4 +161,4 @@ def inflate_member(member: bytes) -> bytes | None:
     except ValueError:
         return None
     stored, size = struct.unpack("<II", member[-8:])
-    return inflated if size == raw and stored == checksum(inflated) else None
+    return inflated if size == raw and stored == crc32(inflated) else None

@@ -12,11 +12,13 @@ import re
 import secrets
 import stat
 import threading
+from concurrent.futures import Future
 from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import FailedPreconditionError, OpError, from_os_error
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.scheme import check_local
+from tfrkit.threads import spawn
 
 __all__ = [
     "SIDECAR_FOLDER",
@@ -42,7 +44,7 @@ _TEMPORARY: Final = re.compile(r"(?s)(.*)\.[0-9]+-[0-9a-f]{8}\.tmp")
 
 
 def sidecar_folder(path: str) -> str:
-    """Give the folder for index and temporary files that belong to `path`; it is not made."""
+    """Return the folder for index and temporary files that belong to `path`; it is not made."""
     folder = os.path.dirname(path)
     return folder if os.path.basename(folder) == SIDECAR_FOLDER else os.path.join(folder, SIDECAR_FOLDER)
 
@@ -77,7 +79,7 @@ class Output(Protocol):
         """Write all of a buffer."""
 
     def write_pieces(self, pieces: list[Any]) -> None:
-        """Write all of up to 1,024 buffers, one behind the other."""
+        """Write all of up to 1,024 buffers, one after the other."""
 
     def flush(self) -> None:
         """Let other processes see everything written so far."""
@@ -95,7 +97,7 @@ class Output(Protocol):
 class FileOutput:
     """A file that is written in place, as TensorFlow does.
 
-    Other threads may write and sync. Whoever uses the descriptor holds a lock, and so does who closes it: its number
+    Other threads may write and sync. Every use of the descriptor holds a lock, and so does closing it: its number
     can belong to another file from then on.
     """
 
@@ -216,8 +218,8 @@ class AtomicOutput:
         self.temporary = os.path.join(
             folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
         )
-        self._syncing: threading.Thread | None = None
-        self._sync_from = 0  # what comes behind has not been asked for
+        self._syncing: Future[None] | None = None
+        self._sync_from = 0  # what comes after has not been asked for
         self._sync_error: OpError | None = None
         try:
             self._file = _open_in_sidecar(self.temporary, name)
@@ -234,31 +236,30 @@ class AtomicOutput:
 
     def write(self, data: Any) -> None:
         self._file.write(data)
-        self._sync_behind()
+        self._sync_in_background()
 
     def write_pieces(self, pieces: list[Any]) -> None:
         self._file.write_pieces(pieces)
-        self._sync_behind()
+        self._sync_in_background()
 
-    def _sync_behind(self) -> None:
+    def _sync_in_background(self) -> None:
         """Let what was written go to the disk on another thread, so that little is left to wait for at the end."""
         if not self._durable or self._file.position - self._sync_from < _SYNC_BYTES:
             return
-        if self._syncing is not None and self._syncing.is_alive():
+        if self._syncing is not None and not self._syncing.done():
             return
         self._sync_from = self._file.position
-        self._syncing = threading.Thread(target=self._sync_once, name="tfrkit-sync", daemon=True)
-        self._syncing.start()
+        self._syncing = spawn(self._sync_once)
 
     def _sync_once(self) -> None:
         try:
             self._file.sync(data_only=True)
-        except OpError as error:  # the kernel tells it once: it must not be lost
+        except OpError as error:  # the kernel reports it once: it must not be lost
             self._sync_error = error
 
     def _end_syncing(self) -> None:
-        if self._syncing is not None and self._syncing.is_alive():
-            self._syncing.join()
+        if self._syncing is not None and self._file.process == os.getpid():  # a fork has no thread that syncs
+            self._syncing.result()
         self._syncing = None
 
     def flush(self) -> None:
@@ -404,7 +405,7 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def temporary_of(name: str) -> str | None:
-    """Give the name of the file that a temporary file was to become; None if it is none. Pure: no I/O.
+    """Return the name of the file that a temporary file was to become; None if it is none. Pure: no I/O.
 
     >>> temporary_of("manifest.json.4711-0123abcd.tmp")
     'manifest.json'
