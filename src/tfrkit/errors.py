@@ -1,7 +1,7 @@
 """Every exception and warning that tfrkit raises, and how an OSError becomes one.
 
 The classes carry TensorFlow's names, so that code which catches `tf.errors.DataLossError` by name or matches its
-text goes on working; each also derives from the built-in that a Python programmer would catch:
+text keeps working; each also derives from the built-in that a Python programmer would catch:
 
     Exception
     +-- OpError                          .message .node_def .op .error_code  .path .record .offset
@@ -64,7 +64,7 @@ __all__ = [
 class OpError(Exception):
     """Base of all errors about data and files.
 
-    Made with a text and, by keyword, the place; or as in TensorFlow, with `node_def`, `op` and `message`, behind which
+    Made with a text and, by keyword, the place; or as in TensorFlow, with `node_def`, `op` and `message`, after which
     OpError itself takes its number too.
 
     Attributes:
@@ -75,7 +75,7 @@ class OpError(Exception):
         node_def: what was given as such, None in all errors that tfrkit raises.
         op: the same.
         error_code: TensorFlow's number of the class.
-        experimental_payloads: details that were given behind TensorFlow's arguments, else empty.
+        experimental_payloads: details that were given after TensorFlow's arguments, else empty.
 
     >>> str(OutOfRangeError(None, None, "End of sequence"))
     'End of sequence'
@@ -282,12 +282,12 @@ _BY_ERRNO: dict[int, type[OpError]] = {
 
 
 def from_os_error(error: OSError, path: str, advice: str = "") -> OpError:
-    """Give the tfrkit error for an OSError about `path`, with TensorFlow's text `<path>; <reason>`.
+    """Return the tfrkit error for an OSError about `path`, with TensorFlow's text `<path>; <reason>`.
 
     Args:
         error: what the operating system said.
         path: the file as the user named it.
-        advice: a sentence on what to do, put behind the reason.
+        advice: a sentence on what to do, put after the reason.
 
     Returns:
         The error, to be raised `from error`; `errno` and `filename` are kept where the class has them.

@@ -46,7 +46,7 @@ class ThreadPool:
     by an interruption in the main thread.
 
     Args:
-        limit: at most so many threads, further tasks wait their turn; None: no task ever waits for another.
+        limit: the most threads, further tasks wait their turn; None: no task ever waits for another.
     """
 
     def __init__(self, limit: int | None) -> None:
@@ -69,7 +69,7 @@ class ThreadPool:
         return future
 
     def map(self, function: Callable[[Any], _T], items: Iterable[Any]) -> Iterator[_T]:
-        """Hand in a task for each item at once; give the results in order."""
+        """Hand in a task for each item at once; yield the results in order."""
         futures = [self.submit(function, item) for item in items]
         return (future.result() for future in futures)
 
@@ -81,7 +81,7 @@ class ThreadPool:
                 self._idle.pop().release()
 
     def threads(self) -> list[threading.Thread]:
-        """Give the threads that have not ended."""
+        """Return the threads that have not ended."""
         with self._lock:
             return list(self._threads)
 
@@ -142,7 +142,7 @@ def _run(future: Future[_T], function: Callable[..., _T], args: Any, kwargs: Any
         return
     try:
         result = function(*args, **kwargs)
-    except BaseException as error:  # noqa: BLE001  # it belongs to whoever asks for the result
+    except BaseException as error:  # noqa: BLE001  # it belongs to the caller of result()
         future.set_exception(error)
         del future  # its exception's traceback refers to this frame
     else:
@@ -165,7 +165,7 @@ def _here() -> tuple[ThreadPool, ThreadPool]:
 
 
 def thread_pool() -> ThreadPool:
-    """Give the pool of this process for work that only computes and reads.
+    """Return the pool of this process for work that only computes and reads.
 
     A task may wait for one that was handed in earlier, never for a later one.
     """
@@ -173,7 +173,7 @@ def thread_pool() -> ThreadPool:
 
 
 def spawn(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-    """Run a function that may block in a thread of its own, never behind another task.
+    """Run a function that may block in a thread of its own, without waiting for another task.
 
     At the interpreter's exit, and where the system gives no more threads, it runs in the calling thread. What runs for
     long looks at `exiting()` now and then.
@@ -185,7 +185,7 @@ def spawn(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) ->
 
 
 def exiting() -> bool:
-    """Tell whether the interpreter is about to end; background work then stops by itself."""
+    """Return whether the interpreter is about to end; background work then stops by itself."""
     return bool(_exiting) and os.getpid() in _exiting
 
 
@@ -205,7 +205,7 @@ def _at_exit() -> None:
 
 
 def _any_at_work(threads: list[threading.Thread], seen: dict[threading.Thread, tuple[object, float]]) -> bool:
-    """Tell whether a thread is inside tfrkit, or still moves; `seen` keeps where each stood, and since when."""
+    """Return whether a thread is inside tfrkit, or still moves; `seen` keeps where each stood, and since when."""
     frames = sys._current_frames()  # noqa: SLF001  # the only way to see where another thread stands
     now, working = time.monotonic(), False
     for thread in threads:

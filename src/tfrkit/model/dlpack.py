@@ -1,7 +1,7 @@
 """Arrays for frameworks that know no read-only memory: DLPack and PyTorch.
 
 What may be written to is handed over as it is, on the same memory. Arrays that are marked read-only are shared with
-somebody (a cache, a buffer of Python's), and a framework would write to them all the same: those are copied.
+others (a cache, a buffer of Python's), and a framework would write to them all the same: those are copied.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _OP_NAMES: Final = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def type_name(dtype: Any) -> str:
-    """Give TensorFlow's name of a type, such as "int64", "float32" or "string".
+    """Return TensorFlow's name of a type, such as "int64", "float32" or "string".
 
     Args:
         dtype: a name ("int64", "float32", "bytes", also "float" and "string"), a numpy dtype or scalar class, one of
@@ -75,10 +75,10 @@ def _numpy_name(dtype: np.dtype[Any]) -> str | None:
 
 
 def public_name(name: str) -> str:
-    """Give tfrkit's name of a type for one of TensorFlow's: "string" is "bytes", the others stay."""
+    """Return tfrkit's name of a type for one of TensorFlow's: "string" is "bytes", the others stay."""
     return "bytes" if name == "string" else name
 
 
 def op_name(name: str) -> str:
-    """Give the name that TensorFlow's kernels print: "float32" is "float", "float64" is "double"."""
+    """Return the name that TensorFlow's kernels print: "float32" is "float", "float64" is "double"."""
     return _OP_NAMES.get(name, name)

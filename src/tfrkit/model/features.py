@@ -198,7 +198,7 @@ def _several(values: Any, kind: int) -> Feature:
 
 
 def feature_values(value: Any, where: str = "", kind: int | None = None) -> tuple[int, Values]:
-    """Give the kind of the feature that `value` becomes, and its values. Pure: no I/O.
+    """Return the kind of the feature that `value` becomes, and its values. Pure: no I/O.
 
     Args:
         value: as in `feature`.
@@ -278,7 +278,7 @@ def check_name(name: object, noun: str = "feature") -> None:
 
 
 def shown(value: object) -> str:
-    """Give the value as text of bounded length, with its type.
+    """Return the value as text of bounded length, with its type.
 
     >>> shown(2.5)
     '2.5 (float)'
@@ -351,7 +351,7 @@ def _as_bytes(item: Any, where: str) -> bytes:
 
 
 def _unwrapped(item: Any, place: int | None, where: str, kind: int | None) -> Any:
-    """Give the scalar that an item of a list stands for."""
+    """Return the scalar that an item of a list stands for."""
     if isinstance(item, enum.Enum):
         item = item.value
     elif not isinstance(item, (list, tuple)) and hasattr(item, "__array__"):

@@ -41,7 +41,7 @@ def is_message(value: object) -> TypeGuard[Message]:
 
 
 def message_name(message: Message) -> str:
-    """Give the full name of the type, such as "tensorflow.Example".
+    """Return the full name of the type, such as "tensorflow.Example".
 
     >>> message_name(Int64List(value=[1]))
     'tensorflow.Int64List'

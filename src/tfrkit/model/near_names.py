@@ -13,7 +13,7 @@ _CLOSE: Final = 3
 
 
 def near_names(name: str, known: Iterable[str]) -> str:
-    """Give a sentence that helps whoever has misspelt a name. Pure: no I/O.
+    """Return a sentence that helps a user who has misspelt a name. Pure: no I/O.
 
     >>> near_names("lable", ["label", "image"])
     "Did you mean 'label'?"

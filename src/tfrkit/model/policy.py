@@ -1,4 +1,4 @@
-"""ReadPolicy: everything in which tfrkit's own reading differs from TensorFlow's, as data.
+"""ReadPolicy: everything where tfrkit's own reading differs from TensorFlow's, as data.
 
 No other place asks which of the two is in force; code asks for the field that it needs.
 """
@@ -32,7 +32,7 @@ class ReadPolicy:
         missing_file_repeats: a file that is not there is the same error again on every call.
         wire: what bytes mean where protobuf and TensorFlow's parser of Examples disagree: "protobuf" merges and checks
             as the format says, "tensorflow" ignores, loses and refuses what TensorFlow does.
-        checks_left_out: `skip` and `shard` right behind a file's records check the data of those that they leave out,
+        checks_left_out: `skip` and `shard` right after a file's records check the data of those that they leave out,
             as of all others.
         exact_options: writers give TensorFlow's bytes: one plain stream, no suffix is looked at, only bytes and str.
     """
@@ -57,7 +57,7 @@ class ReadPolicy:
             raise ValueError(f"expected max_record_bytes to be positive but got {self.max_record_bytes}")
 
     def with_options(self, **options: Any) -> ReadPolicy:
-        """Give a policy with those options changed that are not None."""
+        """Return a policy with those options changed that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})
 
 

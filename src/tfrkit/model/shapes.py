@@ -12,7 +12,7 @@ Dims = tuple[int | None, ...]
 
 
 def as_dims(shape: Any) -> Dims | None:
-    """Give the dimensions of a shape: None stands for one that is not known, or for a shape of unknown rank.
+    """Return the dimensions of a shape: None stands for one that is not known, or for a shape of unknown rank.
 
     Args:
         shape: an int, a sequence of ints and None, or an object with `as_list` and `rank`, as TensorFlow's.

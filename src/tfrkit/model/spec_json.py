@@ -95,7 +95,7 @@ def spec_from_json(text: str | bytes) -> dict[str, FeatureSpec]:
 
 
 def spec_to_data(spec: Spec) -> dict[str, dict[str, Any]]:
-    """Give a spec as dicts, lists, strings and numbers that `json` can write."""
+    """Return a spec as dicts, lists, strings and numbers that `json` can write."""
     return {key: _feature_to_data(key, given) for key, given in spec.items()}
 
 

@@ -218,7 +218,7 @@ def _as_partition(given: Any) -> Any:
 
 
 def as_feature(given: Any) -> FeatureSpec | None:
-    """Give the feature itself, tfrkit's form of TensorFlow's object of that name, or None for anything else.
+    """Return the feature itself, tfrkit's form of TensorFlow's object of that name, or None for anything else.
 
     >>> as_feature(VarLenFeature("int64")), as_feature(5)
     (VarLenFeature(dtype='int64'), None)

@@ -55,7 +55,7 @@ _MESSAGES: Final[dict[str, dict[str, tuple[int, str, str]]]] = {
 
 @functools.cache
 def tensor_message() -> Any:
-    """Give the class of TensorProto messages.
+    """Return the class of TensorProto messages.
 
     >>> tensor_message().FromString(bytes.fromhex("08 03 3a 02 01 02")).int_val
     [1, 2]

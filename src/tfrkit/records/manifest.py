@@ -46,14 +46,14 @@ class ShardEntry:
 
 
 def manifest_path(folder: str) -> str:
-    """Give the path of a folder's manifest."""
+    """Return the path of a folder's manifest."""
     return os.path.join(folder, "manifest.json")
 
 
 def read_manifest(folder: str) -> dict[str, Any]:
-    """Give a folder's manifest; an empty one if there is none.
+    """Return a folder's manifest; an empty one if there is none.
 
-    Everything that FORMAT.md says of its fields holds for the result, whoever wrote the file: names are plain names of
+    Everything that FORMAT.md says of its fields holds for the result, whatever wrote the file: names are plain names of
     files in the folder, counts are counts. Other fields are as they are.
 
     Raises:
@@ -88,7 +88,7 @@ def read_manifest(folder: str) -> dict[str, Any]:
 
 
 def manifest_entries(content: Mapping[str, Any]) -> dict[str, ShardEntry]:
-    """Give the shards of a manifest by name, in order. Pure: no I/O."""
+    """Return the shards of a manifest by name, in order. Pure: no I/O."""
     return {
         entry["name"]: ShardEntry(entry["name"], entry["records"], entry["bytes"], entry["compression"])
         for entry in content["shards"]

@@ -61,7 +61,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Some value of the feature is so; never if there is none."""
+    """Some value of the feature compares so; false if it has none."""
 
     key: str
     operator: str
@@ -122,7 +122,7 @@ class WhereChoice:
         """Say it for the records of a block.
 
         Raises:
-            InvalidArgumentError: a record is no Example, or a feature is of another kind than its literal.
+            InvalidArgumentError: a record is not an Example, or a feature is of another kind than its literal.
         """
         return self.tree.mask(PredicateColumns(block, self.keys))
 
@@ -131,7 +131,7 @@ def parse_where(text: str) -> WhereChoice:
     """Read an expression. Pure: no I/O.
 
     Raises:
-        InvalidArgumentError: it is none; the text says where.
+        InvalidArgumentError: it is not an expression; the text says where.
 
     >>> parse_where("label in (3, 4) and not `is broken`").keys
     ('label', 'is broken')

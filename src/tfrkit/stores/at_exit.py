@@ -1,7 +1,7 @@
 """Objects that are still there when the interpreter ends.
 
 Modules are taken apart then, in no order that one could rely on, and a `__del__` that runs among their ruins finds
-names that are None. So whoever has something to finish does it before, with `finish_at_exit`, and a `__del__` that is
+names that are None. So what has something to finish does it before, with `finish_at_exit`, and a `__del__` that is
 marked `unless_exiting` does nothing from then on: memory and descriptors end with the process.
 """
 

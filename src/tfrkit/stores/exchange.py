@@ -18,7 +18,7 @@ _UNKNOWN: Final = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
 def exchange(one: str, other: str) -> bool:
-    """Exchange two names of one file system; give False if it cannot be done here, and nothing has happened.
+    """Exchange two names of one file system; return False if it cannot be done here, and nothing has happened.
 
     Raises:
         OSError: the operating system's reason.

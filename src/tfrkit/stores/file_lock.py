@@ -18,7 +18,7 @@ _NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP,
 def lock_file(fd: int, path: str, *, wait: bool) -> bool:
     """Lock an open file against other processes; closing its descriptor unlocks it.
 
-    Some network and user-space file systems have no locks. There it warns and goes on without: the user knows whether
+    Some network and user-space file systems have no locks. There it warns and continues without: the user knows whether
     another process writes to the folder, and nothing could be written there otherwise.
 
     Args:
@@ -27,7 +27,7 @@ def lock_file(fd: int, path: str, *, wait: bool) -> bool:
         wait: wait for another process that holds it.
 
     Returns:
-        Whether this process may go on; False only if another holds it and `wait` is not set.
+        Whether this process may continue; False only if another holds it and `wait` is not set.
 
     Raises:
         OpError: the operating system's reason.

@@ -32,12 +32,12 @@ _CLASSES: Final = {
 
 
 def glob_files(patterns: Iterable[str]) -> list[str]:
-    """Give all files that match, bytewise sorted over all patterns; one that two patterns match comes twice."""
+    """Return all files that match, bytewise sorted over all patterns; one that two patterns match comes twice."""
     return sorted((path for pattern in patterns for path in match_files(pattern)), key=os.fsencode)
 
 
 def match_files(pattern: str) -> list[str]:
-    """Give the files that match one pattern, in the order in which the operating system lists them."""
+    """Return the files that match one pattern, in the order in which the operating system lists them."""
     magic = _MAGIC.search(check_local(pattern))
     if magic is None:
         return [pattern] if pattern and os.path.lexists(pattern) else []
@@ -70,7 +70,7 @@ def _children(folder: str) -> list[str]:
 
 
 def _translate(pattern: str) -> str:
-    r"""Give the regular expression for one part of a pattern.
+    r"""Return the regular expression for one part of a pattern.
 
     >>> _translate("a*[!b-d]?"), _translate(r"\*{x}[")
     ('a.*[^b-d].', '\\*\\{x\\}\\[')
@@ -136,7 +136,7 @@ def _translate_set(content: str) -> str:
 
 
 def _character(content: str, at: int) -> tuple[str, int]:
-    """The character at a place, which a backslash may protect, and the place behind it."""
+    """The character at a place, which a backslash may protect, and the place after it."""
     if content[at] == "\\" and at + 1 < len(content):
         at += 1
     return content[at], at + 1

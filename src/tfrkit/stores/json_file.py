@@ -22,7 +22,7 @@ MAX_COUNT: Final = (1 << 63) - 1
 
 
 def json_bytes(value: Any) -> bytes:
-    r"""Give a value as an indented document in UTF-8 with sorted keys. Pure: no I/O.
+    r"""Return a value as an indented document in UTF-8 with sorted keys. Pure: no I/O.
 
     Bytes of a file name that are no UTF-8 are surrogates in Python; they are written as escapes, which come back.
 
@@ -34,7 +34,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 def json_line(value: Any) -> bytes:
-    r"""Give a value as one line of ASCII with sorted keys. Pure: no I/O.
+    r"""Return a value as one line of ASCII with sorted keys. Pure: no I/O.
 
     >>> json_line({"b": "中", "a": [1]})
     b'{"a":[1],"b":"\\u4e2d"}\n'
@@ -67,7 +67,7 @@ def parse_json(data: bytes) -> Any:
 def is_file_name(value: object) -> TypeGuard[str]:
     r"""Tell whether a value read from a file may be used as the name of a file in a folder. Pure: no I/O.
 
-    It is one plain name: it leads neither out of the folder nor into one below, and is none of tfrkit's own.
+    It is one plain name: it leads neither out of the folder nor into one below, and is not one of tfrkit's own.
 
     >>> [is_file_name(name) for name in ("a.tfrecord", "../a", "/a", "a/b", "..", ".tfrkit", "a\0", "", 7)]
     [True, False, False, False, False, False, False, False, False]
@@ -95,7 +95,7 @@ def is_count(value: object) -> TypeGuard[int]:
 
 
 def shorten(value: object) -> str:
-    """Give a value for an error message, of any size and nesting. Pure: no I/O."""
+    """Return a value for an error message, of any size and nesting. Pure: no I/O."""
     return reprlib.repr(value)
 
 

@@ -31,7 +31,7 @@ _MAX_CHECKED = 100_000  # names of missing shards that are compared with a patte
 
 
 def path_text(path: PathLike) -> str:
-    """Give a path as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python.
+    """Return a path as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python.
 
     Raises:
         UnimplementedError: it is a URL.
@@ -79,7 +79,7 @@ def is_pattern(text: str) -> bool:
 
 
 def match_files(text: str) -> list[str]:
-    """Give the files that a pattern matches, sorted.
+    """Return the files that a pattern matches, sorted.
 
     Raises:
         NotFoundError: there is none.

@@ -1,7 +1,7 @@
 """Sources of which a process may have thousands: few are open at a time, the others are opened again when needed.
 
-The descriptor of a source is closed with its last reference, so whoever reads holds the source meanwhile: one that is
-left out here stays open until then, and its number is no other file's.
+The descriptor of a source is closed with its last reference, so a caller that reads holds the source meanwhile: one
+that is left out here stays open until then, and no other file gets its number.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ReopenedSource:
     """A regular file that is closed when too many others are open. Thread-safe."""
 
     def __init__(self, source: ByteSource) -> None:
-        """Take an open source, which nobody else keeps."""
+        """Take an open source, to which there is no other reference."""
         self._name = source.name
         self._file = _identity(source)
         self._keep(source)
@@ -50,7 +50,7 @@ class ReopenedSource:
         _open.pop(id(self), None)  # without the lock: the collector may call this while its thread holds it
 
     def get(self) -> ByteSource:
-        """Give the source, open; hold it for as long as its descriptor is used.
+        """Return the source, open; hold it for as long as its descriptor is used.
 
         Raises:
             FailedPreconditionError: it was opened again, and the name is another file's by now.

@@ -49,7 +49,7 @@ class ShardSet:
         return self.count - sum(self.first <= number < self.first + self.count for number in self.names)
 
     def missing(self) -> Iterator[str]:
-        """Give the names of those that are missing, in order. There may be very many."""
+        """Return the names of those that are missing, in order. There may be very many."""
         found = [match for match in map(_NUMBERED.fullmatch, self.names.values()) if match]
         width = min(len(match[2]) for match in found)  # the form that the others have
         suffix = Counter(match[4] for match in found).most_common(1)[0][0]
@@ -58,7 +58,7 @@ class ShardSet:
                 yield f"{self.prefix}-{number:0{width}d}-of-{found[0][3]}{suffix}"
 
     def stray(self) -> list[str]:
-        """Give names whose number is beyond the count."""
+        """Return names whose number is beyond the count."""
         return [
             name for number, name in self.names.items() if not self.first <= number < self.first + self.count
         ]
@@ -89,7 +89,7 @@ def shard_sets(names: Iterable[str]) -> list[ShardSet]:
 
 
 def shard_prefix(name: str) -> str | None:
-    """Give the prefix of a shard's name, with or without a number; None if it is no such name.
+    """Return the prefix of a shard's name, with or without a number; None if it is no such name.
 
     >>> shard_prefix("a-00000-of-00004.tfrecord.gz"), shard_prefix("one.tfrecord"), shard_prefix("notes.txt")
     ('a', 'one', None)

@@ -49,7 +49,7 @@ class ByteSource:
         return os.fstat(self.fd).st_size if self.regular and self.fd is not None else None
 
     def read(self, count: int) -> bytes:
-        """Give the next bytes in order: at most `count`, b"" at the end only."""
+        """Return the next bytes in order: at most `count`, b"" at the end only."""
         if self._ahead:
             data, self._ahead = self._ahead[:count], self._ahead[count:]
         elif self.regular:
@@ -60,7 +60,7 @@ class ByteSource:
         return data
 
     def peek(self, count: int) -> bytes:
-        """Give the next bytes without moving on: fewer than `count` only at the end."""
+        """Return the next bytes without moving on: fewer than `count` only at the end."""
         if self.regular:
             return self.read_at(self.position, count)
         while len(self._ahead) < count:
@@ -71,13 +71,13 @@ class ByteSource:
         return self._ahead[:count]
 
     def seek(self, position: int) -> None:
-        """Let read() go on at `position`; regular files only."""
+        """Let read() continue at `position`; regular files only."""
         if not self.regular:
             raise FailedPreconditionError(f"{self.name}; cannot seek in a pipe or stream", path=self.name)
         self.position = position
 
     def read_at(self, position: int, count: int) -> bytes:
-        """Give up to `count` bytes from `position` on; regular files only."""
+        """Return up to `count` bytes from `position` on; regular files only."""
         assert self.fd is not None
         try:
             return os.pread(self.fd, count, position)
@@ -85,7 +85,7 @@ class ByteSource:
             raise from_os_error(error, self.name) from error
 
     def read_into(self, view: memoryview, position: int) -> int:
-        """Fill `view` from `position` on and give the number of bytes; fewer only at the end of the file."""
+        """Fill `view` from `position` on and return the number of bytes; fewer only at the end of the file."""
         assert self.fd is not None
         done = 0
         try:

@@ -17,10 +17,10 @@ _INT32: Final = range(-(2**31), 2**31)
 
 
 def int_attribute(value: Any, name: str, default: int) -> int:
-    """Give an int; fractions are cut off, as in TensorFlow.
+    """Return an int; fractions are cut off, as in TensorFlow.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not one.
         OverflowError: it is infinite.
         InvalidArgumentError: it does not fit an int32.
 
@@ -44,10 +44,10 @@ def int_attribute(value: Any, name: str, default: int) -> int:
 
 
 def float_attribute(value: Any, name: str, default: float) -> float:
-    """Give a float; text is none.
+    """Return a float; text is not one.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not one.
     """
     if value is None:
         return default
@@ -60,10 +60,10 @@ def float_attribute(value: Any, name: str, default: float) -> float:
 
 
 def bool_attribute(value: Any, name: str, default: bool) -> bool:
-    """Give a bool; numbers are none.
+    """Return a bool; numbers are not.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not one.
     """
     if value is None:
         return default
@@ -73,10 +73,10 @@ def bool_attribute(value: Any, name: str, default: bool) -> bool:
 
 
 def str_attribute(value: Any, name: str, default: str) -> str:
-    """Give a string; bytes are taken for UTF-8.
+    """Return a string; bytes are taken for UTF-8.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not one.
     """
     if value is None:
         return default

@@ -30,7 +30,7 @@ _FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """Cast numbers: floats lose what is behind the point, integers wrap round, everything but 0 is True.
+    """Cast numbers: floats lose their fraction, integers wrap round, everything but 0 is True.
 
     Args:
         x: numbers, or a Ragged or Sparse of them.

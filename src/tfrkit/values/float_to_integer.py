@@ -1,4 +1,4 @@
-"""Floats as integers: fractions are cut, and what does not fit becomes what TensorFlow's processor makes of it.
+"""Floats as integers: fractions are dropped, and what does not fit becomes what TensorFlow's processor makes of it.
 
 TensorFlow converts in groups as large as the processor takes at once, which give the ends of a small type's range, and
 the rest of a tensor one by one, which lose their high bits. Both are done here as its x86-64 builds do them, on every
@@ -45,7 +45,7 @@ def float_to_integer(floats: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDAr
 
 
 def _whole(floats: npt.NDArray[Any], bits: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Which of them fit so many bits, and the integers; the smallest one for those that do not."""
+    """Which of them fit this many bits, and the integers; the smallest one for those that do not."""
     edge = 2.0 ** (bits - 1)
     fits = (floats >= -edge) & (floats < edge)
     return fits, np.where(fits, np.where(fits, floats, 0).astype(np.int64), -(2 ** (bits - 1)))

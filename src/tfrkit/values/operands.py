@@ -78,7 +78,7 @@ class Alike(NamedTuple):
 def takes_alike(
     *names: str, by_first: bool = False, listed: bool = False
 ) -> Callable[[_Function], _Function]:
-    """Note of an operation which of its arguments have one type, for who knows more of the arguments than it does."""
+    """Mark which arguments of an operation have one type, so that `tf.functions.lift` can convert them together."""
 
     def mark(function: _Function) -> _Function:
         function.__dict__["alike"] = Alike(names, by_first, listed)

@@ -1,6 +1,6 @@
 """Random tensors: uniform and normal numbers, shuffled rows; with state as in `tf.random`, or without.
 
-The same seeds give the same numbers as in TensorFlow. Operations with state go on in their stream from call to call;
+The same seeds give the same numbers as in TensorFlow. Operations with state continue their stream from call to call;
 `seeds` says how. Those without take two seeds and give the same numbers for them every time.
 """
 
@@ -69,7 +69,7 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
 
     Raises:
         ValueError: it is another type, or there is no `maxval` for integers.
-        InvalidArgumentError: the shape is none, or `minval` is not below `maxval` for integers.
+        InvalidArgumentError: it is not a shape, or `minval` is not below `maxval` for integers.
 
     >>> 5 <= uniform([], 5, 7, "int32") < 7
     np.True_
@@ -97,7 +97,7 @@ def _check_bounds(low: Any, high: Any) -> None:
 def from_uniform(
     stream: RandomStream, sizes: tuple[int, ...], low: Any, high: Any, kind: np.dtype[Any]
 ) -> Any:
-    """Give uniform numbers of a stream, within bounds."""
+    """Return uniform numbers of a stream, within bounds."""
     count = math.prod(sizes)
     if kind.kind in "iu":
         return _shaped(random_numbers.integers(stream, count, int(low), int(high), kind), sizes)
@@ -120,7 +120,7 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32
         seed: of this operation; see `tfrkit.set_seed`.
 
     Raises:
-        InvalidArgumentError: the shape is none.
+        InvalidArgumentError: it is not a shape.
         TypeError: it is another type.
 
     >>> normal([2, 3], dtype="float64").shape
@@ -142,7 +142,7 @@ def truncated_normal(
         seed: of this operation; see `tfrkit.set_seed`.
 
     Raises:
-        InvalidArgumentError: the shape is none.
+        InvalidArgumentError: it is not a shape.
         TypeError: it is another type.
 
     >>> bool(abs(truncated_normal([100], seed=5)).max() < 2)
@@ -171,7 +171,7 @@ def from_bell(
     *,
     truncated: bool,
 ) -> Any:
-    """Give normal numbers of a stream, which is taken when the arguments are found right."""
+    """Return normal numbers of a stream, which is taken when the arguments are found right."""
     centre, width = _bell_parts(mean, stddev, kind)
     draw = random_numbers.truncated_normal if truncated else random_numbers.normal
     return _shaped(draw(take(), math.prod(sizes), kind), sizes) * width + centre
@@ -188,7 +188,7 @@ def _bell_parts(mean: Any, stddev: Any, kind: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def shuffle(value: Any, seed: Any = None) -> Any:
-    """Give the rows of a tensor in random order.
+    """Return the rows of a tensor in random order.
 
     Args:
         value: numbers or strings.
@@ -206,7 +206,7 @@ def shuffle(value: Any, seed: Any = None) -> Any:
 
 
 def _permutation(numbers: Any) -> list[int]:
-    """Exchange each place with one of those behind it or itself."""
+    """Exchange each place with one of those after it or itself."""
     size = len(numbers) + 1
     order = list(range(size))
     for place, number in enumerate(numbers.tolist()):
@@ -241,7 +241,7 @@ def stateless_uniform(
 
     Raises:
         ValueError: it is another type, or one bound of integers is missing.
-        InvalidArgumentError: the shape is none, there are not two seeds, or `minval` is not below `maxval`.
+        InvalidArgumentError: it is not a shape, there are not two seeds, or `minval` is not below `maxval`.
 
     >>> stateless_uniform([2], (1, 2)).tolist()
     [0.8440604209899902, 0.19204533100128174]
@@ -295,7 +295,7 @@ def stateless_normal(
         alg: "philox" or "auto_select", which is the same.
 
     Raises:
-        InvalidArgumentError: the shape is none, or there are not two seeds.
+        InvalidArgumentError: it is not a shape, or there are not two seeds.
         TypeError: it is another type.
 
     >>> stateless_normal([2], (1, 2)).round(3).tolist()
@@ -323,7 +323,7 @@ def stateless_truncated_normal(
         alg: "philox" or "auto_select", which is the same.
 
     Raises:
-        InvalidArgumentError: the shape is none, or there are not two seeds.
+        InvalidArgumentError: it is not a shape, or there are not two seeds.
         TypeError: it is another type.
 
     >>> stateless_truncated_normal([2], (1, 2)).round(3).tolist()
@@ -341,7 +341,7 @@ def _stateless_bell(
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select") -> Any:
-    """Give the rows of a tensor in an order that belongs to the seeds.
+    """Return the rows of a tensor in an order that belongs to the seeds.
 
     Args:
         value: numbers or strings.

@@ -21,7 +21,7 @@ _THREEFRY: Final = ("threefry", 2)
 
 
 def tensor_shape(shape: Any, attribute: str = "T") -> tuple[tuple[int, ...], str]:
-    """Give the sizes that a shape has, and the name of the type in which it says so.
+    """Return the sizes that a shape has, and the name of the type in which it says so.
 
     Args:
         shape: a list or array of integers, or a TensorShape.
@@ -85,7 +85,7 @@ def _kind(dtype: np.dtype[Any]) -> str:
 
 
 def bound(value: npt.NDArray[Any], name: str) -> int:
-    """Give a bound of integers, of which there is one for all.
+    """Return a bound of integers, of which there is one for all.
 
     Raises:
         InvalidArgumentError: there are several.
@@ -109,7 +109,7 @@ def check_accepted(dtype: np.dtype[Any], accepted: tuple[str, ...]) -> None:
 
 
 def op_seed(seed: Any) -> int | None:
-    """Give the seed of an operation as an integer, or None.
+    """Return the seed of an operation as an integer, or None.
 
     Raises:
         TypeError: it is no number.

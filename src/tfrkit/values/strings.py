@@ -20,7 +20,7 @@ _STRINGS = (bytes, str, bytearray, memoryview)
 
 
 def as_strings(value: Any) -> BytesColumn:
-    """Give byte strings as a column: of shape () for one string, else of the shape of the argument.
+    """Return byte strings as a column: of shape () for one string, else of the shape of the argument.
 
     Args:
         value: bytes or str (as UTF-8), nested lists of them, an ndarray of objects or strings, BytesColumn, Block, or
@@ -64,7 +64,7 @@ def as_strings(value: Any) -> BytesColumn:
 
 
 def as_bytes(value: Any, argument: str) -> bytes | memoryview:
-    """Give the one byte string that an argument is; a str as UTF-8, views of buffers without copying.
+    """Return the one byte string that an argument is; a str as UTF-8, views of buffers without copying.
 
     Raises:
         InvalidArgumentError: it is not one string but an array of them, see `as_strings` for other errors.

@@ -81,7 +81,7 @@ def test_datasets_of_something_else_are_refused():
         ({"num_parallel_reads": -2}, InvalidArgumentError, "`cycle_length` must be > 0"),
         ({"num_parallel_reads": 2.0}, TypeError, "Cannot convert 2.0 to EagerTensor of dtype int64"),
         ({"compression_type": 3}, TypeError, "Expected string, but got 3 of type 'int'."),
-        ({"compression_type": "FOO"}, InvalidArgumentError, "Expected a compression out of"),
+        ({"compression_type": "FOO"}, InvalidArgumentError, "Unknown compression"),
         ({"on_corrupt": "what"}, ValueError, "expected on_corrupt to be one of"),
     ],
 )

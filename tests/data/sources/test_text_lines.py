@@ -103,7 +103,7 @@ def test_compression_is_found_or_given(tmp_path):
 
 def test_unknown_compression_is_refused(tmp_path):
     path = put(tmp_path / "a", b"x")
-    with pytest.raises(InvalidArgumentError, match="Expected a compression out of"):
+    with pytest.raises(InvalidArgumentError, match="Unknown compression"):
         TextLineDataset(path, "FOO")
     with pytest.raises(InvalidArgumentError, match=r"^Unsupported compression_type\."):
         TextLineDataset(path, "FOO", policy=TENSORFLOW)

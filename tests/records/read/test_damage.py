@@ -51,7 +51,7 @@ def test_hint_takes_the_place_of_the_advice():
     [
         (
             "bad length CRC",
-            'Copy the file again, or pass on_corrupt="skip" to go on with the next intact record.',
+            'Copy the file again, or pass on_corrupt="skip" to continue with the next intact record.',
         ),
         ("bad data CRC", 'Copy the file again, or pass on_corrupt="skip" to drop such records.'),
         (

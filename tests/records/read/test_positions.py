@@ -46,9 +46,7 @@ def follow(reader: BlockReader) -> list[tuple[object, Position]]:
             found.append((str(error), Position(reader.file)))
             continue
         for row in range(len(block)):
-            found.append(
-                ((block[row], *block.place(row)), Position.behind(reader.file, block[row : row + 1]))
-            )
+            found.append(((block[row], *block.place(row)), Position.after(reader.file, block[row : row + 1])))
 
 
 @IN_TMP

@@ -111,7 +111,7 @@ def test_key_with_shards_by_size_is_refused(tmp_path):
         ({"shard_bytes": -5}, "Expected shard_bytes to be at least 1 but got -5."),
         (
             {"shards": 1, "compression": "LZ4"},
-            "Expected a compression out of none, GZIP, ZLIB, XZ, ZSTD but got 'LZ4'.",
+            "Unknown compression 'LZ4': expected none, GZIP, ZLIB, XZ or ZSTD.",
         ),
     ],
 )

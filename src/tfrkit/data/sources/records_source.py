@@ -222,7 +222,7 @@ class _RecordsIterator(NodeIterator):
         if block is None:
             return list(self._position)
         if self._row == len(block):
-            return list(Position.behind(self._file, block))
+            return list(Position.after(self._file, block))
         number, frame = block.place(self._row)
         assert frame is not None
         return [self._file, frame, number]

@@ -1,4 +1,4 @@
-"""Arrow arrays that somebody else made, as columns: type by type, without copying where the layouts agree.
+"""Arrow arrays of other libraries, as columns: type by type, without copying where the layouts agree.
 
 Works on the structures of Arrow's C data interface, which `_core` holds. The interface does not say how large buffers
 are, so everything that can be checked is: offsets ascend, children are long enough, indices are in range.

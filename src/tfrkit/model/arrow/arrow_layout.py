@@ -123,7 +123,7 @@ def list_layout(splits: npt.NDArray[Any], child: Layout, requested: str | None =
 
 
 def fixed_layout(leaf: Layout, shape: tuple[int, ...]) -> Layout:
-    """Give flat values a shape: each dimension behind the first is a list of fixed size."""
+    """Give flat values a shape: each dimension after the first is a list of fixed size."""
     layout = leaf
     for axis in range(len(shape) - 1, 0, -1):
         count = int(np.prod(shape[:axis]))

@@ -56,7 +56,7 @@ def count_records(target: str | IO[bytes], *, exact: bool = False, threads: int 
 
 
 def manifest_says(path: str) -> tuple[int, int] | None:
-    """Give the records and bytes of a shard by the manifest beside it, or None if there is none that knows it."""
+    """Return the records and bytes of a shard by the manifest beside it, or None if no manifest knows it."""
     folder, name = os.path.split(path)
     try:
         changed = os.stat(manifest_path(folder)).st_mtime_ns
@@ -72,7 +72,7 @@ def _in_manifest(path: str, source: ByteSource) -> int | None:
 
 @lru_cache(maxsize=64)
 def _manifest(folder: str, _changed: int) -> dict[str, tuple[int, int]]:
-    """Records and bytes of the shards of a folder; nothing if its manifest is somebody else's."""
+    """Records and bytes of the shards of a folder; nothing if its manifest is not tfrkit's."""
     try:
         entries = manifest_entries(read_manifest(folder))
     except OpError:

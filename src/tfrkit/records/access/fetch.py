@@ -75,7 +75,7 @@ def _is_plain(path: str, policy: ReadPolicy) -> bool:
 def _fetch_run(
     files: Sequence[str], policy: ReadPolicy, places: Places, run: IntArray, threads: int | None
 ) -> Iterator[tuple[Block, IntArray, IntArray]]:
-    """Give blocks with the places that were found in them, and the positions there."""
+    """Return blocks with the places that were found in them, and the positions there."""
     offsets = places.offsets[run]
     path = files[int(places.files[run[0]])]
     span = int(offsets[-1] - offsets[0]) + _GUESS_BYTES
@@ -105,7 +105,7 @@ def _fetch_run(
 
 
 def _keep(block: Block, rows: IntArray) -> tuple[Block, IntArray]:
-    """Copy records out of a block if it is mainly other records; gives their positions in what is kept."""
+    """Copy records out of a block if it is mainly other records; return their positions in what is kept."""
     chosen = np.unique(rows)
     sizes = block.lengths[chosen] + (HEADER_BYTES + FOOTER_BYTES)
     if 3 * int(sizes.sum()) >= 2 * len(block.data):

@@ -15,7 +15,7 @@ __all__ = ["file_fingerprint"]
 
 
 def file_fingerprint(path: str) -> tuple[int, int] | None:
-    """Give a file's size and the CRC-32C of its last 64 kB; None for pipes, and where no file can be opened.
+    """Return a file's size and the CRC-32C of its last 64 kB; None for pipes, and where no file can be opened.
 
     A file that is missing is no error here: reading it is, in its place.
     """

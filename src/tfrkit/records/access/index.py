@@ -75,7 +75,7 @@ class Index:
         return len(self.frames) - 1
 
     def to_bytes(self) -> bytes:
-        """Give the index file's content."""
+        """Return the index file's content."""
         return _core.encode_index(
             _KINDS.index(self.compression),
             self.shard_bytes,
@@ -98,12 +98,12 @@ class Index:
 
 
 def index_path(shard: str) -> str:
-    """Give the path of a shard's index file: in the sidecar folder, where no shard glob finds it."""
+    """Return the path of a shard's index file: in the sidecar folder, where no shard glob finds it."""
     return os.path.join(sidecar_folder(shard), os.path.basename(shard) + ".idx")
 
 
 def tail_checksum(source: ByteSource) -> tuple[int, int]:
-    """Give a file's size and the CRC-32C of its last 64 kB: enough to notice that it was replaced."""
+    """Return a file's size and the CRC-32C of its last 64 kB: enough to notice that it was replaced."""
     size = source.size() or 0
     tail = min(_TAIL_BYTES, size)
     return size, _core.crc32c(source.read_at(size - tail, tail))
@@ -225,7 +225,7 @@ def member_table(source: ByteSource) -> tuple[IntArray, IntArray] | None:
 
 
 def save_index(shard: str, index: Index) -> str:
-    """Keep an index beside its shard, atomically; gives the path."""
+    """Keep an index beside its shard, atomically; return the path."""
     path = index_path(shard)
     write_atomically(path, index.to_bytes())
     return path
@@ -279,7 +279,7 @@ def save_lengths(
 
 
 def load_index(shard: str, source: ByteSource) -> Index | None:
-    """Give the index kept beside a shard, or None if there is none that belongs to the file as it is now."""
+    """Return the index kept beside a shard, or None if no index fits the file as it is now."""
     try:
         with open(index_path(shard), "rb") as file:
             data = file.read()
@@ -293,7 +293,7 @@ def load_index(shard: str, source: ByteSource) -> Index | None:
 
 
 def indexed_count(shard: str, source: ByteSource) -> int | None:
-    """Give the number of records by the head of the index kept beside a shard; None as for `load_index`.
+    """Return the number of records by the head of the index kept beside a shard; None as for `load_index`.
 
     The offsets are not read, so that this takes the same time for any number of records.
     """

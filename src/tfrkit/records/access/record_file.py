@@ -115,7 +115,7 @@ class RecordFile:
         self._count = len(self.index)
         self._members: OrderedDict[int, bytes] = OrderedDict()
         self._map = None if self.index.compression else _map_frames(source, self.index.frames, crc, spilled)
-        # The temporary file has no name to open it by, but nobody else changes it: the map tells all.
+        # The temporary file has no name to open it by, but no other process changes it: the map is enough.
         self._source = ReopenedSource(source) if not spilled else source if self._map is None else None
         self._closed = False
         # The short way to one record. A call that runs keeps the map: it goes with the last one after close().
@@ -168,7 +168,7 @@ class RecordFile:
         return f"<RecordFile {self.path!r}: {self._count} records{kind}>"
 
     def take(self, indices: RowIndices) -> Block:
-        """Give the records with these numbers, in this order, as one Block; on all cores if there are many.
+        """Return the records with these numbers, in this order, as one Block; on all cores if there are many.
 
         Args:
             indices: integers, negative ones count from the end; or a mask: a boolean for every record of the file.
@@ -234,7 +234,7 @@ class RecordFile:
     # -- inside -----------------------------------------------------------------------------------------------------
 
     def _open_source(self) -> ByteSource | None:
-        """Give the source, to be held for as long as its descriptor is used; None if there is only the map."""
+        """Return the source, to be held for as long as its descriptor is used; None if there is only the map."""
         source = self._source
         if self._closed:
             raise FailedPreconditionError("RecordFile is closed.", path=self.path)
@@ -253,7 +253,7 @@ class RecordFile:
             bad = -1 if frame_map is None else frame_map.take(numbers[span], buffer, outs[span])[0]
             if bad < 0 and frame_map is not None:
                 return -1
-            # It holds the source, not just its number: after an interruption nobody waits for the other threads.
+            # It holds the source, not just its number: after an interruption the other threads are not waited for.
             source = self._open_source()
             if source is not None:
                 place = starts[span], lengths[span], buffer, outs[span]
@@ -282,7 +282,7 @@ class RecordFile:
 
     @contextmanager
     def _member(self, number: int) -> Iterator[bytes]:
-        """Give the content of a member, out of the few that are kept."""
+        """Return the content of a member, out of the few that are kept."""
         kept = self._members
         found = kept.get(number)
         if found is not None:

@@ -255,7 +255,7 @@ def _own_files(folder: str, known: _Known, wrong: set[str]) -> set[str]:
 
 
 def _temporaries(folder: str, jobs: Sequence[Unfinished]) -> list[str]:
-    """Give temporary files: of writers that were killed, or still run."""
+    """Return temporary files: of writers that were killed, or still run."""
     if jobs:
         return []  # which the job clears up
     try:
@@ -281,7 +281,7 @@ def _look_aside(state: FolderState, known: _Known) -> None:
 
 
 def _text_indexes(shards: Sequence[str]) -> set[str]:
-    """Give the names that indexes of shards may have, as DALI makes them. Pure: no I/O."""
+    """Return the names that indexes of shards may have, as DALI makes them. Pure: no I/O."""
     bases = {*shards, *(os.path.splitext(shard)[0] for shard in shards)}
     return {base + suffix for base in bases for suffix in _TEXT_INDEXES}
 

@@ -53,7 +53,7 @@ class RepairReport:
         return sum(damage.bytes for damage in self.lost) + self.more_lost_bytes
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as a JSON-able dict."""
+        """Return everything as a JSON-able dict."""
         return {
             "source": self.source,
             "target": self.target,

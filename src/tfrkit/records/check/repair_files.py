@@ -71,7 +71,7 @@ class RepairFilesReport:
         return sum(file.lost_bytes for file in self.files)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as a JSON-able dict."""
+        """Return everything as a JSON-able dict."""
         return {
             "ok": self.ok,
             "records": self.records,
@@ -208,7 +208,7 @@ def _make_index(path: str, kind: str) -> None:
 
 
 def _lock(folder: str) -> AbstractContextManager[None]:
-    """Keep jobs from beginning in a folder of tfrkit's; in any other nothing is left behind."""
+    """Keep jobs from beginning in a folder of tfrkit's; in any other nothing is left there."""
     if os.path.exists(manifest_path(folder)) or os.path.isdir(os.path.join(folder, SIDECAR_FOLDER)):
         return folder_lock(folder, "jobs.lock")
     return contextlib.nullcontext()
@@ -239,7 +239,7 @@ def _entry(shards: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None
 
 
 def _new_entry(name: str, records: int, size: int, kind: str, known: dict[str, Any] | None) -> dict[str, Any]:
-    """Give the entry of a mended shard; further fields of the old one are kept. Pure: no I/O."""
+    """Return the entry of a mended shard; further fields of the old one are kept. Pure: no I/O."""
     before = known or {}
     lost = before.get("records", records) + before.get("lost", 0) - records
     entry = {**before, "name": name, "records": records, "bytes": size, "compression": kind, "lost": lost}

@@ -1,4 +1,4 @@
-"""Jobs that have not ended, as the folder of their shards shows them: only looks. FORMAT.md defines the journal.
+"""Jobs that have not ended, read from the folder of their shards; changes nothing. FORMAT.md defines the journal.
 
 What writes, locks and resumes journals is `build/job/journal.py`.
 """
@@ -90,7 +90,7 @@ def _is_locked(fd: int) -> bool:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # a file system without locks: nobody can tell
+    except OSError:  # a file system without locks: it cannot be known
         return False
     fcntl.flock(fd, fcntl.LOCK_UN)
     return False

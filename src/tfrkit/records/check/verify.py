@@ -57,7 +57,7 @@ class FileReport:
         return not self.damages and not self.error
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as a JSON-able dict."""
+        """Return everything as a JSON-able dict."""
         fields = {name: getattr(self, name) for name in self.__slots__ if name != "damages"}
         return {**fields, "ok": self.ok, "damages": [damage.to_dict() for damage in self.damages]}
 
@@ -114,7 +114,7 @@ class VerifyReport:
         return tuple(problem.path for problem in self.problems if problem.kind == "missing")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as a JSON-able dict."""
+        """Return everything as a JSON-able dict."""
         return {
             "ok": self.ok,
             "records": self.records,
@@ -147,7 +147,7 @@ def verify(
         progress: called now and then with how many more bytes of the files are done; from several threads.
 
     Returns:
-        A report for each file, and of everything that is wrong around them. Damage is no exception here: look at `.ok`,
+        A report for each file, and of everything that is wrong around them. Damage does not raise here: look at `.ok`,
         `.damages`, `.missing` and `.problems`.
 
     Raises:

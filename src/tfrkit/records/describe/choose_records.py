@@ -1,7 +1,7 @@
 """Records to look at: all of some files, or a sample, chosen without reading the rest.
 
 The same files give the same sample. Of a file with an index beside it the records are spread over the whole file; of
-another they are its first ones, as the place of any other is known only to who has read all before it.
+another they are its first ones, as the place of any other is known only after reading all before it.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _stream_name(file: IO[bytes]) -> str:
 
 
 def choose_files(files: Sequence[_Item], count: int) -> list[_Item]:
-    """Give at most `count` of the files, evenly spread. Pure: no I/O.
+    """Return at most `count` of the files, evenly spread. Pure: no I/O.
 
     >>> choose_files(["a", "b", "c", "d", "e"], 2)
     ['a', 'c']
@@ -111,7 +111,7 @@ def choose_files(files: Sequence[_Item], count: int) -> list[_Item]:
 
 
 def sample_blocks(files: Sequence[str | IO[bytes]], policy: ReadPolicy, count: int) -> Iterator[Block]:
-    """Give `count` records, as many of each file as possible alike, or all if there are fewer.
+    """Return `count` records, as many of each file as possible alike, or all if there are fewer.
 
     Args:
         files: what `choose_files` gave.
@@ -122,7 +122,7 @@ def sample_blocks(files: Sequence[str | IO[bytes]], policy: ReadPolicy, count: i
     while count and takers:
         left = []
         for place, taker in enumerate(takers):
-            # What a file does not have is taken from those behind it, and in another round from those before.
+            # What a file does not have is taken from those after it, and in another round from those before.
             for block in taker.take(-(-count // (len(takers) - place))):
                 count -= len(block)
                 yield block
@@ -137,7 +137,7 @@ class _Taker(Protocol):
     done: bool
 
     def take(self, count: int) -> Iterator[Block]:
-        """Give `count` more records; fewer if there are no more, and then `done` is set."""
+        """Return `count` more records; fewer if there are no more, and then `done` is set."""
 
 
 def _open(file: str | IO[bytes], policy: ReadPolicy) -> _Taker:

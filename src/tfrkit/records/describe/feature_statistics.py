@@ -73,7 +73,7 @@ class NumberStatistics:
         max: the greatest.
         mean: exact, then rounded once. None without numbers, like `min`, `max` and `std`.
         std: standard deviation over all of them (divided by count), from an exact variance.
-        quantiles: by per cent: the least number such that so many per cent are not greater.
+        quantiles: by per cent: the least number such that this many per cent are not greater.
         rank_error: by which part of `count` the rank of a quantile may be wrong at most.
         distinct: how many different ones.
         top: the most frequent, of equals the least first.
@@ -126,7 +126,7 @@ class ByteStatistics:
         lengths: how long they are.
         utf8: how many are UTF-8, the empty ones too.
         images: what is an image, if any is.
-        distinct: how many different ones, told apart by a digest of 96 bits.
+        distinct: how many different ones, by a digest of 96 bits.
         top: the most frequent, of equals the first in order.
         top_error: by how much the counts of `top` may be too low at most.
     """
@@ -173,12 +173,12 @@ class FeatureStatistics:
     labels: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as plain lists and dicts; see `Statistics.to_dict`."""
+        """Return all of it as plain lists and dicts; see `Statistics.to_dict`."""
         return _feature(self)
 
 
 def readable(value: bytes) -> str:
-    r"""Give bytes as text: UTF-8, or with what is not as \x and digits. Pure: no I/O.
+    r"""Return bytes as text: UTF-8, or with what is not as \x and digits. Pure: no I/O.
 
     >>> readable("süß".encode()), readable(b"\xff\xd8a")
     ('süß', '\\xff\\xd8a')

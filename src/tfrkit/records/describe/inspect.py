@@ -61,7 +61,7 @@ def inspect(
         progress: called now and then, in this thread, with how many records and how many of their bytes are done.
 
     Returns:
-        What was found: `print` it, or look at `.features` and `.spec`. Records that are no Examples are no error here.
+        What was found: `print` it, or look at `.features` and `.spec`. Records that are not Examples are no error.
 
     Raises:
         DataLossError: a file is damaged, unless `on_corrupt` says otherwise.
@@ -111,7 +111,7 @@ def infer_spec(
         For each feature a FixedLenFeature if every record has equally many values of it, else a VarLenFeature.
 
     Raises:
-        InvalidArgumentError: a record is no Example, a feature has several kinds, or there are no records; the text
+        InvalidArgumentError: a record is not an Example, a feature has several kinds, or there are no records; the text
             says where. For SequenceExamples, use `inspect` and its `context_spec` and `sequence_spec`.
 
     >>> import tfrkit

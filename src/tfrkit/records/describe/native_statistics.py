@@ -24,7 +24,7 @@ __all__ = ["make_features"]
 
 PERCENTS: Final = (1, 5, 25, 50, 75, 95, 99)
 _BINS: Final = 20
-_FAR: Final = 4  # outer numbers get a wider bin if they make the range so many times that of 98 % of them
+_FAR: Final = 4  # outer numbers get a wider bin if they make the range this many times that of 98 % of them
 _FLOAT_UNIT_BITS: Final = 149  # native sums of floats count in units of 2^-149
 _FORMATS: Final = ("", "JPEG", "PNG", "GIF", "WebP", "BMP")
 _MAX_LABELS: Final = 50  # different values that a label has; more if its name says that it is one

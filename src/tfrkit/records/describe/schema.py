@@ -116,7 +116,7 @@ class FeatureSummary:
         return f"{self.name!r} is " + " and ".join(uses)
 
     def spec(self, records: int) -> FeatureSpec | None:
-        """Give what reads the feature, given how many records there are; None if nothing can: no kind, or several."""
+        """Return what reads the feature, given how many records there are; None if nothing can: no kind, or several."""
         if len(self.kinds) != 1:
             return None
         dtype = next(iter(self.kinds))
@@ -255,7 +255,7 @@ class Schema:
             )
 
     def to_json(self) -> str:
-        """Give everything as JSON."""
+        """Return everything as JSON."""
         data = {"format": FORMAT, "kind": self.kind, **asdict(self)}
         return json.dumps(data, indent=1, default=_encode)
 

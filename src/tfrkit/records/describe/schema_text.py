@@ -18,7 +18,7 @@ _FEATURES_SHOWN: Final = 1000
 
 
 def table(schema: Schema) -> str:
-    """Give the schema as lines of text: what the records are, a line for each feature, and what is wrong."""
+    """Return the schema as lines of text: what the records are, a line for each feature, and what is wrong."""
     lines = [_headline(schema)]
     readable = schema.examples + schema.sequence_examples
     if schema.features:

@@ -100,7 +100,7 @@ class Statistics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as plain lists and dicts that `json` can write.
+        """Return all of it as plain lists and dicts that `json` can write.
 
         Bytes become text: UTF-8, or with every other byte as backslash, x and two digits; `size` tells if it is all.
         """
@@ -125,7 +125,7 @@ class Statistics:
         label_names: Sequence[str] | None = None,
         blocks: bool = True,
     ) -> str:
-        """Give it as tables for people.
+        """Return it as tables for people.
 
         Args:
             top: how many values to show of each label, and in the details.

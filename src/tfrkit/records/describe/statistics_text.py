@@ -42,7 +42,7 @@ class Style:
 
 
 def text(report: Statistics, style: Style) -> str:
-    """Give the report as lines of text: tables of all features, the balance of labels, and details if wanted."""
+    """Return the report as lines of text: tables of all features, the balance of labels, and details if wanted."""
     lines = [_headline(report)]
     title = "context" if report.feature_lists else "feature"
     for name, features in ((title, report.features), ("feature list", report.feature_lists)):
@@ -76,7 +76,7 @@ def _headline(report: Statistics) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> list[str]:
-    """Aligned columns, the first `left` and the last to the left, behind a blank line; nothing without rows."""
+    """Aligned columns, the first `left` and the last to the left, after a blank line; nothing without rows."""
     if not rows:
         return []
     widths = [max(_width(row[column]) for row in [head, *rows]) for column in range(len(head))]
@@ -183,7 +183,7 @@ def _sparkline(numbers: NumberStatistics, style: Style) -> str:
         return ""
     levels = _LEVELS if style.blocks else _ASCII_LEVELS
     most = max(numbers.histogram.counts)
-    # What is not empty can be told from what is.
+    # What is not empty must not look empty.
     return "".join(
         levels[max(0, -(-count * len(levels) // most) - 1)] if count else " "
         for count in numbers.histogram.counts

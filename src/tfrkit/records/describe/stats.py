@@ -55,7 +55,7 @@ def stats(
         progress: called now and then, in this thread, with how many records and how many of their bytes are done.
 
     Returns:
-        What was counted: `print` it, or look at `.features`. Records that are no Examples are no error here.
+        What was counted: `print` it, or look at `.features`. Records that are not Examples are no error.
 
     Raises:
         DataLossError: a file is damaged, unless `on_corrupt` says otherwise.

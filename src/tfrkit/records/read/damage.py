@@ -21,7 +21,7 @@ Kind = Literal[
 ]
 
 _ADVICE: Final[dict[str, str]] = {
-    "bad length CRC": 'Copy the file again, or pass on_corrupt="skip" to go on with the next intact record.',
+    "bad length CRC": 'Copy the file again, or pass on_corrupt="skip" to continue with the next intact record.',
     "bad data CRC": 'Copy the file again, or pass on_corrupt="skip" to drop such records.',
     "truncated": 'Copy the file again or wait until it is written; on_corrupt="skip" takes what is whole.',
     "garbage": 'Copy the file again, or pass on_corrupt="skip" to ignore what follows the last intact record.',
@@ -38,7 +38,7 @@ class Damage:
     Attributes:
         kind: what is wrong.
         start: offset of the first byte that belongs to no intact frame; -1 for a broken image in an intact record.
-        end: offset behind the last such byte; equal to `start` where the extent is not known.
+        end: offset after the last such byte; equal to `start` where the extent is not known.
         record: how many intact records stand before it in the file.
         text: TensorFlow's words for it.
         detail: numbers that help, such as stored and computed CRC.
@@ -59,7 +59,7 @@ class Damage:
         return self.end - self.start
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields as a JSON-able dict."""
+        """Return the fields as a JSON-able dict."""
         return asdict(self)
 
     def to_error(self, path: str, hint: str = "") -> OpError:

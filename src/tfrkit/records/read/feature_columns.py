@@ -87,11 +87,11 @@ class ScannedBlocks:
         raise IndexError(index)
 
     def not_an_example(self) -> InvalidArgumentError:
-        """The error for the first record that is no Example."""
+        """The error for the first record that is not an Example."""
         return self.error(
             self.other,
-            f"expected an Example or a SequenceExample but {self.where(self.other)} is none. "
-            "inspect() tells what it looks like, and read_records() gives it as bytes.",
+            f"expected an Example or a SequenceExample but {self.where(self.other)} is neither. "
+            "inspect() says what it looks like, and read_records() returns it as bytes.",
         )
 
     def parse(self, kinds: dict[str, int], threads: int) -> dict[str, tuple[Ragged, npt.NDArray[np.uint8]]]:
@@ -127,7 +127,7 @@ def check_columns(columns: Collection[str] | None) -> list[str] | None:
     """The chosen names as a list without repeats.
 
     Raises:
-        TypeError: it is a single string, or holds something that is none.
+        TypeError: it is a single string, or holds something else than strings.
     """
     if columns is None:
         return None
@@ -141,7 +141,7 @@ def check_columns(columns: Collection[str] | None) -> list[str] | None:
 
 
 def gather_blocks(blocks: Iterable[Block], size: int) -> Iterator[list[Block]]:
-    """Give blocks in lists, of which each but the last has at least `size` bytes."""
+    """Return blocks in lists, of which each but the last has at least `size` bytes."""
     gathered: list[Block] = []
     held = 0
     for block in blocks:

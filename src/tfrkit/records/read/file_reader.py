@@ -61,7 +61,7 @@ class ByteSupply(Protocol):
         """Say what the next step reads: (position, bytes). With `ahead`, None where the file seems to end."""
 
     def prepare(self, at: int, size: int) -> Any:
-        """Read it. Gives what `give` understands."""
+        """Read it, and return what `give` takes."""
 
     def give(self, prepared: Any, splitter: FrameSplitter) -> list[Event]:
         """Hand what was prepared to the splitter, in order. Sets splitter.done at the end of the file."""
@@ -188,7 +188,7 @@ class PlainSupply:
 
     def plan(self, *, ahead: bool) -> tuple[int, int] | None:
         at = self._next
-        # The step that finds the end may be an empty one, at the very end; behind it none is needed.
+        # The step that finds the end may be an empty one, at the very end; after it none is needed.
         if ahead and at > (self._source.size() or 0):
             return None
         self._next += self._block_bytes
@@ -340,7 +340,7 @@ def compression_of(source: ByteSource, policy: ReadPolicy) -> str:
 
 
 def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int) -> int:
-    """Go as near to an offset of the uncompressed stream as can be, and give the one that was reached."""
+    """Go as near to an offset of the uncompressed stream as can be, and return the one that was reached."""
     if not source.regular:
         return 0
     if not compression:

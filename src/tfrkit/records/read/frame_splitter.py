@@ -29,7 +29,7 @@ class FrameSplitter:
     Args:
         path: for the blocks and messages.
         check: check data CRCs here; else the caller does it with `check_block`, in parallel.
-        resync: go on after damage. Data CRCs are then checked here, because where the next frame starts may
+        resync: continue after damage. Data CRCs are then checked here, because where the next frame starts may
             depend on them.
         max_record_bytes: larger records are damage.
         size: returns the stream's length if it is known: a frame that goes beyond it is truncated, and not awaited.
@@ -58,7 +58,7 @@ class FrameSplitter:
         self._max = max_record_bytes
         self._parts: list[memoryview] = []  # the carry: what came and is not yet split
         self._carry = 0
-        self.need = HEADER_BYTES  # bytes of the carry that it takes to go on
+        self.need = HEADER_BYTES  # bytes of the carry that it takes to continue
         self._damage: tuple[Kind, int, str, str] | None = (
             None  # while looking for the next frame: kind, start, ...
         )
@@ -127,7 +127,7 @@ class FrameSplitter:
         return [*events, Damage("bad container", start, self.position + self._carry, self.records, text)]
 
     def _ended_before(self) -> Damage:
-        """The file is shorter than it was when somebody noted the place to begin at."""
+        """The file is shorter than when the place to begin at was saved."""
         text = f"truncated record at {self.position}' failed with {self.short_text}"
         detail = f"the file ends {self._drop} bytes before the place to begin at"
         return Damage("truncated", self.position, self.position, self.records, text, detail)
@@ -207,7 +207,7 @@ class FrameSplitter:
     def _on_damage(
         self, events: list[Event], scan: Any, data: Any, at: int, stop: int, base: int, at_eof: bool
     ) -> int | None:
-        """Note the damage at data[at]. Gives where to go on, or None if this piece is used up."""
+        """Note the damage at data[at]. Returns where to continue, or None if this piece is used up."""
         start = base + at
         kind, text, detail = self._describe(scan, start, stop - at)
         end = base + stop
@@ -271,7 +271,7 @@ class FrameSplitter:
         return "truncated", text, f"the frame is {scan.length + 16} bytes long, more than the file has"
 
     def _overflow_text(self, start: int, length: int, there: int) -> str:
-        """Give TensorFlow's text for a length in a compressed stream that overflows its signed arithmetic."""
+        """Return TensorFlow's text for a length in a compressed stream that overflows its signed arithmetic."""
         unread = there - HEADER_BYTES
         left = (length + FOOTER_BYTES - unread + 2**63) % 2**64 - 2**63
         if left > 0:

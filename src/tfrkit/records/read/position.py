@@ -25,10 +25,10 @@ class Position(NamedTuple):
     record: int = 0
 
     @staticmethod
-    def behind(file: int, block: Block) -> Position:
-        """The place behind the last record of a block, which must not be empty and not be gathered.
+    def after(file: int, block: Block) -> Position:
+        """The place after the last record of a block, which must not be empty and not be gathered.
 
-        >>> Position.behind(2, Block.from_records([b"abc", b""]))
+        >>> Position.after(2, Block.from_records([b"abc", b""]))
         Position(file=2, offset=35, record=2)
         """
         number, _ = block.place(len(block) - 1)

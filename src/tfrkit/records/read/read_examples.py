@@ -31,7 +31,7 @@ Example = dict[str, Any]
 
 
 class ExampleIterator:
-    """Iterator over examples as dicts; after an error it goes on, with the next record or the next file."""
+    """Iterator over examples as dicts; after an error it continues with the next record or the next file."""
 
     def __init__(self, blocks: BlockReader, columns: Collection[str] | None, threads: int | None) -> None:
         """Use `read_examples`."""
@@ -66,7 +66,7 @@ class ExampleIterator:
         self._rows = iter(())
 
     def _open(self, block: Block) -> Iterator[Example]:
-        """The examples of a block. Where single records can fail, an iterator that goes on behind them."""
+        """The examples of a block. Where single records can fail, an iterator that continues after them."""
         group = ScannedBlocks.of([block], self._columns)
         if group.sequences:
             self._sequence_file = (block.path,)
@@ -137,12 +137,12 @@ def read_examples(
 
     Returns:
         An iterator of dicts as `to_dict` makes them: int64 and float32 arrays, lists of bytes, None for a feature
-        without a kind; keys in order. A file in whose block a SequenceExample is met gives from then on
+        without a kind; keys in order. A file in whose block a SequenceExample is met yields from then on
         `{"context": ..., "feature_lists": ...}`. Arrays are views of larger ones: copy what you keep of much.
 
     Raises:
-        NotFoundError: a pattern matches nothing. Errors about files and records come while iterating, which goes on
-            after them; a record that is no Example is an InvalidArgumentError.
+        NotFoundError: a pattern matches nothing. Errors about files and records come while iterating, which
+            continues after them; a record that is not an Example is an InvalidArgumentError.
 
     >>> import tfrkit
     >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
@@ -165,7 +165,7 @@ def read_examples(
 
 
 def rows_of(group: ScannedBlocks, threads: int) -> Iterator[Example]:
-    """Give the examples of a group whose records are all Examples, and whose features have one kind each."""
+    """Return the examples of a group whose records are all Examples, and whose features have one kind each."""
     kinds = {key: next(iter(found)) for key, found in group.features.items() if found}
     parsed = group.parse(kinds, threads)
     # A key without any kind is parsed too, as whatever: what counts is its state.

@@ -80,7 +80,7 @@ def read_table(
         there are no steps. A list whose name is a context feature's too is called "feature_lists/NAME".
 
     Raises:
-        InvalidArgumentError: a record is no Example, or a feature has several kinds; a record of each is named.
+        InvalidArgumentError: a record is not an Example, or a feature has several kinds; a record of each is named.
         DataLossError, NotFoundError: as in `read_blocks`.
         MissingExtraError: pyarrow is not installed.
 

@@ -59,7 +59,7 @@ class _Lane:
 class BlockReader:
     """Iterator over the blocks of some files, in order.
 
-    An error is raised in the place where the damaged record would be; the next call goes on with the next file.
+    An error is raised in the place where the damaged record would be; the next call continues with the next file.
 
     Args:
         files: what to read, in order.
@@ -110,7 +110,9 @@ class BlockReader:
         try:
             return self._next()
         except BaseException as error:
-            if self._planning and not isinstance(error, Exception):  # a step may be planned that nobody does
+            if self._planning and not isinstance(
+                error, Exception
+            ):  # a step may be planned that no thread does
                 self.close()
                 self._lanes.append(CancelledError("reading was interrupted. Begin anew."))
             raise
@@ -198,7 +200,7 @@ class BlockReader:
         return self._policy.missing_file_repeats and isinstance(error, NotFoundError)
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
-        """Give the next events of the file, None at its end."""
+        """Return the next events of the file, None at its end."""
         if self._threads > 1 and lane.reader.source.regular:
             self._keep_busy()
         if not lane.pending:
@@ -241,7 +243,7 @@ class BlockReader:
         return isinstance(first, str) and os.path.isfile(first) and self._open_next()
 
     def _skip_in(self, block: Block) -> Block | None:
-        """Give the block without the records that are to be skipped, and checked if nobody has done that."""
+        """Return the block without the records that are to be skipped, and checked if that has not been done yet."""
         lane = self._lanes[0]
         assert isinstance(lane, _Lane)
         if self._to_skip:
@@ -354,7 +356,7 @@ def read_blocks(
         policy: where the defaults come from: TFRKIT, or TENSORFLOW to read exactly as TensorFlow does.
 
     Returns:
-        An iterator of Block. Each block may be kept; its buffer is reused only when nobody refers to it.
+        An iterator of Block. Each block may be kept; its buffer is reused only when nothing refers to it.
 
     Raises:
         NotFoundError: a pattern matches nothing. Errors about single files come while iterating.
@@ -394,7 +396,7 @@ def read_records(
         policy: see `read_blocks`.
 
     Returns:
-        An iterator of bytes. After an error it goes on with the next file.
+        An iterator of bytes. After an error it continues with the next file.
 
     >>> for record in read_records("train-*.tfrecord"):  # doctest: +SKIP
     ...     print(len(record))

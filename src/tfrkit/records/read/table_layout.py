@@ -36,7 +36,7 @@ class Form(NamedTuple):
 
 
 def cells_layout(cells: Cells | None, form: Form, length: int) -> Layout:
-    """Give the Arrow layout of a column of `length` rows, without its name; None: of nulls. Pure: no I/O."""
+    """Return the Arrow layout of a column of `length` rows, without its name; None: of nulls. Pure: no I/O."""
     if cells is None:
         cells = _no_cells(form, length)
     rows: Any = cells.rows

@@ -1,1 +1,1 @@
-"""Telling by their first bytes what files and values are. Pure: no I/O."""
+"""Recognises files and values by their first bytes. Pure: no I/O."""

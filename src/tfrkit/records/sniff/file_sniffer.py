@@ -1,4 +1,4 @@
-"""What a file that is no TFRecord file looks like. Pure: no I/O."""
+"""What a file that is not a TFRecord file looks like. Pure: no I/O."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _MIN_MESSAGE_BYTES: Final = 8
 
 
 def sniff_values(samples: Sequence[Sample]) -> str:
-    r"""Say what some byte strings of one feature look like, or "" if that cannot be told.
+    r"""Say what some byte strings of one feature look like, or "" if that is unknown.
 
     Args:
         samples: beginnings of a few of them; some kilobytes each suffice for the size of most pictures.
@@ -106,7 +106,7 @@ def _file(sample: Sample) -> str:
 
 
 def _picture(head: bytes, size: int) -> tuple[str, tuple[int, int] | None] | None:
-    """Give the format and, if the header tells it, (width, height)."""
+    """Return the format and, if the header tells it, (width, height)."""
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG", _jpeg_size(head)
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -222,7 +222,7 @@ def _message(sample: Sample) -> str:
 
 
 def _fields(data: bytes) -> list[tuple[int, int, int]] | None:
-    """Walk the fields of a message: (number, wire type, value or length); None if it is none."""
+    """Walk the fields of a message: (number, wire type, value or length); None if it is not a message."""
     fields, at = [], 0
     while at < len(data):
         tag, at = read_varint(data, at) or (0, at)

@@ -1,4 +1,4 @@
-"""Going on with an existing file: where its intact part ends, and whether it can be continued in place."""
+"""Appending to an existing file: where its intact part ends, and whether it can be continued in place."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _LENGTH_BYTES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class AppendPlan:
-    """How to go on with a file.
+    """How to append to a file.
 
     Attributes:
         end: size to truncate the file to before appending in place.
         records: how many there are already.
-        rewrite: it cannot go on in place; its records are copied into a new file first.
+        rewrite: it cannot be appended to in place; its records are copied into a new file first.
     """
 
     end: int
@@ -77,13 +77,13 @@ def plan_append(path: str, compression: str) -> AppendPlan | None:
             stacklevel=4,
         )
     if not records and damage is None:
-        return AppendPlan(0, 0, False)  # an empty container; TensorFlow would not look behind it
+        return AppendPlan(0, 0, False)  # an empty container; TensorFlow would not look past it
     in_place = compression in _IN_PLACE and (damage is None or not compression)
     return AppendPlan(end if not compression else size, records, not in_place)
 
 
 def kept_blocks(path: str, compression: str, plan: AppendPlan) -> Iterator[Block]:
-    """Read the records that are copied before new ones come behind them: all that the plan counts, each checked.
+    """Read the records that are copied before new ones follow them: all that the plan counts, each checked.
 
     Raises:
         DataLossError: one of them is damaged: it would be lost without a word.

@@ -21,14 +21,14 @@ _FRAME_BYTES = 16  # of a frame besides its payload, header and footer
 
 
 class FrameRun(NamedTuple):
-    """Whole frames one behind the other, and the length of each payload."""
+    """Whole frames one after the other, and the length of each payload."""
 
     frames: memoryview
     lengths: IntArray
 
 
 def frames_of(block: Block, *, checked: bool) -> memoryview:
-    """Give the frames of a block's records one behind the other: a view where they lie so, else a copy.
+    """Return the frames of a block's records one after the other: a view where they are contiguous, else a copy.
 
     A block may have been made by hand, of bytes without frames or with others' checksums. Then frames are made.
 
@@ -70,7 +70,7 @@ class FrameRuns:
         self._bytes = 0
 
     def add(self, frames: memoryview, lengths: IntArray, room: int) -> Iterator[FrameRun]:
-        """Take more frames; give the runs that are full."""
+        """Take more frames; yield the runs that are full."""
         if self._bytes + len(frames) <= room:
             self._hold(frames, lengths)
             return
@@ -93,7 +93,7 @@ class FrameRuns:
         self._bytes += len(frames)
 
     def rest(self) -> FrameRun | None:
-        """Give what has not filled a run; afterwards nothing is held."""
+        """Return what has not filled a run; afterwards nothing is held."""
         return self._take() if self._held else None
 
     def _take(self) -> FrameRun:

@@ -83,7 +83,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """Give "", "ZLIB" or "GZIP" for anything that may stand for a compression.
+        """Return "", "ZLIB" or "GZIP" for anything that may stand for a compression.
 
         Raises:
             ValueError: it stands for none.
@@ -99,7 +99,7 @@ class TFRecordOptions:
         raise ValueError(f'Not a valid compression_type: "{options}"')
 
     def zlib_arguments(self) -> tuple[int, int, int, int, int]:
-        """Give level, method, window bits, memory level and strategy as TensorFlow hands them to zlib."""
+        """Return level, method, window bits, memory level and strategy as TensorFlow hands them to zlib."""
         gzip = self.get_compression_type_string(self) == "GZIP"
         return (
             -1 if self.compression_level is None else self.compression_level,

@@ -34,7 +34,7 @@ _BUFFER_BYTES: Final = 1 << 26  # for the unwritten records of all shards togeth
 
 
 def shard_of(key: bytes | str, shards: int) -> int:
-    """Give the shard that a key belongs to: the same on every machine. Pure: no I/O.
+    """Return the shard that a key belongs to: the same on every machine. Pure: no I/O.
 
     >>> shard_of("user-7", 16)
     14

@@ -159,7 +159,7 @@ class TFRecordWriter:
         """Write many records, framed in native code: a list, a tuple, any iterable, or a Block.
 
         Raises:
-            TypeError: an item is no record; those before it may have been written.
+            TypeError: an item is not a record; those before it may have been written.
         """
         if isinstance(records, Block):
             self._write_block(records, checked=False)
@@ -300,7 +300,7 @@ class TFRecordWriter:
         if getattr(self, "_closed", True):
             return
         if self._may_be_dropped():
-            self.discard()  # nobody said that it is whole
+            self.discard()  # nothing says that it is whole
         elif self._step.inside:
             self._end_early()
         else:
@@ -321,7 +321,7 @@ class TFRecordWriter:
             raise self._interrupted()
 
     def _may_be_dropped(self) -> bool:
-        """Whether what is left is not written unless somebody says so: for a forked process, its parent has it too."""
+        """Whether only close() writes what is left: a forked process has it from its parent, which writes it too."""
         return isinstance(self._output, AtomicOutput) or self._process != os.getpid()
 
     def _interrupted(self) -> OpError:
@@ -439,7 +439,7 @@ class TFRecordWriter:
         if kept is None:
             where = (
                 f"The last of the {self.records} records before this are not in the file, and its container has no "
-                "end. append=True keeps those that are whole and tells their number in .records."
+                "end. append=True keeps those that are whole and has their number in .records."
             )
         else:
             kept += self._before
@@ -479,7 +479,7 @@ def _size(record: Any) -> int:
 
 
 def _checked_path(path: Any, strict: bool) -> str | None:
-    """Give the path as text, None for a file object."""
+    """Return the path as text, None for a file object."""
     if strict and not isinstance(path, (str, bytes)):
         raise TypeError(f"Expected binary or unicode string, got {path!r}")
     if isinstance(path, (str, bytes, os.PathLike)):
