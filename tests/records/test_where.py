@@ -123,6 +123,6 @@ def test_context_of_sequence_examples_is_compared_and_lists_are_not():
 
 def test_record_that_is_no_example_is_refused():
     with pytest.raises(
-        InvalidArgumentError, match="expected an Example or a SequenceExample but record 1 is none"
+        InvalidArgumentError, match="expected an Example or a SequenceExample but record 1 is neither"
     ):
         parse_where("a").mask(0, Block.from_records([BLOCK[0], b"\xff\xff"]))

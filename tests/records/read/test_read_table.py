@@ -119,7 +119,7 @@ def test_conflicting_kinds_are_an_error_with_a_record_of_each(tmp_path, apart, m
 
 def test_record_that_is_no_example_is_named(tmp_path):
     path = write(tmp_path / "a", example(n=1), b"plain text")
-    with pytest.raises(InvalidArgumentError, match=rf"but record 1 of '{path}' is none") as caught:
+    with pytest.raises(InvalidArgumentError, match=rf"but record 1 of '{path}' is neither") as caught:
         read_table(path)
     assert caught.value.record == 1
     assert caught.value.offset == len(example(n=1)) + 16
