@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.elements.element_values import to_value
-from tfrkit.data.features.cast_columns import cast_value
 from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp
 from tfrkit.data.features.parse import ParseNode
 from tfrkit.data.features.parse_sequence import ParseSequenceNode
@@ -22,6 +21,7 @@ from tfrkit.model.specs import FixedLenSequenceFeature, RaggedFeature, Spec, Var
 from tfrkit.parsing.parse import parse_example, parse_single_example
 from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
 from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
+from tfrkit.values.cast import cast_value
 
 
 class PlainParsing(Stage):

@@ -110,20 +110,6 @@ class _Batches(BackgroundInput):
         hungry: the consumer found nothing ready, and works itself: it counts as one of the threads.
     """
 
-    __slots__ = (
-        "_at",
-        "_each",
-        "_implicit",
-        "_jobs",
-        "_limit",
-        "_most",
-        "_slots",
-        "_taken",
-        "_taking",
-        "_threads",
-        "hungry",
-    )
-
     def __init__(self, node: BackgroundBatchNode, context: Context, state: Any, seen: int) -> None:
         super().__init__(node.input.input, context, state)
         self._threads = max(1, context.threads)

@@ -134,19 +134,16 @@ class ColumnChunk(Chunk):
 
     @property
     def origin(self) -> Origin | None:
-        """What the maker of the chunk knew."""
         return self._origin
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all columns."""
         return sum(leaf.nbytes(column) for column in flatten(self.columns))
 
     def __len__(self) -> int:
         return self._count
 
     def slice(self, start: int, stop: int) -> ColumnChunk:
-        """Views of the columns."""
         if not start and stop == self._count:
             return self
         origin = None if self._origin is None else self._origin.slice(start, stop)
@@ -155,18 +152,15 @@ class ColumnChunk(Chunk):
         )
 
     def take(self, rows: IntArray) -> ColumnChunk:
-        """Copies of the rows."""
         origin = None if self._origin is None else self._origin.take(rows)
         return ColumnChunk(
             map_structure(lambda column: leaf.take(column, rows), self.columns), len(rows), origin
         )
 
     def frozen(self) -> ColumnChunk:
-        """With views of the columns."""
         return ColumnChunk(map_structure(leaf.frozen, self.columns), self._count, self._origin)
 
     def objects(self) -> list[Any]:
-        """One structure of rows an element."""
         return _rows(self.columns, self._count)
 
     @property
@@ -198,21 +192,24 @@ class ObjectChunk(Chunk):
         self.items = items
         self._origin = origin
 
+    @classmethod
+    def made_of(cls, chunk: Chunk, items: list[Any]) -> ObjectChunk:
+        """Elements that a stage made of the first ones of a chunk that is not of raw records: they have its origin."""
+        origin = None if isinstance(chunk, RecordChunk) else chunk.origin
+        return cls(items, None if origin is None else origin.slice(0, len(items)))
+
     @property
     def origin(self) -> Origin | None:
-        """What the maker of the chunk knew."""
         return self._origin
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all values."""
         return sum(_bytes_of(value) for item in self.items for value in flatten(item))
 
     def __len__(self) -> int:
         return len(self.items)
 
     def slice(self, start: int, stop: int) -> ObjectChunk:
-        """Some of the elements."""
         if not start and stop == len(self.items):
             return self
         return ObjectChunk(
@@ -220,7 +217,6 @@ class ObjectChunk(Chunk):
         )
 
     def take(self, rows: IntArray) -> ObjectChunk:
-        """Some of the elements."""
         items = self.items
         origin = None if self._origin is None else self._origin.take(rows)
         return ObjectChunk([items[row] for row in rows.tolist()], origin)
@@ -230,11 +226,9 @@ class ObjectChunk(Chunk):
         return ObjectChunk(freeze_elements(self.items), self._origin)
 
     def objects(self) -> list[Any]:
-        """The elements; do not change the list."""
         return self.items
 
     def batch(self) -> Any:
-        """The elements stacked, as TensorFlow does."""
         return collate(self.items)
 
 

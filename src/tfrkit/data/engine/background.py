@@ -35,19 +35,6 @@ class BackgroundInput:
         ended: the input is at its end.
     """
 
-    __slots__ = (
-        "_bell",
-        "_context",
-        "_cursor",
-        "_failure",
-        "_place",
-        "_tickets",
-        "_waiting",
-        "closed",
-        "ended",
-        "lock",
-    )
-
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._cursor = Cursor(node, context, state)
         self._context = context

@@ -38,19 +38,6 @@ class Cursor:
     To resume, the input is started at that position, and what was used already is dropped.
     """
 
-    __slots__ = (
-        "_broken",
-        "_chunk",
-        "_context",
-        "_error",
-        "_node",
-        "_offset",
-        "_skip",
-        "_state",
-        "_used",
-        "input",
-    )
-
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._node = node
         self._context = context
@@ -87,9 +74,9 @@ class Cursor:
         part = chunk if first == 0 and end == len(chunk) else chunk.slice(first, end)
         self._used += end - first
         if end < len(chunk):
-            return Run(part, None, self._state)
+            return Run(part)
         error, self._error, self._chunk = self._error, None, None
-        return Run(part, error, self._state)
+        return Run(part, error)
 
     def _pull_safely(self, n: int) -> Run | None:
         """Note the input's position, and pull; an input that was interrupted is restarted there."""
@@ -184,8 +171,6 @@ class Segment(NamedTuple):
 
 class SegmentCursor:
     """The segments of an input, which may be put back and split again. Used by one thread at a time."""
-
-    __slots__ = ("_cursor", "_pending")
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor

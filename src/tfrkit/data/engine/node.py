@@ -50,12 +50,10 @@ class Run:
     Attributes:
         chunk: the elements; may be empty if there is an error.
         error: to be raised after them; the next pull continues with what follows it.
-        state: where the input stood before the first of them; set by the Cursor that pulled the run.
     """
 
     chunk: Chunk
     error: Exception | None = None
-    state: Any = None
 
 
 @dataclass(slots=True)

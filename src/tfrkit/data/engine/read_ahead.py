@@ -37,8 +37,6 @@ class ObjectCursor(Cursor):
             it can `make_again` those of a run that is put back.
     """
 
-    __slots__ = ("_demand", "_origin", "_pure", "owned")
-
     def __init__(self, node: Node, context: Context, state: Any = None, *, owned: bool = False) -> None:
         self._demand = 1
         self._origin = context.origin
@@ -67,7 +65,7 @@ class ObjectCursor(Cursor):
             part = chunk.slice(start, start + n)
             chunk.items[start : start + n] = [None] * n
             self._used += n
-            return Run(part, None, self._state)
+            return Run(part)
         run = super().take(n)
         if self.owned and type(self._chunk) is ObjectChunk:
             stop = self._used - self._offset

@@ -32,8 +32,6 @@ class ThreadChoice:
         seconds: that a call takes, once it is settled.
     """
 
-    __slots__ = ("_alone", "_busy", "_seconds", "_trials", "fixed", "inline", "seconds", "settled", "threads")
-
     def __init__(self, threads: int, *, fixed: bool) -> None:
         self.threads = threads
         self.inline = not fixed

@@ -7,21 +7,33 @@ An element may be a batch itself: its values are then columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk
+from tfrkit.data.elements.columns import Column, Padded, RowList
 from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
 from tfrkit.data.engine.node import Context
-from tfrkit.data.features.cast_columns import cast_column, cast_value
 from tfrkit.data.features.raw_column import decode_column, decode_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
+from tfrkit.values.cast import cast_value
+from tfrkit.values.operands import STRING, cast_array
 
-__all__ = ["CastOp", "ColumnOp", "ColumnsNode", "DecodeRawOp", "RenameOp", "SelectOp", "apply_op"]
+__all__ = [
+    "CastOp",
+    "ColumnOp",
+    "ColumnsNode",
+    "DecodeRawOp",
+    "RenameOp",
+    "SelectOp",
+    "apply_op",
+    "require_features",
+]
 
 
 class ColumnOp(ABC):
@@ -62,7 +74,7 @@ class SelectOp(ColumnOp):
         return ", ".join(map(repr, self.keys))
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        _require(self, columns, self.keys)
+        require_features(self, columns, self.keys)
         return {key: columns[key] for key in self.keys}
 
     on_element = on_columns
@@ -81,7 +93,7 @@ class RenameOp(ColumnOp):
         return repr(self.names)
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        _require(self, columns, self.names)
+        require_features(self, columns, self.names)
         made = {self.names.get(key, key): value for key, value in columns.items()}
         if len(made) < len(columns):
             twice = [new for old, new in self.names.items() if new in columns and new not in self.names]
@@ -107,15 +119,15 @@ class CastOp(ColumnOp):
         return ", ".join(f"{key}={dtype.name}" for key, dtype in self.dtypes.items())
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        _require(self, columns, self.dtypes)
-        return columns | {key: cast_column(columns[key], dtype) for key, dtype in self.dtypes.items()}
+        require_features(self, columns, self.dtypes)
+        return columns | {key: _cast_column(columns[key], dtype) for key, dtype in self.dtypes.items()}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
-        _require(self, element, self.dtypes)
+        require_features(self, element, self.dtypes)
         return element | {key: cast_value(element[key], dtype) for key, dtype in self.dtypes.items()}
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
-        _require(self, spec, self.dtypes)
+        require_features(self, spec, self.dtypes)
         return spec | {key: _with_type(spec[key], dtype) for key, dtype in self.dtypes.items()}
 
 
@@ -136,21 +148,21 @@ class DecodeRawOp(ColumnOp):
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Decode all byte strings in one step if they are equally long."""
-        _require(self, columns, self._used())
+        require_features(self, columns, self._used())
         return columns | {
             self.key: decode_column(columns, self.key, self.dtype, self.shape, self.little_endian)
         }
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
         """Decode one, or those of one batch."""
-        _require(self, element, self._used())
+        require_features(self, element, self._used())
         return element | {
             self.key: decode_value(element, self.key, self.dtype, self.shape, self.little_endian)
         }
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Sizes that other features hold are not known."""
-        _require(self, spec, self._used())
+        require_features(self, spec, self._used())
         outer = spec[self.key].shape
         if outer is None or isinstance(self.shape, str):
             return spec | {self.key: TensorSpec(None, self.dtype)}
@@ -179,7 +191,7 @@ class ColumnsNode(ChunkNode):
         return partial(apply_op, self.op)
 
     def element_spec(self) -> Any:
-        return self.op.on_spec(_as_dict(self.op, self.input.element_spec()))
+        return self.op.on_spec(require_features(self.op, self.input.element_spec()))
 
     @property
     def verb(self) -> str:
@@ -190,6 +202,26 @@ class ColumnsNode(ChunkNode):
         return self.op.label
 
 
+def require_features(stage: ColumnOp | str, element: Any, keys: Iterable[str] = ()) -> dict[str, Any]:
+    """Check that an element (or its spec, or its columns) is a dict with these features; errors name the stage.
+
+    Raises:
+        TypeError: it is not a dict.
+        InvalidArgumentError: it lacks a feature.
+    """
+    missing = [key for key in keys if key not in element] if isinstance(element, dict) else [""]
+    if not missing:
+        return element  # type: ignore[no-any-return]
+    label = stage if isinstance(stage, str) else stage.label
+    if not isinstance(element, dict):
+        raise TypeError(
+            f"{label}: expected elements that are dicts of features but got {type(element).__name__}"
+        )
+    raise InvalidArgumentError(
+        f"{label}: there is no feature {missing[0]!r}; elements have {', '.join(map(repr, element))}"
+    )
+
+
 def apply_op(op: ColumnOp, chunk: Chunk) -> tuple[Chunk, Exception | None]:
     """Do an operation to elements up to the first that fails.
 
@@ -197,9 +229,8 @@ def apply_op(op: ColumnOp, chunk: Chunk) -> tuple[Chunk, Exception | None]:
         What was made of those before it, and its error; all of them and None if none fails.
     """
     if not isinstance(chunk, ColumnChunk) or not isinstance(chunk.columns, dict):
-        origin = None if isinstance(chunk, RecordChunk) else chunk.origin
         made, error = _one_by_one(op, chunk)
-        return ObjectChunk(made, None if origin is None else origin.slice(0, len(made))), error
+        return ObjectChunk.made_of(chunk, made), error
     try:
         return ColumnChunk(op.on_columns(chunk.columns), len(chunk), chunk.origin), None
     except Exception as first:  # of some element: find out which
@@ -216,27 +247,11 @@ def _one_by_one(op: ColumnOp, chunk: Chunk) -> tuple[list[Any], Exception | None
     made: list[Any] = []
     for element in chunk.objects():
         try:
-            made.append(op.on_element(_as_dict(op, element)))
+            made.append(op.on_element(require_features(op, element)))
         except Exception as error:
             error.add_note(f"It came up in {op.label}.")
             return made, error
     return made, None
-
-
-def _as_dict(op: ColumnOp, element: Any) -> dict[str, Any]:
-    if not isinstance(element, dict):
-        raise TypeError(
-            f"{op.label}: expected elements that are dicts of features but got {type(element).__name__}"
-        )
-    return element
-
-
-def _require(op: ColumnOp, found: dict[str, Any], keys: Any) -> None:
-    for key in keys:
-        if key not in found:
-            raise InvalidArgumentError(
-                f"{op.label}: there is no feature {key!r}; elements have {', '.join(map(repr, found))}"
-            )
 
 
 def _with_type(spec: Any, dtype: np.dtype[Any]) -> Any:
@@ -247,3 +262,18 @@ def _with_type(spec: Any, dtype: np.dtype[Any]) -> Any:
         if isinstance(spec, SparseTensorSpec)
         else TensorSpec(spec.shape, dtype)
     )
+
+
+def _cast_column(column: Column, dtype: np.dtype[Any]) -> Column:
+    """Cast all rows of a column.
+
+    Raises:
+        UnimplementedError: of or to strings; the text is TensorFlow's.
+    """
+    if isinstance(column, Padded):
+        filler = column.default if dtype == STRING else cast_array(np.asarray(column.default), dtype)[()]
+        return Padded(cast_value(column.ragged, dtype), filler)
+    if isinstance(column, RowList):
+        return RowList([cast_value(item, dtype) for item in column.items])
+    made: Column = cast_value(column, dtype)
+    return made

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk
 from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
 from tfrkit.data.engine.node import (
     UNKNOWN_CARDINALITY,
@@ -26,10 +26,10 @@ from tfrkit.data.engine.node import (
     UnaryNode,
 )
 from tfrkit.data.features.broken_images import BrokenImages, DecodedIterator
+from tfrkit.data.features.column_ops import require_features
 from tfrkit.data.features.image_column import BadImage, decode_column, decode_value
 from tfrkit.data.features.image_ops import NormalizeOp
 from tfrkit.data.stages.parallel_map import ParallelMapIterator
-from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.image_maker import ImageMaker
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import OnCorrupt, ReadPolicy
@@ -112,7 +112,6 @@ def decode_chunk(
             images, error = decode_column(column, key, maker, context.threads)
             good = chunk.slice(0, len(images))
             return ColumnChunk({**good.columns, key: images}, len(images), good.origin), error
-    origin = None if isinstance(chunk, RecordChunk) else chunk.origin
     made: list[Any] = []
     for element in chunk.objects():
         try:
@@ -121,20 +120,12 @@ def decode_chunk(
         except Exception as error:
             if not isinstance(error, BadImage):
                 error.add_note(f"It came up in decode_image({key!r}).")
-            return ObjectChunk(made, None if origin is None else origin.slice(0, len(made))), error
-    return ObjectChunk(made, origin), None
+            return ObjectChunk.made_of(chunk, made), error
+    return ObjectChunk.made_of(chunk, made), None
 
 
 def _features(key: str, element: Any) -> dict[str, Any]:
-    if not isinstance(element, dict):
-        raise TypeError(
-            f"decode_image({key!r}): expected elements that are dicts of features but got {type(element).__name__}"
-        )
-    if key not in element:
-        raise InvalidArgumentError(
-            f"decode_image({key!r}): there is no feature {key!r}; elements have {', '.join(map(repr, element))}"
-        )
-    return element
+    return require_features(f"decode_image({key!r})", element, [key])
 
 
 class _Decode:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.data.elements.columns import RowList, rows
-from tfrkit.data.features.column_ops import ColumnOp
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.data.features.column_ops import ColumnOp, require_features
 from tfrkit.images.image_maker import round_image
 from tfrkit.images.normalize import Normalization
 from tfrkit.images.resize.resize import resize
@@ -99,11 +98,7 @@ class NormalizeOp(ColumnOp):
 
 
 def _feature(label: str, found: dict[str, Any], key: str) -> Any:
-    if key not in found:
-        raise InvalidArgumentError(
-            f"{label}: there is no feature {key!r}; elements have {', '.join(map(repr, found))}"
-        )
-    return found[key]
+    return require_features(label, found, [key])[key]
 
 
 def _numbers(label: str, value: Any, key: str) -> npt.NDArray[Any]:

@@ -162,11 +162,5 @@ def _parse_elements(parser: ColumnParser, chunk: Chunk) -> tuple[Chunk, Exceptio
                 )
             made.append(parser.parse_batch(element))
         except Exception as error:
-            return _chunk_of(made, chunk), error
-    return _chunk_of(made, chunk), None
-
-
-def _chunk_of(made: list[Any], chunk: Chunk) -> ObjectChunk:
-    """Objects with the origin of the first elements of a chunk."""
-    origin = None if isinstance(chunk, RecordChunk) else chunk.origin
-    return ObjectChunk(made, None if origin is None else origin.slice(0, len(made)))
+            return ObjectChunk.made_of(chunk, made), error
+    return ObjectChunk.made_of(chunk, made), None

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk
 from tfrkit.data.elements.columns import Column, RowList
 from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure_specs import spec_of
 from tfrkit.data.engine.cursor import Cursor, CursorIterator
 from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode, first_element
+from tfrkit.data.features.column_ops import require_features
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec
 
@@ -67,19 +68,14 @@ class _WithColumnIterator(CursorIterator):
         return Run(self._add(run.chunk, elements, made), run.error)
 
     def _value(self, element: Any) -> Any:
-        if not isinstance(element, dict):
-            raise TypeError(
-                f"with_column({self._name!r}): expected elements that are dicts of features but got "
-                f"{type(element).__name__}"
-            )
+        require_features(f"with_column({self._name!r})", element)
         return to_value(self._function(*copies_for(self._function, [element])))
 
     def _add(self, chunk: Chunk, elements: list[Any], made: list[Any]) -> Chunk:
         if isinstance(chunk, ColumnChunk):
             return ColumnChunk({**chunk.columns, self._name: column_of(made)}, len(chunk), chunk.origin)
-        origin = None if isinstance(chunk, RecordChunk) else chunk.origin
         pairs = zip(elements, made, strict=False)
-        return ObjectChunk([{**element, self._name: value} for element, value in pairs], origin)
+        return ObjectChunk.made_of(chunk, [{**element, self._name: value} for element, value in pairs])
 
 
 def column_of(values: list[Any]) -> Column:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from tfrkit.data.batch.background_batch import BackgroundBatchNode
-from tfrkit.data.engine.node import AUTOTUNE, Node
+from tfrkit.data.engine.node import AUTOTUNE
 from tfrkit.data.sources.generator import GeneratorNode
 from tfrkit.data.stages.filter import FilterNode
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.prefetch import PrefetchNode
+
+if TYPE_CHECKING:
+    from tfrkit.data.report.profile import StageTime
 
 __all__ = ["hints_for"]
 
@@ -18,20 +21,7 @@ _MUCH: Final = 0.4  # of the time: worth a hint
 _CHEAP_SECONDS: Final = 0.00005  # a call that takes less gains nothing from threads
 
 
-class _Stage(Protocol):
-    """What is looked at of a measured stage."""
-
-    node: Node
-    elements: int
-    busy: float
-
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def waits(self) -> bool: ...
-
-
-def hints_for(stages: Sequence[_Stage], seconds: float, errors: int, skipped: int) -> list[str]:
+def hints_for(stages: Sequence[StageTime], seconds: float, errors: int, skipped: int) -> list[str]:
     """Say what would help.
 
     Args:
@@ -50,9 +40,9 @@ def hints_for(stages: Sequence[_Stage], seconds: float, errors: int, skipped: in
     return found
 
 
-def _about_prefetch(stages: Sequence[_Stage]) -> Iterator[str]:
+def _about_prefetch(stages: Sequence[StageTime]) -> Iterator[str]:
     """Nothing if there is a prefetch without a costly function after it; the last stage comes first here."""
-    after: list[_Stage] = []
+    after: list[StageTime] = []
     for stage in stages:
         if (
             isinstance(stage.node, (PrefetchNode, BackgroundBatchNode)) and stage.node.depth
@@ -68,7 +58,7 @@ def _about_prefetch(stages: Sequence[_Stage]) -> Iterator[str]:
             yield f"{stage.node.label} comes after the last prefetch: move .prefetch to the end"
 
 
-def _about_stages(stages: Sequence[_Stage]) -> Iterator[str]:
+def _about_stages(stages: Sequence[StageTime]) -> Iterator[str]:
     total = sum(stage.seconds for stage in stages) or 1.0
     for stage in stages:
         share = stage.seconds / total
@@ -78,7 +68,7 @@ def _about_stages(stages: Sequence[_Stage]) -> Iterator[str]:
                 yield f"{stage.node.label} takes {share:.0%} of the time: {advice}"
 
 
-def _advice(stage: _Stage) -> str:
+def _advice(stage: StageTime) -> str:
     node: Any = stage.node
     if isinstance(node, MapNode):
         # The time of the CPU: on a busy machine the clock also counts what other processes take.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.cursor import Cursor
@@ -13,21 +12,13 @@ from tfrkit.data.engine.node import AUTOTUNE, Context, Node, Run
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.stages.prefetch import PrefetchNode
 
+if TYPE_CHECKING:
+    from tfrkit.data.stages.interleave import InterleaveNode
+
 __all__ = ["OpenDataset", "node_of"]
 
 _AHEAD: Final = 256  # elements that are asked for at once where that cannot be observed
 _OVER: Final = -1
-
-
-class _Description(Protocol):
-    """What a slot needs to know of the node that it is part of."""
-
-    @property
-    def input(self) -> Node: ...
-    @property
-    def function(self) -> Callable[..., Any]: ...
-    @property
-    def parallel(self) -> int | None: ...
 
 
 def node_of(made: Any) -> Node:
@@ -59,7 +50,7 @@ class OpenDataset:
 
     @classmethod
     def open(
-        cls, node: _Description, context: Context, place: Any, element: Any, state: Any = None
+        cls, node: InterleaveNode, context: Context, place: Any, element: Any, state: Any = None
     ) -> OpenDataset:
         """Call the function, and start or resume what it makes.
 
@@ -78,7 +69,7 @@ class OpenDataset:
         return cls(place, None, error, pure=False)
 
     @classmethod
-    def restore(cls, node: _Description, context: Context, saved: Any) -> OpenDataset:
+    def restore(cls, node: InterleaveNode, context: Context, saved: Any) -> OpenDataset:
         """Make the dataset again of the same element, and resume it.
 
         Raises:

@@ -156,22 +156,6 @@ class ParallelMapIterator(BackgroundIterator):
 class _Calls(BackgroundInput):
     """What the consumer and the threads share."""
 
-    __slots__ = (
-        "_choice",
-        "_claims",
-        "_function",
-        "_given",
-        "_here",
-        "_ordered",
-        "_origin",
-        "_pure",
-        "_result_bytes",
-        "_since",
-        "_under_way",
-        "_wanted",
-        "_watched",
-    )
-
     def __init__(
         self,
         node: Node,

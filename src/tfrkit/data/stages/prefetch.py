@@ -73,8 +73,6 @@ class _Entry:
 class _Queue(BackgroundInput):
     """Runs that are ready, and how many more are wanted."""
 
-    __slots__ = ("_asked", "_count", "_depth", "_entries", "_nbytes", "_pure", "_tuned")
-
     def __init__(self, node: Node, context: Context, state: Any, depth: int) -> None:
         super().__init__(node, context, state)
         self._pure = node.pure
