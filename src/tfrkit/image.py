@@ -18,13 +18,10 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editor
         adjust_saturation,
     )
     from tfrkit.images.boxes import crop_and_resize, draw_bounding_boxes
-    from tfrkit.images.codecs.bmp import decode_bmp
-    from tfrkit.images.codecs.decode_image import decode_image
-    from tfrkit.images.codecs.gif import decode_gif
+    from tfrkit.images.codecs.decode_image import decode_bmp, decode_gif, decode_image, decode_webp
     from tfrkit.images.codecs.jpeg.jpeg import decode_and_crop_jpeg, decode_jpeg, extract_jpeg_shape, is_jpeg
     from tfrkit.images.codecs.jpeg.jpeg_encode import adjust_jpeg_quality, encode_jpeg
     from tfrkit.images.codecs.png.png import decode_png, encode_png
-    from tfrkit.images.codecs.webp import decode_webp
     from tfrkit.images.color import (
         grayscale_to_rgb,
         hsv_to_rgb,
@@ -128,9 +125,7 @@ _EXPORTS = {
     "boxes": "crop_and_resize draw_bounding_boxes",
     "sample_boxes": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
     "random_jpeg": "random_jpeg_quality stateless_random_jpeg_quality",
-    "codecs.bmp": "decode_bmp",
-    "codecs.decode_image": "decode_image",
-    "codecs.gif": "decode_gif",
+    "codecs.decode_image": "decode_bmp decode_gif decode_image decode_webp",
     "adjust": "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation",
     "color": (
         "grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb"
@@ -149,7 +144,6 @@ _EXPORTS = {
     "codecs.jpeg.jpeg_encode": "adjust_jpeg_quality encode_jpeg",
     "resize.resize": "ResizeMethod resize",
     "resize.resize_fit": "resize_with_crop_or_pad resize_with_pad",
-    "codecs.webp": "decode_webp",
 }
 MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}  # also tf.image
 

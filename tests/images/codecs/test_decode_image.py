@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from tfrkit.errors import InvalidArgumentError, MissingExtraError, UnimplementedError
-from tfrkit.images.codecs.bmp import decode_bmp
-from tfrkit.images.codecs.decode_image import decode_image
+from tfrkit.images.codecs.decode_image import decode_bmp, decode_image, decode_webp
 from tfrkit.images.codecs.png.png import encode_png
-from tfrkit.images.codecs.webp import decode_webp
 
 IMAGE = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3) * 14
 

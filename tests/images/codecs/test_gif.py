@@ -10,8 +10,7 @@ import pytest
 
 from tests.oracle.support.gif_files import COLORS, control, frame, screen
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.images.codecs.decode_image import decode_image
-from tfrkit.images.codecs.gif import decode_gif
+from tfrkit.images.codecs.decode_image import decode_gif, decode_image
 from tfrkit.images.codecs.png.png import decode_png
 
 NUMBERS = [number % 8 for number in range(12)]

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.errors import InternalError, InvalidArgumentError
+from tfrkit.images.codecs.decode_image import decode_as
 from tfrkit.images.codecs.foreign_image import Pixels
-from tfrkit.images.codecs.image_decoder import decode_as
 from tfrkit.images.codecs.png.png_encode import encode_png_file
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.tensor_types import tensor_type_of
