@@ -18,7 +18,7 @@ from tests.oracle.support.oracle import tensorflow
 from tests.oracle.support.png_files import png, samples
 from tests.support.rules import tf_rule
 from tfrkit.errors import UnimplementedError
-from tfrkit.images.codecs.webp_decode import read_webp_features
+from tfrkit.images.codecs.webp import read_webp_features
 
 JPEG_XL = bytes.fromhex("ff0a0810101437020800010020004b188b15c2100e00")
 OTHERS = ("decode_png", "decode_bmp", "decode_webp", "decode_jpeg")

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.jpeg.jpeg_header import read_frame
-from tfrkit.images.codecs.webp_decode import read_webp_features
+from tfrkit.images.codecs.webp import read_webp_features
 
 __all__ = ["BROKEN", "EMPTY", "NO_IMAGE", "TOO_LARGE", "BadImageError", "ImageHeader", "read_image_header"]
 

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
-from tfrkit.images.codecs.bmp_decode import decode_bmp_file
-from tfrkit.images.codecs.gif_decode import count_gif_frames, decode_gif_file
+from tfrkit.images.codecs.bmp import decode_bmp_file
+from tfrkit.images.codecs.gif import count_gif_frames, decode_gif_file
 from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.png.png_decode import check_png, decode_png_file
-from tfrkit.images.codecs.webp_decode import decode_webp_file
+from tfrkit.images.codecs.webp import decode_webp_file
 
 __all__ = ["DecodeOp", "decode_foreign", "scaled"]
 
