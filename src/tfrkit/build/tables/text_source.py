@@ -74,18 +74,22 @@ class RangeChecksum:
     """The CRC-32 of a range of a file, taken while the file is read for something else.
 
     Reads may overlap and go beyond the range. What they leave out is read by `finish`.
+
+    Attributes:
+        size: bytes of the range.
+        value: the CRC-32 of what was read so far, in order.
     """
 
     def __init__(self, begin: int, end: int) -> None:
         self.size = end - begin
         self._at, self._end = begin, end
-        self._value = 0
+        self.value = 0
 
     def add(self, begin: int, data: bytes) -> None:
         """Take what was read from a position on."""
         if begin <= self._at < min(begin + len(data), self._end):
             with memoryview(data)[self._at - begin : self._end - begin] as part:
-                self._value = crc32(part, self._value)
+                self.value = crc32(part, self.value)
                 self._at += len(part)
 
     def finish(self, source: ByteSource) -> int:
@@ -95,7 +99,7 @@ class RangeChecksum:
             if not data:
                 break
             self.add(self._at, data)
-        return self._value
+        return self.value
 
 
 class _ChecksummedSource(ByteSource):

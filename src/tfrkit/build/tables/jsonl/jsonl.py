@@ -24,7 +24,7 @@ from tfrkit.build.tables.jsonl.jsonl_survey import LinesSeen
 from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece, check_rows
 from tfrkit.build.tables.table_inputs import refuse_packed
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
-from tfrkit.codecs.checksum import crc32
+from tfrkit.build.tables.text_source import RangeChecksum
 from tfrkit.errors import os_errors
 
 __all__ = ["JsonlFormat"]
@@ -52,7 +52,7 @@ class JsonlFormat:
         """Look at every line."""
         found = LinesSeen(file.name, self.max_field)
         pieces = []
-        checksum = _Checksum()
+        checksum = RangeChecksum(0, file.size)
         for piece, data in _pieces(file, self.max_field, checksum):
             pieces.append(piece)
             line = piece.first_line
@@ -154,20 +154,7 @@ def _whole(value: Any, column: TableColumn) -> Any:
 # -- lines and pieces --------------------------------------------------------------------------------------------------
 
 
-class _Checksum:
-    """The size and the CRC-32 of a file, taken as it is read."""
-
-    def __init__(self) -> None:
-        self.size = self.value = 0
-
-    def add(self, data: bytes) -> bytes:
-        """Take the next bytes; returns them."""
-        self.size += len(data)
-        self.value = crc32(data, self.value)
-        return data
-
-
-def _pieces(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[TablePiece, bytes]]:
+def _pieces(file: InputFile, max_field: int, checksum: RangeChecksum) -> Iterator[tuple[TablePiece, bytes]]:
     """Cut a file at ends of lines, some MB each, with the bytes; a line that is too long is alone, and without them."""
     line, row = 1, 0
     for begin, data, skipped in _runs(file, max_field, checksum):
@@ -177,16 +164,21 @@ def _pieces(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tu
         line, row = line + rows, row + rows
 
 
-def _runs(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tuple[int, bytes, int]]:
+def _runs(file: InputFile, max_field: int, checksum: RangeChecksum) -> Iterator[tuple[int, bytes, int]]:
     """Whole lines of a file: where they begin, their bytes, and how many bytes were left out if it is one too long."""
     with os_errors(file.path), open(file.path, "rb", buffering=0) as opened:
-        head = opened.read(_HEAD_BYTES)
+
+        def read(size: int) -> bytes:
+            data = opened.read(size)
+            checksum.add(opened.tell() - len(data), data)
+            return data
+
+        head = read(_HEAD_BYTES)
         refuse_packed(head, file.path)
         begin = len(_BOM) if head.startswith(_BOM) else 0
         opened.seek(begin)
-        checksum.add(head[:begin])
         held = b""
-        while data := checksum.add(opened.read(_PIECE_BYTES)):
+        while data := read(_PIECE_BYTES):
             held += data
             end = held.rfind(b"\n") + 1
             if end:
@@ -195,7 +187,7 @@ def _runs(file: InputFile, max_field: int, checksum: _Checksum) -> Iterator[tupl
             elif len(held) > max_field + 1:
                 length = len(held)
                 while data and not (end := data.find(b"\n") + 1):
-                    data = checksum.add(opened.read(_PIECE_BYTES))
+                    data = read(_PIECE_BYTES)
                     length += len(data)
                 held = data[end:] if data else b""
                 length -= len(held)
