@@ -96,11 +96,12 @@ def all_imports() -> list[Import]:
 
 def imports_of(module: str, tree: ast.Module, known: Iterable[str]) -> Iterator[Import]:
     """Yield the imports of one module; `known` are the names of all modules. Pure: no I/O."""
+    nodes = list(ast.walk(tree))
     typing_only: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+    for node in nodes:
+        if isinstance(node, ast.If) and _last_word(node.test) == "TYPE_CHECKING":
             typing_only |= {part for child in node.body for part in ast.walk(child)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(module, alias.name, node.lineno, node in typing_only)
@@ -110,6 +111,13 @@ def imports_of(module: str, tree: ast.Module, known: Iterable[str]) -> Iterator[
                 full = f"{node.module}.{alias.name}"
                 target = full if full in known or full == "tfrkit._core" else str(node.module)
                 yield Import(module, target, node.lineno, node in typing_only)
+
+
+def _last_word(node: ast.expr) -> str | None:
+    """`TYPE_CHECKING` or `typing.TYPE_CHECKING` -> `TYPE_CHECKING`; None for anything but a name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def parts_without_layer(modules: Iterable[str]) -> Iterator[str]:
@@ -163,7 +171,7 @@ def computed_imports(trees: dict[str, ast.Module]) -> Iterator[str]:
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or name in DOORS:
                 continue
-            if ast.unparse(node.func).split(".")[-1] in {"import_module", "__import__"}:
+            if _last_word(node.func) in {"import_module", "__import__"}:
                 yield f"{name} (line {node.lineno}) imports by computed name"
 
 
