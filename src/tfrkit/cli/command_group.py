@@ -6,6 +6,7 @@ commands is a module with a Typer `app`. Completion belongs to the whole program
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -34,17 +35,7 @@ class CommandGroup(typer.core.TyperGroup):
         module = self.modules.get(cmd_name)
         if module is None or importlib.util.find_spec(module) is None:
             return None
-        found: Any = importlib.import_module(module)
-        app = getattr(found, "app", None)
-        if app is None:
-            app = typer.Typer(rich_markup_mode=None, add_completion=False)
-            app.command()(getattr(found, cmd_name))
-        command: Any = typer.main.get_command(app)
-        command.name = cmd_name
-        command.params = [option for option in command.params if option.name not in _COMPLETION]
-        for part in (command, *getattr(command, "commands", {}).values()):
-            read_quickly(part)
-        return command
+        return _command(module, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
@@ -66,3 +57,18 @@ class CommandGroup(typer.core.TyperGroup):
         if os.path.exists(name) and ctx.parent is None:
             return f"`tfr head {name}` shows what is in it; `tfr --help` lists all commands."
         return f"`{path} --help` lists all commands."
+
+
+@functools.cache  # asked for twice by each call
+def _command(module: str, name: str) -> Any:
+    found: Any = importlib.import_module(module)
+    app = getattr(found, "app", None)
+    if app is None:
+        app = typer.Typer(rich_markup_mode=None, add_completion=False)
+        app.command()(getattr(found, name))
+    command: Any = typer.main.get_command(app)
+    command.name = name
+    command.params = [option for option in command.params if option.name not in _COMPLETION]
+    for part in (command, *getattr(command, "commands", {}).values()):
+        read_quickly(part)
+    return command

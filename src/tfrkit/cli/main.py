@@ -6,10 +6,11 @@ What a command prints goes through `console.py`, what it takes is declared in `a
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import typer
 import typer.main
@@ -120,8 +121,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:
-    command = typer.main.get_command(app)
-    read_quickly(command)
+    command = _command()
     try:
         with command.make_context("tfr", list(arguments)) as context:
             verbose[0] |= bool(context.params["verbose"])
@@ -129,6 +129,13 @@ def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:
     except typer.Exit as done:
         return done.exit_code
     return 0
+
+
+@functools.cache
+def _command() -> Any:
+    command = typer.main.get_command(app)
+    read_quickly(command)
+    return command
 
 
 def _complain(text: str) -> None:
