@@ -18,7 +18,7 @@ from tests.support.pages import FENCE, ROOT, page_name
 from tools.check_tree import tracked_files
 
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-PAGES = [CONTRIBUTING, ROOT / "benchmarks" / "README.md"]
+PAGES = [CONTRIBUTING, ROOT / "docs" / "architecture.md", ROOT / "benchmarks" / "README.md"]
 MADE = {".venv/"}  # by make
 STARTS = ("", "src/", "src/tfrkit/")
 SPAN = re.compile(r"`([^`\n]+)`")
