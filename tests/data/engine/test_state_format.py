@@ -274,6 +274,11 @@ def test_functions_on_tensors_are_the_users() -> None:
     dataset = tf.data.Dataset.range(3)
     assert fingerprint(dataset.map(abs).node) == fingerprint(dataset.map(abs).node)
     assert fingerprint(dataset.map(lambda x: x + 1).node) != fingerprint(dataset.map(lambda x: x + 2).node)
+    parsed = [
+        tf.data.Dataset.from_tensors([b""]).apply(tf.data.experimental.parse_example_dataset({"a": spec}))
+        for spec in (tf.io.VarLenFeature(tf.int64), tf.io.VarLenFeature(tf.float32))
+    ]
+    assert fingerprint(parsed[0].node) != fingerprint(parsed[1].node)
     functions = [tf.function(lambda x: x + 1), tf.function(lambda x: x + 2)]
     assert len({fingerprint(dataset.map(each).node) for each in functions}) == 2
 

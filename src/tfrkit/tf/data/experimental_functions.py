@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfrkit.data.elements.structure import map_structure
+from tfrkit.model.spec_json import spec_to_data
 from tfrkit.tf.data.data_iterator import OwnedIterator
 from tfrkit.tf.data.file_datasets import TFRecordDataset
 from tfrkit.tf.data.tensor_dataset import Dataset
@@ -164,6 +165,10 @@ class _ParseExamples:
     def __call__(self, serialized: Any) -> Any:
         """Parse one."""
         return parse_example(serialized, self.features)
+
+    def signature(self) -> Any:
+        """What states know it by."""
+        return spec_to_data(self.features)
 
 
 def parse_example_dataset(
