@@ -127,16 +127,11 @@ def _separator(value: Any) -> bytes:
 
 def _join_ragged(parts: list[Any], separator: str) -> Ragged:
     """Join where at least one part is Ragged: all of these have the same rows, the others are one string each."""
-    frame = next(part for part in parts if isinstance(part, Ragged))
-    flat = []
-    for part in parts:
-        if isinstance(part, Ragged):
-            if [s.tolist() for s in part.nested_row_splits] != [s.tolist() for s in frame.nested_row_splits]:
-                raise InvalidArgumentError("Inputs must have identical ragged splits")
-            flat.append(part.flat_values)
-        else:
-            flat.append(part)
-    return with_flat(frame, join(flat, separator))
+    splits = [[one.tolist() for one in part.nested_row_splits] for part in parts if isinstance(part, Ragged)]
+    if any(one != splits[0] for one in splits):
+        raise InvalidArgumentError("Inputs must have identical ragged splits")
+    flat = [part.flat_values if isinstance(part, Ragged) else part for part in parts]
+    return with_flat(next(part for part in parts if isinstance(part, Ragged)), join(flat, separator))
 
 
 def _reduce_ragged(inputs: Ragged, axis: Any, separator: str) -> Any:
@@ -173,7 +168,8 @@ def _reduce_axis(inputs: Ragged, axis: int, separator: str) -> Any:
         if inputs.ndim == 2:
             return BytesColumn.from_list([between.join(row) for row in rows])
         return Ragged.from_list([_join_columns(row, between) for row in rows])
-    return _joined_column(_join_columns(rows, between))
+    made = _join_columns(rows, between)
+    return Ragged.from_list(made) if made and isinstance(made[0], list) else BytesColumn.from_list(made)
 
 
 def _join_columns(rows: list[Any], between: bytes) -> list[Any]:
@@ -185,7 +181,3 @@ def _join_columns(rows: list[Any], between: bytes) -> list[Any]:
             between.join(entries) if isinstance(entries[0], bytes) else _join_columns(entries, between)
         )
     return made
-
-
-def _joined_column(made: list[Any]) -> Any:
-    return Ragged.from_list(made) if made and isinstance(made[0], list) else BytesColumn.from_list(made)

@@ -27,7 +27,6 @@ __all__ = [
 
 _REPLACEMENT: Final = 65533
 _OUTPUTS: Final = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
-_CODECS: Final = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 _WRONG: Final = -1  # in place of a code point
 
 
@@ -228,4 +227,4 @@ def _encode(codes: list[int], encoding: str, errors: str, replacement: int) -> b
         filler = [] if errors == "ignore" else [replacement]
         codes = [one for code in codes for one in ([code] if fits(code) else filler)]
     text = "".join(map(chr, codes))
-    return text.encode(_CODECS.get(encoding, "utf-8"), "replace")
+    return text.encode(encoding if encoding in _OUTPUTS else "UTF-8", "replace")
