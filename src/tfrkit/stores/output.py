@@ -12,13 +12,11 @@ import re
 import secrets
 import stat
 import threading
-from concurrent.futures import Future
 from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import FailedPreconditionError, OpError, from_os_error
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.scheme import check_local
-from tfrkit.threads import spawn
 
 __all__ = [
     "SIDECAR_FOLDER",
@@ -218,7 +216,7 @@ class AtomicOutput:
         self.temporary = os.path.join(
             folder, f"{os.path.basename(name)}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
         )
-        self._syncing: Future[None] | None = None
+        self._syncing: threading.Thread | None = None
         self._sync_from = 0  # what comes after has not been asked for
         self._sync_error: OpError | None = None
         try:
@@ -246,10 +244,12 @@ class AtomicOutput:
         """Let what was written go to the disk on another thread, so that little is left to wait for at the end."""
         if not self._durable or self._file.position - self._sync_from < _SYNC_BYTES:
             return
-        if self._syncing is not None and not self._syncing.done():
+        if self._syncing is not None and self._syncing.is_alive():
             return
         self._sync_from = self._file.position
-        self._syncing = spawn(self._sync_once)
+        # Not `spawn`: start() returns when the thread runs, so that closing waits for it instead of coming first.
+        self._syncing = threading.Thread(target=self._sync_once, name="tfrkit-sync", daemon=True)
+        self._syncing.start()
 
     def _sync_once(self) -> None:
         try:
@@ -258,8 +258,8 @@ class AtomicOutput:
             self._sync_error = error
 
     def _end_syncing(self) -> None:
-        if self._syncing is not None and self._file.process == os.getpid():  # a fork has no thread that syncs
-            self._syncing.result()
+        if self._syncing is not None and self._syncing.is_alive():
+            self._syncing.join()
         self._syncing = None
 
     def flush(self) -> None:
