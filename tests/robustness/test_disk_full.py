@@ -97,7 +97,7 @@ def test_one_stream_is_an_error_and_what_it_says_can_be_saved(options, folder):
     assert error.record is None  # what is still in the encoder cannot be known
     assert str(error).endswith(
         " records before this are not in the file, and its container has no end. "
-        "append=True keeps those that are whole and tells their number in .records."
+        "append=True keeps those that are whole and reports their number in .records."
     )
 
 

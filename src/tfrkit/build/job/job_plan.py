@@ -164,7 +164,7 @@ def plan_shards(
 def shard_names(job: Job, group: ShardGroup) -> list[str]:
     """Return the file names of a group's shards, in order. Pure: no I/O.
 
-    >>> shard_names(Job("out", (), "GZIP", None, {}), Group("a", (), 2))
+    >>> shard_names(Job("out", (), "GZIP", None, {}), ShardGroup("a", (), 2))
     ['a-00000-of-00002.tfrecord.gz', 'a-00001-of-00002.tfrecord.gz']
     """
     suffix = ".tfrecord" + _SUFFIXES[job.compression]

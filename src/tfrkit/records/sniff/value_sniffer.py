@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
@@ -94,69 +93,15 @@ def _together(names: list[str]) -> str:
 
 def _file(sample: Sample) -> str:
     head = sample.head
-    if picture := _picture(head, sample.size):
-        name, size = picture
-        return f"{name} image" + (f" {size[0]}x{size[1]}" if size else "")
+    if picture := _core.read_image_header(head, sample.size):
+        name, width, height = picture
+        return f"{name} image" + (f" {width}x{height}" if width and height else "")
     if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
         return "WAV audio"
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
     return "ZLIB data" if _is_zlib(head) else ""
-
-
-def _picture(head: bytes, size: int) -> tuple[str, tuple[int, int] | None] | None:
-    """Return the format and, if the header tells it, (width, height)."""
-    if head.startswith(b"\xff\xd8\xff"):
-        return "JPEG", _jpeg_size(head)
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG", _unpack(">II", head, 16)
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF", _unpack("<HH", head, 6)
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "WebP", _webp_size(head)
-    if head.startswith(b"BM") and int.from_bytes(head[2:6], "little") == size:
-        width, height = _unpack("<ii", head, 18) or (0, 0)
-        return "BMP", (width, abs(height))
-    return None
-
-
-def _unpack(form: str, data: bytes, at: int) -> tuple[int, int] | None:
-    if len(data) < at + struct.calcsize(form):
-        return None
-    width, height = struct.unpack_from(form, data, at)
-    return width, height
-
-
-def _jpeg_size(head: bytes) -> tuple[int, int] | None:
-    """Walk the segments to the frame header (any marker C0 to CF except the tables C4, C8 and CC)."""
-    at = 2
-    while at + 9 <= len(head) and head[at] == 0xFF:
-        marker = head[at + 1]
-        if marker == 0xFF:  # a fill byte
-            at += 1
-        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack_from(">HH", head, at + 5)
-            return width, height
-        elif marker == 0x01 or 0xD0 <= marker <= 0xD7:  # without a length
-            at += 2
-        else:
-            at += 2 + int.from_bytes(head[at + 2 : at + 4])
-    return None
-
-
-def _webp_size(head: bytes) -> tuple[int, int] | None:
-    if len(head) < 30:
-        return None
-    if head[12:16] == b"VP8X":
-        return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
-    if head[12:16] == b"VP8L":
-        bits = int.from_bytes(head[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if head[12:16] == b"VP8 ":
-        width, height = struct.unpack_from("<HH", head, 26)
-        return width & 0x3FFF, height & 0x3FFF
-    return None
 
 
 def _is_zlib(head: bytes) -> bool:

@@ -439,7 +439,7 @@ class TFRecordWriter:
         if kept is None:
             where = (
                 f"The last of the {self.records} records before this are not in the file, and its container has no "
-                "end. append=True keeps those that are whole and has their number in .records."
+                "end. append=True keeps those that are whole and reports their number in .records."
             )
         else:
             kept += self._before
