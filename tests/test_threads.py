@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 
-from tfrkit.threads import ThreadPool, default_threads, spawn, thread_pool
+from tfrkit.threads import ThreadPool, default_threads, in_threads, spawn, thread_pool
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no affinity on this system")
@@ -195,3 +195,24 @@ def test_a_forked_child_exits_without_the_threads_of_its_parent():
     command = [sys.executable, "-W", "ignore", "-c", code]
     process = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (process.stdout, process.stderr) == ("7\n", "")
+
+
+def test_what_is_under_way_is_waited_for_and_the_rest_dropped():
+    begun, ended = threading.Event(), []
+
+    def work():
+        begun.set()
+        time.sleep(0.05)
+        ended.append(1)
+
+    def stop_early():
+        with in_threads([work] * 50):
+            begun.wait()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        stop_early()
+    count = len(ended)
+    assert 0 < count < 50
+    time.sleep(0.1)
+    assert len(ended) == count

@@ -16,12 +16,13 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
-__all__ = ["ThreadPool", "default_threads", "exiting", "spawn", "thread_pool"]
+__all__ = ["ThreadPool", "default_threads", "exiting", "in_threads", "spawn", "thread_pool"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -182,6 +183,28 @@ def spawn(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) ->
     32
     """
     return _here()[1].submit(function, *args, **kwargs)
+
+
+@contextmanager
+def in_threads(calls: Sequence[Callable[[], _T]]) -> Iterator[list[Callable[[], _T]]]:
+    """Make calls on the threads of the pool, if it has several; yields functions that wait for the results.
+
+    At the end, calls that have not begun are dropped, and those under way are waited for.
+
+    >>> with in_threads([lambda: 3, lambda: 4]) as results:
+    ...     [result() for result in results]
+    [3, 4]
+    """
+    if min(default_threads(), len(calls)) < 2:
+        yield list(calls)
+        return
+    futures = [thread_pool().submit(call) for call in calls]
+    try:
+        yield [future.result for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
 
 
 def exiting() -> bool:

@@ -7,7 +7,7 @@ has), and only files whose marks are equal are read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from tfrkit._core import crc32c
 from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageReader, ImageSource
 from tfrkit.codecs.checksum import crc32
-from tfrkit.threads import default_threads
+from tfrkit.threads import in_threads
 
 __all__ = ["Duplicates", "content_mark", "find_duplicates"]
 
@@ -99,7 +99,7 @@ def _marks(
                 except BadImageError:
                     marks[place] = _UNREADABLE | place
 
-    with ThreadPoolExecutor(min(4, default_threads())) as pool:
-        for _ in pool.map(work, range(0, len(rows), _AT_ONCE)):
-            pass
+    with in_threads([partial(work, first) for first in range(0, len(rows), _AT_ONCE)]) as results:
+        for result in results:
+            result()
     return marks

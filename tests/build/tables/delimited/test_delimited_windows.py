@@ -15,9 +15,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.build.support.delimited import Table, input_file, quiet_watch, read_pieces, read_table, settled
+from tfrkit import threads as thread_module
 from tfrkit.build.tables.delimited import delimited, row_survey, row_windows
 from tfrkit.build.tables.delimited.delimited import DelimitedFormat
 from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.threads import ThreadPool
 
 UNCLOSED = "quote or escape without an end"
 BYTES = {"a": {"kind": "bytes"}, "b": {"kind": "bytes"}}
@@ -90,7 +92,8 @@ def test_pieces_do_not_depend_on_the_number_of_threads(tmp_path: Path, threads: 
         with (
             mock.patch.object(row_windows, "WINDOW_BYTES", 100),
             mock.patch.object(row_survey, "SECTION_BYTES", 250),
-            mock.patch.object(row_survey, "default_threads", lambda count=count: count),
+            mock.patch.object(thread_module, "default_threads", return_value=count),
+            mock.patch.object(thread_module, "thread_pool", return_value=ThreadPool(count)),
         ):
             surveys.append(form.survey(input_file(path), quiet_watch()))
     assert surveys[0] == surveys[1]

@@ -7,12 +7,10 @@ there; else that part is looked at again from the true beginning of a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +25,12 @@ from tfrkit.build.tables.text_source import RangeChecksum, TextSource
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.codecs.checksum import crc32_combine
 from tfrkit.stores.source import open_source
-from tfrkit.threads import default_threads
+from tfrkit.threads import in_threads
 
 __all__ = ["survey_file"]
 
 SECTION_BYTES: Final = 64 << 20
 _LOOK_BYTES: Final = 1 << 16  # in which a section looks for a line to begin with
-_Result = TypeVar("_Result")
 _MAP: Final = 32  # the scanner's flag for fields with keys and values
 
 
@@ -83,7 +80,7 @@ class _Sections:
         starts = self._starts(begin)
         self.checksums.append(RangeChecksum(0, begin))  # of the header, which was read before
         parts = [(self._checked(*part), *part) for part in zip(starts, [*starts[1:], size], strict=True)]
-        with _looks([partial(self._list, *part) for part in parts]) as looks:
+        with in_threads([partial(self._list, *part) for part in parts]) as looks:
             for (source, start, end), look in zip(parts, looks, strict=True):
                 found = look() if start == begin else self._list(source, begin, end)
                 yield from found
@@ -124,22 +121,6 @@ class _Sections:
             if behind and place + behind < self.source.size:
                 starts.append(place + behind)
         return starts
-
-
-@contextmanager
-def _looks(calls: Sequence[Callable[[], _Result]]) -> Iterator[list[Callable[[], _Result]]]:
-    """Make calls on several threads, if there are; yields functions that wait for the results."""
-    threads = min(default_threads(), len(calls))
-    if threads < 2:
-        yield list(calls)
-        return
-    with ThreadPoolExecutor(threads, thread_name_prefix="tfrkit-survey") as pool:
-        futures = [pool.submit(call) for call in calls]
-        try:
-            yield [future.result for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
 
 
 class _Place:
