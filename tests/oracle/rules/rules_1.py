@@ -20,7 +20,7 @@ SECTION_1: dict[str, str] = {
     "1.2 corrupted length at 0": "The same damage in the first header adds a doubt that this is a TFRecord file.",
     "1.2 corrupted data": "Wrong data or a wrong data checksum is a DataLossError that names the data's offset, "
     "12 bytes behind the record's start.",
-    "1.2 trailing garbage": "12 or more bytes of garbage behind the last record give all records, then a DataLossError.",
+    "1.2 trailing garbage": "12 or more bytes of garbage after the last record give all records, then a DataLossError.",
     "1.2 length beyond file": "A length that its checksum confirms and the file does not hold is a cut record.",
     "1.2 length beyond memory": "TensorFlow's process dies of such a length when the memory does not hold it either; "
     "tfrkit reports a cut record.",
@@ -50,8 +50,8 @@ SECTION_1: dict[str, str] = {
     "1.3 options without compression": "Without compression the other options have no effect.",
     "1.3 gzip members": "All members of a GZIP file are read as one stream; a record may lie across them.",
     "1.3 zlib streams": "Of concatenated ZLIB streams only the first is read; what follows is ignored.",
-    "1.3 garbage behind zlib": "Garbage behind a ZLIB stream is ignored.",
-    "1.3 garbage behind gzip": "Garbage behind a GZIP stream is an error after the last record.",
+    "1.3 garbage behind zlib": "Garbage after a ZLIB stream is ignored.",
+    "1.3 garbage behind gzip": "Garbage after a GZIP stream is an error after the last record.",
     "1.3 gzip headers": "Members may carry name, comment, extra field and header checksum; wrong ones are zlib's errors.",
     "1.3 preset dictionary": "A ZLIB stream that wants a preset dictionary is a DataLossError with error 2.",
     "1.3 empty member": "An empty member ends the file silently where all the rest is in the same 256 kB window.",
@@ -94,5 +94,5 @@ SECTION_1: dict[str, str] = {
     "1.4 iterator stays at damage": "A damaged record is the same error every time.",
     "1.4 iterator polls compressed": "Polling works on compressed files too, across flushes and members.",
     "1.4 iterator close": "After close it gives nothing more; closing twice is fine.",
-    "1.4 iterator reopen": "reopen goes on at the kept offset, and is an error while open or when the file is gone.",
+    "1.4 iterator reopen": "reopen continues at the kept offset, and is an error while open or when the file is gone.",
 }

@@ -68,7 +68,7 @@ SECTION_2: dict[str, str] = {
     "2 parse same kind twice": "Two lists of the same kind in one Feature become one.",
     "2 parse last kind": "Of several kinds in one Feature the last one stays.",
     "2 parse duplicate key": "Of several map entries with one key the last replaces the others.",
-    "2 parse concatenated": "Messages written behind each other are merged.",
+    "2 parse concatenated": "Messages written one after another are merged.",
     "2 parse unknown fields": "Unknown fields, groups too, are kept and written again.",
     "2 parse entry defaults": "A map entry without key has the empty key; one without value an unset Feature.",
     "2 parse corrupt": "Damage is a DecodeError `Error parsing message with type 'tensorflow.Example': Wire format was corrupt`.",

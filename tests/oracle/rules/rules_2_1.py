@@ -20,7 +20,7 @@ SECTION_2_1: dict[str, str] = {
     "2.1 two keys or two values": "Two keys, or two values, are two fields and pass: the second counts, and what is missing is empty.",
     "2.1 keys are bytes": "Keys are compared as bytes and never checked to be UTF-8.",
     # Feature
-    "2.1 first tag is the kind": "The first tag of a Feature is its kind, and what stands behind that list is ignored: neither a second list nor a second kind counts.",
+    "2.1 first tag is the kind": "The first tag of a Feature is its kind, and what follows that list is ignored: neither a second list nor a second kind counts.",
     "2.1 empty feature": "A Feature without content has no kind: it counts as missing.",
     "2.1 unsupported kind": "Any other first byte is an InvalidArgumentError `Unsupported datatype.`, if the key was asked for.",
     # lists

@@ -185,7 +185,7 @@ SECTION_3: dict[str, str] = {
     "3 decode_proto required": "A missing required field is found by text and sanitize only, as a DataLossError.",
     "3 decode_proto text": "message_format='text' reads protobuf's text; what does not parse is a DataLossError.",
     "3 decode_proto text utf-8": "A proto2 string in text that is no UTF-8 is taken by TensorFlow; in tfrkit it is a DataLossError, as protobuf's Python classes hold no such string.",
-    "3 decode_proto sources": "The source is a FileDescriptorSet, as a file or after `bytes://`; what is none is an InvalidArgumentError.",
+    "3 decode_proto sources": "The source is a FileDescriptorSet, as a file or after `bytes://`; anything else is an InvalidArgumentError.",
     "3 decode_proto local": "The source `local://`, also written as the empty string, has tf.train's messages and protobuf's own.",
     "3 decode_proto errors": "An unknown message, field or format, lists of different lengths and an empty batch are an InvalidArgumentError, in this order of checks: source, message, lengths, fields, format, batch.",
     "3 decode_proto arguments": "Wrong arguments are a TypeError or ValueError that names them.",

@@ -7,7 +7,7 @@ SECTION_6_JPEG: dict[str, str] = {
     "6 decode_jpeg options": "channels, ratio, fancy_upscaling and dct_method give the same pixels in every combination.",
     "6 decode_jpeg ratio": "ratio is exact for the tiniest images too.",
     "6 decode_jpeg orientation": "EXIF's orientation is ignored.",
-    "6 decode_jpeg trailing data": "Bytes behind the end of the image are ignored.",
+    "6 decode_jpeg trailing data": "Bytes after the end of the image are ignored.",
     "6 decode_jpeg contents": "contents is one string that begins like an image; TensorFlow's texts for others.",
     "6 decode_jpeg other formats": "decode_jpeg decodes PNG, GIF and WebP, and names the function for BMP; decode_and_crop_jpeg refuses them, except WebP, which it does not crop.",
     "6 decode_jpeg arguments": "Arguments are converted, refused and checked in TensorFlow's order.",

@@ -29,7 +29,7 @@ SECTION_6_TENSOR = {
     "6 activations": "gelu, bias_add and l2_loss agree to 1e-6.",
     "6 compat": "tf.compat's as_bytes and as_text; names of TensorFlow 1 such as div (integers round down), to_int64 and diag.",
     "6 functions": "Functions of numbers by type: sums, products, quotients, roots, roundings and comparisons to the bit, exponentials and angles within 1e-6 (float32); types that a function does not take are refused with the list of those it takes.",
-    "6 making errors": "Errors are made with node_def, op and message, OpError with its number too, and a dict of details behind them; they are pickled and copied.",
+    "6 making errors": "Errors are made with node_def, op and message, OpError with its number too, and a dict of details after them; they are pickled and copied.",
     "6 lists of arrays": "A list of arrays becomes what its numbers become: int32 (int64 if one does not fit), float16, float32, float64, bool, complex128 or string, by the first; one that has tensors in it keeps their type, which all must have. Images may be such lists.",
     "6 features": "The features of tf.io keep what they are given as their type, and RaggedFeature makes a DType of it.",
 }

@@ -25,7 +25,7 @@ class RandomNode(Node):
     verb = "random"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        """Begin an epoch, or go on with one."""
+        """Begin an epoch, or resume one."""
         return _RandomIterator(*((self.seeds.draw(), 0) if state is None else state))
 
     def element_spec(self) -> Any:
