@@ -1,4 +1,4 @@
-// find_frame gives the same as trying every position, on small inputs, for every way to call it.
+// find_frame returns the same as trying every position, on small inputs, for every way to call it.
 #include <cstdint>
 #include <vector>
 

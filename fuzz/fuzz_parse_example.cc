@@ -1,4 +1,4 @@
-// The fast path and the exact one give the same, for any bytes, any plan and every dialect. The
+// The fast path and the exact one return the same, for any bytes, any plan and every dialect. The
 // input is a plan, then records.
 #include <array>
 #include <cstdint>

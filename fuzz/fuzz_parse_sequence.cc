@@ -107,7 +107,7 @@ void run(Bytes input) {
   std::vector<ListSlot> lists{take_list(input, "t"), take_list(input, "a")};
   const SequencePlan plan(std::move(context), std::move(lists));
   const std::size_t first = std::min(take(input) * 8, input.size());
-  // Copies of the exact size, so that the sanitizer sees a read behind them.
+  // Copies of the exact size, so that the sanitizer sees a read past their end.
   const std::vector<std::byte> one(input.begin(), input.begin() + static_cast<int>(first));
   const std::vector<std::byte> two(input.begin() + static_cast<int>(first), input.end());
   const std::array<Bytes, 3> records{one, two, one};

@@ -1,5 +1,5 @@
-// Rows of any header and conversion: decoding stays within its memory, gives the same in 8 bits as
-// the upper half of 16, and what is encoded decodes to itself.
+// Rows of any header and conversion: decoding stays within its memory, returns the same in 8 bits
+// as the upper half of 16, and what is encoded decodes to itself.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

@@ -7,8 +7,8 @@
 
 namespace tfrkit {
 
-// Holds the mutex while it lives; waits for it without the GIL, which who holds the mutex may need
-// or wait for. Make it with the GIL.
+// Holds the mutex while it lives; waits for it without the GIL, which the thread that holds the
+// mutex may need or wait for. Make it with the GIL.
 class PatientLock {
  public:
   explicit PatientLock(std::mutex& mutex) : lock_(mutex, std::defer_lock) {

@@ -82,7 +82,7 @@ class WorkerPool {
     take_chunks(chunks, body);
     {
       std::unique_lock lock(mutex_);
-      wanted_ = 0;  // who has not woken up yet comes too late
+      wanted_ = 0;  // threads that have not woken up yet come too late
       done_.wait(lock, [this] { return active_ == 0; });
     }
     busy_.clear(std::memory_order_release);

@@ -23,7 +23,7 @@ void run_chunks(std::size_t chunks, int threads, const ChunkBody& body) noexcept
 
 // Calls body(chunk) for every chunk in [0, chunks), each once, on up to thread_count(threads)
 // threads of which the calling one is the first; returns when all are done. Chunks are handed out
-// in ascending order. Runs inline if the pool is at work for somebody else, which includes calls
+// in ascending order. Runs inline if the pool is at work for another caller, which includes calls
 // from its own threads. Call it without the GIL. `body` must not throw.
 template <typename Body>
 void parallel_for(std::size_t chunks, int threads, const Body& body) noexcept {

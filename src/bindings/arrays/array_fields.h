@@ -10,7 +10,7 @@ namespace tfrkit {
 
 namespace nb = nanobind;
 
-// What stands behind the header of every array, as numpy's C interface has it.
+// What follows the header of every array, as numpy's C interface has it.
 struct ArrayFields {
   std::byte* data;
   int dimensions;

@@ -61,7 +61,7 @@ std::byte* allocate(std::size_t size) noexcept {
 // Free blocks by class. A free block holds the address of the next one in its first bytes.
 class Pool {
  public:
-  // Returns a block of class `index`, or nullptr if there is none or somebody else is at it.
+  // Returns a block of class `index`, or nullptr if there is none or another thread uses the pool.
   std::byte* take(const SizeClass& size_class) noexcept {
     if (busy_.test_and_set(std::memory_order_acquire)) return nullptr;
     std::byte*& head = heads_[size_class.index];
@@ -74,7 +74,7 @@ class Pool {
     return block;
   }
 
-  // Keeps `block`; returns false if the pool is full or somebody else is at it.
+  // Keeps `block`; returns false if the pool is full or another thread uses it.
   bool give(std::byte* block, const SizeClass& size_class) noexcept {
     if (busy_.test_and_set(std::memory_order_acquire)) return false;
     const bool fits = size_class.bytes <= kMaxKeptBytes - kept_bytes_;

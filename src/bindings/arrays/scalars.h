@@ -13,7 +13,7 @@ namespace tfrkit {
 namespace nb = nanobind;
 
 // A type such as numpy.int64, whose instances were found to be the header of an object and the
-// value behind it.
+// value after it.
 struct ScalarType {
   nb::object type;
   nb::object dtype;

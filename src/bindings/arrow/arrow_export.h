@@ -45,7 +45,7 @@ struct Layout {
 using SharedLayout = std::shared_ptr<const Layout>;
 
 // Returns the layout that a tuple (format, name, flags, length, null_count, buffers, children)
-// tells.
+// describes.
 [[nodiscard]] SharedLayout read_layout(nb::handle tuple);
 
 [[nodiscard]] nb::object schema_capsule(const SharedLayout& layout);

@@ -21,7 +21,7 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr std::int64_t kMaxParts = 1 << 20;  // children or buffers of one array
 
-// A structure that was moved out of its capsule or stream; released when nobody refers to it.
+// A structure that was moved out of its capsule or stream; released when nothing refers to it.
 template <typename Structure>
 struct Moved {
   Moved() = default;
@@ -77,7 +77,7 @@ nb::tuple schema_tree(const ArrowSchema* schema, int depth = 0) {
                         nb::tuple(children), dictionary);
 }
 
-// An array, or a child of one, that somebody else made. Keeps the whole of it alive.
+// An array, or a child of one, that another library made. Keeps the whole of it alive.
 class ArrowNode {
  public:
   ArrowNode(std::shared_ptr<Moved<ArrowArray>> owner, const ArrowArray* array)
@@ -100,7 +100,7 @@ class ArrowNode {
     return array_->buffers[index] != nullptr;
   }
 
-  // Returns `size` bytes of a buffer. The interface does not tell how large a buffer is, so the
+  // Returns `size` bytes of a buffer. The interface does not say how large a buffer is, so the
   // producer's word for the size has to do.
   [[nodiscard]] const void* buffer(std::int64_t index, std::int64_t size) const {
     static constexpr std::uint8_t kNothing = 0;
@@ -140,7 +140,7 @@ class ArrowNode {
   const ArrowArray* array_;
 };
 
-// A stream of record batches that somebody else made.
+// A stream of record batches that another library made.
 class ArrowReader {
  public:
   explicit ArrowReader(nb::handle capsule)

@@ -26,7 +26,7 @@
 namespace tfrkit {
 namespace {
 
-// A part of a batch that one thread reads: so many bytes or records, whichever comes first.
+// A part of a batch that one thread reads: that many bytes or records, whichever comes first.
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr std::size_t kPartRecords = 4096;
 

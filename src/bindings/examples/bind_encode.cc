@@ -167,7 +167,7 @@ class Columns {
   // Keeps an array of count + 1 ascending entries from 0 or more on; sets `end` to the last.
   const std::int64_t* hold_splits(const EncodeColumn& column, nb::handle splits, std::size_t count,
                                   std::size_t& end) {
-    // A copy, which nobody changes while the kernel reads what it points to.
+    // A copy, which no other code changes while the kernel reads what it points to.
     const auto array = nb::cast<Int64Input>(splits);
     const auto given = entries(array);
     owners_.splits.push_back(

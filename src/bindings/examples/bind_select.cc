@@ -117,7 +117,7 @@ class Layout {
 
 Selected select_features(const InputBytes& data, const Int64Input& offsets,
                          const Int64Input& lengths, nb::handle tuples, bool keep_others) {
-  // Copies, which nobody changes while the kernel reads what they point to.
+  // Copies, which no other code changes while the kernel reads what they point to.
   const std::vector<std::int64_t> starts(entries(offsets).begin(), entries(offsets).end());
   const std::vector<std::int64_t> sizes(entries(lengths).begin(), entries(lengths).end());
   check_same_size("offsets", starts.size(), "lengths", sizes.size());

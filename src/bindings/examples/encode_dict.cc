@@ -511,7 +511,7 @@ void bind_encode_dict(nb::module_& module) {
       .def(nb::init<nb::object>(), nb::arg("fallback"),
            nb::sig("def __init__(self, fallback: collections.abc.Callable[[object, object], "
                    "tuple[int, object]]) -> None"),
-           "`fallback(key, value)` gives (kind, values) of what is unusual, or raises.")
+           "`fallback(key, value)` returns (kind, values) of what is unusual, or raises.")
       .def("encode", &DictEncoder::encode, nb::arg("features"),
            nb::sig("def encode(self, features: dict[str, object]) -> bytes"),
            "Make an Example of int, float, str, bytes, lists, tuples and arrays of them by name.");

@@ -47,7 +47,7 @@ std::uint32_t crc32c_with(const std::string& name, const InputBytes& data) {
 
 void bind_crc32c(nb::module_& module) {
   module.def("crc32c", crc32c_of, nb::arg("data"), nb::arg("crc") = 0,
-             "Return the CRC-32C of the bytes that gave `crc`, followed by `data`.");
+             "Return the CRC-32C of the bytes that produced `crc`, followed by `data`.");
   module.def("crc32c_masked", crc32c_masked_of, nb::arg("data"),
              "Return the CRC-32C of `data` in the masked form that frames store.");
   module.def("crc32c_variants", variant_names,

@@ -18,7 +18,7 @@
 namespace tfrkit {
 namespace {
 
-// What scan_frames gives to Python.
+// What scan_frames returns to Python.
 struct Scan {
   FrameScan scan;
   nb::object offsets;
@@ -219,7 +219,7 @@ void bind_scan(nb::module_& module) {
           "Size of each payload in bytes.")
       .def_prop_ro(
           "end", [](const Scan& self) { return self.scan.end; },
-          "Position just behind the last accepted frame.")
+          "Position just after the last accepted frame.")
       .def_prop_ro(
           "code", [](const Scan& self) { return static_cast<int>(self.scan.code); },
           "Why the scan stopped: OK, NEED_MORE, BAD_LENGTH, BAD_DATA or TOO_LARGE.")

@@ -40,7 +40,7 @@ constexpr std::size_t kFramesAhead = 4;
 constexpr std::size_t kPositionsAhead = 2 * kFramesAhead;
 constexpr std::size_t kBytesAhead = 1024;
 
-// Frames are copied until there are so many bytes, and then checked in the second-level cache:
+// Frames are copied until there are that many bytes, and then checked in the second-level cache:
 // copies that do not wait for checks overlap. In the same loop 150 ns, where one by one took 200.
 constexpr std::size_t kGroupBytes = 262144;
 
@@ -59,12 +59,12 @@ struct Place {
 
 struct Checks {
   bool payload = true;   // its CRC
-  bool settled = false;  // nobody cuts the file
+  bool settled = false;  // no other code cuts the file
 };
 
-// Checks a copy of a frame. What is left of a page behind the end of a file reads as zeros, and
+// Checks a copy of a frame. What is left of a page after the end of a file reads as zeros, and
 // without `check` no CRC would notice: a payload with a footer that ends in one is summed up too.
-// If that is wrong a read by position must tell whether the file was cut.
+// If that is wrong a read by position must find out whether the file was cut.
 Code check_copy(Bytes header, Bytes payload, Bytes footer, Checks checks) noexcept {
   const bool doubtful = !checks.settled && footer.back() == std::byte{0};
   const Code code = check_frame_parts(header, payload, footer, checks.payload || doubtful);
@@ -312,7 +312,7 @@ void bind_map(nb::module_& module) {
       module, "FrameMap",
       "The frames of a mapped file, which may change or shrink at any time. Frame i\n"
       "is at frames[i] and ends at frames[i + 1]. `check` is for the CRC of payloads; `settled`\n"
-      "says that nobody else changes the file, so that there is nothing to ask it for.")
+      "says that no other code changes the file, so that there is nothing to ask it for.")
       .def(nb::init<int, Int64Input, bool, bool>(), nb::arg("fd"), nb::arg("frames"),
            nb::arg("check"), nb::arg("settled") = false)
       .def("get", &FrameMap::get, nb::arg("index").none(),

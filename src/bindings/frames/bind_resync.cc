@@ -35,7 +35,7 @@ void bind_resync(nb::module_& module) {
   module.def("find_frame", find, nb::arg("data"), nb::arg("start"), nb::arg("stop"),
              nb::arg("at_eof"), nb::arg("max_record_bytes"),
              "Find the first intact frame in data[start:stop]: (OK, position, 0), (NEED_MORE,\n"
-             "position, bytes needed from there on) or (BAD_LENGTH, where to go on, 0).");
+             "position, bytes needed from there on) or (BAD_LENGTH, where to resume, 0).");
 }
 
 }  // namespace tfrkit

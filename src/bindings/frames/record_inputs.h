@@ -41,7 +41,7 @@ class RecordInputs {
   [[nodiscard]] std::span<const Bytes> records() const noexcept { return records_; }
 
  private:
-  // Returns a tuple that nobody can change while the GIL is released.
+  // Returns a tuple that no other code can change while the GIL is released.
   static nb::object as_tuple(nb::handle sequence) {
     if (PyTuple_Check(sequence.ptr())) return nb::borrow(sequence);
     if (!PyList_Check(sequence.ptr())) throw nb::type_error("expected a list or a tuple");

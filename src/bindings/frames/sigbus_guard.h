@@ -1,6 +1,6 @@
 // Reading mapped files without dying when one shrinks.
 //
-// A page of a map behind the end of its file cannot be read: the thread gets SIGBUS. Within
+// A page of a map after the end of its file cannot be read: the thread gets SIGBUS. Within
 // run_guarded such a signal ends the work instead of the process. Every other SIGBUS goes where it
 // would have gone without this.
 #pragma once

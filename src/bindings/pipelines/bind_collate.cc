@@ -21,7 +21,7 @@ nb::object collate(const nb::list& list, nb::handle make_bytes, nb::handle stack
   (void)Scalars::get();  // these import numpy, which must not happen while elements are read
   (void)ArrayFinder::get();
   const ArrayMaker& arrays = shared_arrays();
-  const auto elements = nb::steal(PyList_AsTuple(list.ptr()));  // which nobody changes
+  const auto elements = nb::steal(PyList_AsTuple(list.ptr()));  // which no other code changes
   if (!elements.is_valid()) throw nb::python_error();
   const Py_ssize_t count = PyTuple_Size(elements.ptr());
   if (count == 0) throw nb::value_error("expected at least one element but got none");

@@ -33,11 +33,11 @@ class FinishedCheck {
     return true;
   }
 
-  // Whether nobody but the array refers to its memory, unless somebody has the array itself.
+  // Whether only the array refers to its memory, unless other code has the array itself.
   [[nodiscard]] bool is_alone(const ArrayFields& array) const noexcept {
     const ArrayFields* fields = &array;
     while (fields->base != nullptr) {
-      // Kernels give every part of a buffer to one array; a view of that has it as its base.
+      // Kernels assign every part of a buffer to one array; a view of that has it as its base.
       if (Py_TYPE(fields->base) == buffer_) return true;
       if (Py_REFCNT(fields->base) > 1) return false;
       fields = finder_.find(fields->base);

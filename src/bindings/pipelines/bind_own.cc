@@ -1,4 +1,4 @@
-// Elements for somebody who may write to them, and for several who may not.
+// Elements for one consumer that may write to them, and for several that may not.
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -16,18 +16,18 @@ constexpr int kMaxDepth = 32;
 
 // What is made of the arrays in an element.
 enum class Change : std::uint8_t {
-  kOwn,     // a copy of those that are marked read-only, or that somebody else refers to
+  kOwn,     // a copy of those that are marked read-only, or that other code refers to
   kCopy,    // a copy of all
   kFreeze,  // a view of all, marked read-only
 };
 
-// Goes through elements. Dicts are new ones, except those to be owned that nobody else has.
+// Goes through elements. Dicts are new ones, except those to be owned that no other code has.
 class ElementChanger {
  public:
   ElementChanger(Change change, const nb::dict& parts, nb::handle other)
       : change_(change), parts_(parts), other_(other) {}
 
-  // `shared` says that somebody else has the value. An object in a list, a dict or a tuple that has
+  // `shared` says that other code has the value. An object in a list, a dict or a tuple that has
   // one reference is theirs alone.
   [[nodiscard]] nb::object make(PyObject* value, bool shared, int depth = 0) {
     const PyTypeObject* const type = Py_TYPE(value);
@@ -134,7 +134,7 @@ void bind_own(nb::module_& module) {
               "parts: dict[type, tuple[str, ...]], "
               "other: collections.abc.Callable[[typing.Any, bool], typing.Any]) "
               "-> list[typing.Any]"),
-      "The elements, to be handed to somebody who may write to their arrays. An array that is\n"
+      "The elements, to be handed to a consumer that may write to their arrays. An array that is\n"
       "marked read-only, or to which others than its element refer, becomes a copy. `parts` are\n"
       "the attributes of columns that hold arrays; `other` is called with a column that has such\n"
       "arrays, with what else is neither array, scalar, bytes, dict nor tuple, and with whether\n"

@@ -79,8 +79,8 @@ class Outgoing {
     return data;
   }
 
-  // Returns data, offsets, lengths, files, numbers and frames. Precondition: take_from() gave the
-  // data.
+  // Returns data, offsets, lengths, files, numbers and frames. Precondition: take_from() returned
+  // the data.
   [[nodiscard]] nb::tuple arrays(Buffer&& taken) {
     const ArrayMaker make;
     const std::size_t count = cells_.size();
@@ -195,7 +195,7 @@ void bind_record_shuffle(nb::module_& module) {
             self.buffer.reseed(seed, seed2, drawn);
           },
           nb::arg("seed"), nb::arg("seed2"), nb::arg("drawn") = 0,
-          "Begin another stream of random numbers, behind its first `drawn`.")
+          "Begin another stream of random numbers, after its first `drawn`.")
       .def_prop_ro("live_bytes", [](const RecordShuffle& self) { return self.buffer.live_bytes(); })
       .def_prop_ro("held_bytes", [](const RecordShuffle& self) { return self.cells.held_bytes(); });
 }

@@ -209,7 +209,7 @@ void bind_shuffle(nb::module_& module) {
       .def("contents", contents, nb::arg("chosen"),
            "Return chunks, rows and places of all elements of the marked chunks, in order.")
       .def("relocate", relocate, nb::arg("places"), nb::arg("chunks"), nb::arg("rows"),
-           "Give other chunks and rows to the elements at places that `contents` gave.")
+           "Assign other chunks and rows to the elements at places that `contents` returned.")
       .def(
           "reseed",
           [](SharedShuffle& self, std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) {
@@ -217,7 +217,7 @@ void bind_shuffle(nb::module_& module) {
             self.buffer.reseed(seed, seed2, drawn);
           },
           nb::arg("seed"), nb::arg("seed2"), nb::arg("drawn") = 0,
-          "Begin another stream of random numbers, behind its first `drawn`.")
+          "Begin another stream of random numbers, after its first `drawn`.")
       .def(
           "take_empty",
           [](SharedShuffle& self) {

@@ -14,7 +14,7 @@
 
 namespace tfrkit {
 
-// What every kernel reads: bytes that somebody else owns and keeps alive.
+// What every kernel reads: bytes that other code owns and keeps alive.
 using Bytes = std::span<const std::byte>;
 
 // Returns the same bytes as characters.

@@ -1,6 +1,6 @@
 // A test program in one header: TEST(name) { CHECK(...); } and, once, TFRKIT_TEST_MAIN.
 //
-// A test that fails says where and goes on, up to kMaxReports reports; the program's last line
+// A test that fails says where and continues, up to kMaxReports reports; the program's last line
 // counts the tests.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Digest: 96 bits that stand for a byte string.
 //
 // Among 100,000 different strings two have the same with a probability of 10^-19. Not made to
-// resist somebody who looks for two that do: they would be counted as one.
+// resist an attacker that looks for two that do: they would be counted as one.
 #pragma once
 
 #include <bit>

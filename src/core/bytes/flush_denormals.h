@@ -9,8 +9,8 @@
 
 namespace tfrkit {
 
-// For this thread and as long as it lives: operations take subnormal numbers for 0, and give 0 for
-// them. What only moves numbers keeps them.
+// For this thread and as long as it lives: operations take subnormal numbers for 0, and return 0
+// for them. What only moves numbers keeps them.
 class FlushDenormals {
  public:
   FlushDenormals() noexcept : before_(state()) { set_state(before_ | kFlush); }

@@ -6,7 +6,7 @@
 namespace tfrkit {
 namespace {
 
-constexpr std::size_t kSafeDigits = 18;  // so many always fit into int64, and one more into uint64
+constexpr std::size_t kSafeDigits = 18;  // that many always fit into int64, one more into uint64
 constexpr std::uint64_t kMaxInt = std::numeric_limits<std::int64_t>::max();
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -44,7 +44,7 @@ struct Sign {
   bool plus = false;
 };
 
-// `digits` is all that stands behind the sign, and not empty.
+// `digits` is all that follows the sign, and not empty.
 std::uint8_t integer_kind(std::string_view digits, Sign sign) noexcept {
   const bool zeros = digits.size() > 1 && digits[0] == '0';
   while (digits.size() > 1 && digits[0] == '0') digits.remove_prefix(1);

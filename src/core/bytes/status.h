@@ -12,7 +12,7 @@ enum class Code : std::uint8_t {
   kBadLength = 2,   // the CRC of the length is wrong
   kBadData = 3,     // the CRC of the payload is wrong
   kTooLarge = 4,    // the length is genuine but over the limit
-  kOutputFull = 5,  // the caller's output has no room for the next item; grow it and go on
+  kOutputFull = 5,  // the caller's output has no room for the next item; grow it and resume
   kOutOfRange = 6,  // an offset or a length given by the caller points outside the data
 };
 

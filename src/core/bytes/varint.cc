@@ -32,7 +32,7 @@ Choice choose() noexcept {
 const Choice kChoice = choose();
 
 constexpr std::uint64_t kOnes = 0x0101010101010101U;
-constexpr std::size_t kWordsPerSum = 255;  // so many ones fit in a byte
+constexpr std::size_t kWordsPerSum = 255;  // that many ones fit in a byte
 
 // Tells whether no varint of `run` has more than 10 bytes.
 bool none_too_long(Bytes run) noexcept {
@@ -74,7 +74,7 @@ VarintRun count_varints(Bytes run) noexcept {
     for (std::size_t i = 0; i < some; ++i) {
       const auto word = load_le<std::uint64_t>(at + 8 * i);
       sums += (~word >> 7) & kOnes;
-      // Ten continuation bytes side by side, a varint that is too long, always give such a word.
+      // Ten continuation bytes side by side, a varint that is too long, always form such a word.
       const std::uint64_t pairs = word & (word >> 8) & kHighBits;
       long_ones |= pairs & (pairs >> 16);
     }

@@ -1,7 +1,7 @@
 // Packed varints: count them, and decode them into int64.
 //
 // Works on the payload of a packed field, a run of varints side by side. One portable version and
-// one for each instruction set that pays; all give the same.
+// one for each instruction set that pays; all return the same.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace tfrkit {
 
 inline constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
-// Returns the varint in the low bytes of `word`, whose bits 7, 15, ... and those behind the varint
+// Returns the varint in the low bytes of `word`, whose bits 7, 15, ... and those after the varint
 // are 0: the groups of 7 bits moved together.
 [[nodiscard]] inline std::uint64_t compress_groups(std::uint64_t word) noexcept {
   word = ((word & 0x7f007f007f007f00U) >> 1) | (word & 0x007f007f007f007fU);

@@ -32,7 +32,7 @@ inline std::int64_t read_long(const std::byte* at, const std::byte* end) noexcep
   return static_cast<std::int64_t>(value);
 }
 
-// Reads the varint at `at`, which ends before `end`; moves behind it.
+// Reads the varint at `at`, which ends before `end`; moves past it.
 inline std::int64_t read_one(const std::byte*& at, const std::byte* end) noexcept {
   std::uint64_t value = 0;
   for (unsigned shift = 0; at != end; shift += 7) {

@@ -9,11 +9,11 @@
 
 namespace tfrkit {
 
-// One implementation. All give the same results; they differ in the instructions they need.
+// One implementation. All return the same results; they differ in the instructions they need.
 struct Crc32cVariant {
   const char* name;
 
-  // Returns the CRC-32C of the bytes that gave `crc` followed by `data`; `crc` is 0 at the start.
+  // Returns the CRC-32C of the bytes that produced `crc` followed by `data`; `crc` is 0 at first.
   std::uint32_t (*extend)(std::uint32_t crc, Bytes data) noexcept;
 
   // Returns the lowest position in `data` at which 8 bytes are followed by their masked CRC
@@ -27,7 +27,7 @@ struct Crc32cVariant {
 // Returns the best of them.
 [[nodiscard]] const Crc32cVariant& crc32c_best() noexcept;
 
-// Returns the CRC-32C of the bytes that gave `crc` followed by `data`; `crc` is 0 at the start.
+// Returns the CRC-32C of the bytes that produced `crc` followed by `data`; `crc` is 0 at first.
 [[nodiscard]] std::uint32_t crc32c_extend(std::uint32_t crc, Bytes data) noexcept;
 
 // Returns the CRC-32C of `data`.

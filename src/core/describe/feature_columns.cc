@@ -15,7 +15,7 @@ constexpr std::size_t kRowsAtOnce = 64;
 // then most of it can be compared at once. Returns how many bytes it takes, or 0.
 [[nodiscard]] inline std::size_t read_expected(Bytes map, Bytes key, Kind kind,
                                                SingleValue& single) noexcept {
-  const std::size_t head = 4 + key.size();  // behind the key
+  const std::size_t head = 4 + key.size();  // after the key
   if (map.size() < head + 14) {
     const std::size_t taken = read_single_value(map, single);
     const bool same = taken != 0 && single.kind == kind && single.key.size() == key.size() &&
@@ -192,7 +192,7 @@ void FeatureColumns::add_strings(const UsualFeature& step) {
   }
 }
 
-// Of values, makes room for all rows once, and gives back what NaN and infinities did not take.
+// Of values, makes room for all rows once, and releases what NaN and infinities did not take.
 void FeatureColumns::add_numbers(const UsualFeature& step) const {
   Ranges& ranges = step.column->outline.ranges;
   const std::uint64_t* word = words_.data() + step.word;

@@ -47,7 +47,7 @@ enum class Detail : std::uint8_t {
 
 // The values of one kind that a feature has.
 struct KindColumn {
-  // A map entry with a list of values, behind the first `before` single ones.
+  // A map entry with a list of values, after the first `before` single ones.
   struct List {
     std::size_t before = 0;
     Bytes entry;

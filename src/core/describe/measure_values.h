@@ -81,8 +81,9 @@ struct Ranges {
 };
 
 // Adds what a Feature holds to `values`, which are those of the parts of the same message before it
-// (none: Values{}): a list of the same kind goes on, one of another kind begins anew. Returns false
-// if the Feature is damaged. `level` is how many messages are round it, which count as nesting.
+// (none: Values{}): a list of the same kind continues, one of another kind begins anew. Returns
+// false if the Feature is damaged. `level` is how many messages are round it, which count as
+// nesting.
 [[nodiscard]] bool measure_feature(Bytes feature, std::size_t level, Values& values) noexcept;
 
 }  // namespace tfrkit

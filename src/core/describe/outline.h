@@ -57,7 +57,7 @@ struct OutlineBudget {
   std::size_t example_bytes = kMaxAllExampleBytes;
 };
 
-// Returns the first of two record numbers, of which -1 is none.
+// Returns the first of two record numbers, where -1 means that there is none.
 [[nodiscard]] constexpr std::int64_t earlier(std::int64_t one, std::int64_t other) noexcept {
   if (one < 0 || other < 0) return one > other ? one : other;
   return one < other ? one : other;

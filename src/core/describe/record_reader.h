@@ -96,7 +96,7 @@ class RecordReader {
 
   // Of the record that is being read.
   std::uint64_t stamp_ = 0;
-  bool unknown_ = false;           // it has a field that is none of ours
+  bool unknown_ = false;           // it has a field that is not one of ours
   std::uint64_t entries_ = 0;      // map entries met, followed or not
   std::uint64_t passed_over_ = 0;  // of them not followed
   bool has_lists_ = false;

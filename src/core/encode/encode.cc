@@ -332,7 +332,7 @@ bool put_message(std::byte* at, const std::byte* limit, std::span<const EncodeCo
   return at == limit;
 }
 
-// Writes the frame of a row and returns the position behind it, or null.
+// Writes the frame of a row and returns the position after it, or null.
 template <typename Writer>
 std::byte* put_frame(std::byte* frame, std::span<const EncodeColumn> columns,
                      std::span<const EncodeColumn> list_columns, std::size_t row,

@@ -88,7 +88,7 @@ void measure_rows(std::span<const EncodeColumn> columns, std::span<const EncodeC
 // Returns the size of the message of a row.
 [[nodiscard]] std::uint64_t message_size(const RowSizes& sizes, std::size_t row) noexcept;
 
-// Writes the frames of these rows, one behind the other, to `out`, which they fill exactly. Returns
+// Writes the frames of these rows, one after the other, to `out`, which they fill exactly. Returns
 // kOutOfRange if they no longer do, because values have changed since they were measured.
 [[nodiscard]] Code fill_frames(std::span<const EncodeColumn> columns,
                                std::span<const EncodeColumn> list_columns, RowRange rows,
@@ -99,7 +99,7 @@ void measure_rows(std::span<const EncodeColumn> columns, std::span<const EncodeC
 [[nodiscard]] Code fill_message(std::span<const EncodeColumn> columns, const RowSizes& sizes,
                                 std::span<std::byte> out) noexcept;
 
-// Writes `value` as a varint and returns the position behind it.
+// Writes `value` as a varint and returns the position after it.
 [[nodiscard]] std::byte* put_varint(std::byte* at, std::uint64_t value) noexcept;
 
 // Returns the size of a Feature of `count` values whose bytes are `body`.

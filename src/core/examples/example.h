@@ -77,7 +77,7 @@ struct ExampleFailure {
   std::uint64_t count = 0;  // values found
 };
 
-// What stands behind the beginning of an entry.
+// What follows the beginning of an entry.
 enum class EntryForm : std::uint8_t { kOther, kOneFloat, kOneInt64, kOneBytes, kNumbers };
 
 // The beginning of a map entry as it usually is: all lengths in it follow from its last byte p. The
@@ -114,7 +114,7 @@ class ExamplePlan {
   [[nodiscard]] std::uint32_t find(Bytes key) const noexcept;
 
   // In example_parts.h. Returns the only slot that a key of `size` bytes at `key` can have, without
-  // comparing, or kNone. Precondition: size <= kMaxShortKey, and 8 bytes behind the key are
+  // comparing, or kNone. Precondition: size <= kMaxShortKey, and 8 bytes after the key are
   // readable.
   [[nodiscard]] std::uint32_t guess_unchecked(const std::byte* key,
                                               std::size_t size) const noexcept;
@@ -178,8 +178,8 @@ struct ListTotals {
 };
 [[nodiscard]] ListTotals sum_lists(std::span<const ListRef> lists) noexcept;
 
-// The values of a list of bytes, one after the other. Where the bytes are in `record`, which
-// somebody may write to, nothing behind it is read, and no more than the content that was measured.
+// The values of a list of bytes, one after the other. Where the bytes are in `record`, which other
+// code may write to, nothing after it is read, and no more than the content that was measured.
 class BytesValues {
  public:
   BytesValues(const ListRef& list, Bytes record) noexcept : at_(list.data), left_(list.size) {
@@ -220,18 +220,18 @@ class BytesValues {
   std::size_t readable_ = std::numeric_limits<std::size_t>::max();  // a copy of ours stays as it is
 };
 
-// Writes the values of the lists one behind the other. Precondition: `out` has their total. Nothing
+// Writes the values of the lists one after the other. Precondition: `out` has their total. Nothing
 // is written elsewhere, even if records changed since they were parsed.
 void fill_int64(std::span<const ListRef> lists, std::span<std::int64_t> out) noexcept;
 void fill_float(std::span<const ListRef> lists, std::span<float> out) noexcept;
 
-// Writes the contents of all values one behind the other, the first at `start` of `data`, and the
+// Writes the contents of all values one after the other, the first at `start` of `data`, and the
 // end of each as an offset. Precondition: list i is of records[i] or a copy; `ends` has an entry
 // for every value. If records changed since they were parsed, zeros stand in for what is not there.
 void fill_bytes(std::span<const ListRef> lists, std::span<const Bytes> records, std::size_t start,
                 std::span<std::byte> data, std::span<std::int64_t> ends) noexcept;
 
-// Writes the running sum of the counts, from `start` on, behind each list.
+// Writes the running sum of the counts, from `start` on, after each list.
 void fill_splits(std::span<const ListRef> lists, std::int64_t start,
                  std::span<std::int64_t> ends) noexcept;
 

@@ -3,7 +3,7 @@
 // Records of one file mostly carry the same keys in the same order. So the entries of a record are
 // compared with those of one before, tags and lengths and key at once (EntryPattern), without
 // looking up anything. Where the order differs, the entry is looked up by its key and the
-// comparison goes on behind it.
+// comparison continues after it.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace tfrkit {
 namespace {
 
-constexpr std::size_t kSlack = 16;  // bytes behind a pattern that may be loaded
+constexpr std::size_t kSlack = 16;  // bytes after a pattern that may be loaded
 // The end of a record is copied to where loads may run over it.
 constexpr std::size_t kTailBytes = 192;
 constexpr std::size_t kTailPadding = 192;
@@ -36,7 +36,7 @@ inline bool read_length(const std::byte*& at, const std::byte* end, std::size_t&
   return false;
 }
 
-// Reads a tag and a length, with as many bytes behind it.
+// Reads a tag and a length that is followed by that many bytes.
 inline bool read_field(const std::byte*& at, const std::byte* end, std::uint8_t tag,
                        std::size_t& length) noexcept {
   if (at == end || std::to_integer<std::uint8_t>(*at) != tag) return false;

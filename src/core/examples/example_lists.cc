@@ -44,7 +44,7 @@ class ListWriter {
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-  // Returns the list, and tells the arena where it ends.
+  // Returns the list, and sets where it ends in the arena.
   [[nodiscard]] CheckedList list(Kind kind) noexcept {
     arena_.set_end_of_copy(at_);
     const auto size = static_cast<std::size_t>(at_ - arena_.top());

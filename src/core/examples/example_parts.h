@@ -1,4 +1,4 @@
-// What the parts of the Example kernel share; nobody else includes it.
+// What the parts of the Example kernel share; no other code includes it.
 #pragma once
 
 #include <array>
@@ -68,7 +68,7 @@ struct EntryStep {
 // The entries of a record that went before, in their order.
 struct KeyOrder {
   std::vector<EntryStep> steps;
-  std::vector<std::uint32_t> next_step;  // by slot: the place behind its step, or 0
+  std::vector<std::uint32_t> next_step;  // by slot: the place after its step, or 0
   std::vector<std::uint32_t> missing;    // slots that the record did not have
   std::uint32_t misses = 0;              // records in a row that had another order
 };
@@ -80,7 +80,7 @@ struct SlotEntry {
   bool is_unset = false;
 };
 
-// Memory for lists that are not in one piece. Grows; what it gave stays where it is.
+// Memory for lists that are not in one piece. Grows; memory that it returned stays where it is.
 class CopyArena {
  public:
   // Begins a record whose copies together have at most `size` bytes. Throws std::bad_alloc.

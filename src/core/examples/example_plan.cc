@@ -24,7 +24,7 @@ std::uint64_t hash_of(Bytes key) noexcept {
 
 // Sets the range of the last byte for a slot; false if no usual entry of it is as short as that.
 bool set_range(const ExampleSlot& slot, EntryPattern& pattern) noexcept {
-  constexpr std::int64_t kOverhead = 8;  // tags and lengths in the entry behind its own length
+  constexpr std::int64_t kOverhead = 8;  // tags and lengths in the entry after its own length
   const std::int64_t most = 127 - kOverhead - static_cast<std::int64_t>(slot.key.size());
   if (most < 0) return false;
   std::int64_t lowest = 0;

@@ -66,7 +66,7 @@ struct SingleValue {
 [[nodiscard]] inline std::size_t read_single_value(Bytes map, SingleValue& single) noexcept {
   const std::byte* const at = map.data();
   const auto byte = [at](std::size_t i) noexcept { return std::to_integer<std::size_t>(at[i]); };
-  // Tag and length of: the entry, the key; behind the key: the value, the list, the element.
+  // Tag and length of: the entry, the key; after the key: the value, the list, the element.
   if (map.size() < 10 || byte(0) != delimited_tag(1) || byte(2) != delimited_tag(1)) return 0;
   const std::size_t entry = byte(1);
   const std::size_t key = byte(3);

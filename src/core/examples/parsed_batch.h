@@ -14,7 +14,7 @@
 
 namespace tfrkit {
 
-// What parse_examples and the fill_ functions gave, by slot; empty where the kind has none.
+// What parse_examples and the fill_ functions returned, by slot; empty where the kind has none.
 struct ParsedBatch {
   ExampleFailure failure;
   std::vector<std::vector<std::int64_t>> int64s;

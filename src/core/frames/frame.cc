@@ -14,7 +14,7 @@ namespace {
 // slower.
 constexpr std::size_t kCopyBytes = 16384;
 
-// Tells whether [offset, offset + length + behind) lies in `size` bytes.
+// Returns whether [offset, offset + length + behind) lies in `size` bytes.
 bool in_range(std::int64_t offset, std::int64_t length, std::size_t behind,
               std::size_t size) noexcept {
   if (offset < 0 || length < 0) return false;

@@ -23,7 +23,7 @@ struct FrameChecks {
 struct FrameScan {
   Code code = Code::kOk;
   std::size_t count = 0;       // frames accepted
-  std::size_t end = 0;         // position behind the last accepted frame
+  std::size_t end = 0;         // position after the last accepted frame
   std::uint64_t need = 0;      // kNeedMore: bytes from `end` on without which nothing can be said
   std::uint64_t length = 0;    // what the frame at `end` claims, if its header is there
   std::uint32_t stored = 0;    // kBadLength, kBadData: the masked CRC in the frame
@@ -35,7 +35,7 @@ struct FrameScan {
 //
 // Order of the checks on one frame: header complete, CRC of the length, length within the limit,
 // frame complete, room in the output (kOutputFull), CRC of the payload. On every code the first
-// `count` entries of the outputs are good, and a scan from `end` goes on. Precondition: start <=
+// `count` entries of the outputs are valid, and a scan can resume at `end`. Precondition: start <=
 // data.size().
 [[nodiscard]] FrameScan scan_frames(Bytes data, std::size_t start, const FrameChecks& checks,
                                     std::span<std::int64_t> offsets,
@@ -49,7 +49,7 @@ struct FrameCheck {
   std::uint32_t computed = 0;
 };
 
-// Checks the CRCs of payloads whose footers stand right behind them in `data`. Stops at the first
+// Checks the CRCs of payloads whose footers stand right after them in `data`. Stops at the first
 // that is wrong, or that does not lie in `data` with its footer (kOutOfRange). Precondition:
 // `offsets` and `lengths` have the same size.
 [[nodiscard]] FrameCheck check_frames(Bytes data, std::span<const std::int64_t> offsets,
@@ -69,7 +69,7 @@ struct FrameCheck {
 // room for payload.size() + kFrameOverheadBytes.
 std::size_t write_frame(Bytes payload, std::span<std::byte> out) noexcept;
 
-// Writes the frames of `payloads` one behind the other. Precondition: `out` has exactly the size of
+// Writes the frames of `payloads` one after the other. Precondition: `out` has exactly the size of
 // all of them.
 void write_frames(std::span<const Bytes> payloads, std::span<std::byte> out) noexcept;
 
@@ -80,7 +80,7 @@ void write_frames(std::span<const Bytes> payloads, std::span<std::byte> out) noe
                                         std::span<const std::int64_t> lengths,
                                         std::size_t& size_bytes) noexcept;
 
-// Writes the frames of these payloads one behind the other. kOutOfRange if a payload does not lie
+// Writes the frames of these payloads one after the other. kOutOfRange if a payload does not lie
 // in `data`, or the frames do not fill `out` exactly; what was written is then of no use.
 [[nodiscard]] Code fill_block(Bytes data, std::span<const std::int64_t> offsets,
                               std::span<const std::int64_t> lengths,

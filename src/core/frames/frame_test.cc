@@ -58,7 +58,7 @@ ByteVector golden() {
 constexpr std::array<std::size_t, 4> kGoldenStarts{0, 21, 37, 56};
 constexpr std::array<std::int64_t, 3> kGoldenLengths{5, 0, 3};
 
-// A header with a right CRC, and nothing behind it.
+// A header with a right CRC, and nothing after it.
 ByteVector header_only(std::uint64_t length) {
   ByteVector bytes;
   reference::append_header(bytes, length);

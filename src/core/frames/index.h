@@ -32,11 +32,11 @@ enum class IndexCode : std::uint8_t {
   kCompression,  // none of 0, 1, 2
   kShardBytes,   // over 2^63 - 1
   kFirstFrame,   // the first frame does not start at 0
-  kFrameOrder,   // a frame starts less than 16 bytes behind the one before
+  kFrameOrder,   // a frame starts less than 16 bytes after the one before
   kStreamEnd,    // not compressed, but the stream does not end where the shard does
   kMembers,      // members in a shard that is not GZIP
-  kMemberOrder,  // a member does not start behind the one before
-  kMemberRange,  // the first member is not at 0, or one starts behind the end
+  kMemberOrder,  // a member does not start after the one before
+  kMemberRange,  // the first member is not at 0, or one starts after the end
 };
 
 // What went wrong first, and the number of the frame or member where, for the codes that have one.
@@ -61,7 +61,7 @@ struct IndexHeader {
 // is of no use. Reads nothing and believes no count before it has compared the sizes.
 [[nodiscard]] IndexStatus check_index(Bytes data, IndexHeader& header) noexcept;
 
-// Copies the entries of an index. Preconditions: check_index accepted `data` and gave `header`;
+// Copies the entries of an index. Preconditions: check_index accepted `data` and set `header`;
 // `frames` has header.frames + 1 entries, the others header.members.
 void decode_index_unchecked(Bytes data, const IndexHeader& header, std::span<std::int64_t> frames,
                             std::span<std::int64_t> member_file,

@@ -14,7 +14,7 @@
 
 namespace tfrkit::reference {
 
-// Returns the CRC-32C of the bytes that gave `crc` followed by `data`, bit by bit.
+// Returns the CRC-32C of the bytes that produced `crc` followed by `data`, bit by bit.
 [[nodiscard]] inline std::uint32_t crc32c(Bytes data, std::uint32_t crc = 0) {
   crc = ~crc;
   for (const std::byte byte : data) {

@@ -1,4 +1,4 @@
-// Resynchronisation: the next intact frame behind damage.
+// Resynchronisation: the next intact frame after damage.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace tfrkit {
 // What find_frame came to.
 struct FoundFrame {
   // kOk: an intact frame stands at `position`. kNeedMore: one may stand at `position`, which takes
-  // `need` bytes from there on to know. kBadLength: there is none; go on at `position` with more.
+  // `need` bytes from there on to know. kBadLength: there is none; resume at `position` with more.
   Code code = Code::kBadLength;
   std::size_t position = 0;
   std::uint64_t need = 0;

@@ -79,7 +79,7 @@ struct Loops {
     return quad;
   }
 
-  // Writes pixels of three or four channels that make(x) gives as quads; of three, the fourth
+  // Writes pixels of three or four channels that make(x) returns as quads; of three, the fourth
   // number is written over by the next pixel.
   template <typename Make>
   static void each_quad(std::size_t channels, std::span<float> target, const Make& make) noexcept {
@@ -92,7 +92,7 @@ struct Loops {
     std::memcpy(target.data() + last * channels, &quad, channels * sizeof(float));
   }
 
-  // Writes all numbers as make(x, channel) gives them.
+  // Writes all numbers as make(x, channel) returns them.
   template <typename Make>
   static void each_number(std::size_t channels, std::span<float> target,
                           const Make& make) noexcept {

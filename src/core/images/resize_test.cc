@@ -182,7 +182,7 @@ TEST(memory_of_another_size_is_refused) {
   CHECK(resize_nearest(task, input, memory.scratch(), memory.bytes) == Code::kOutOfRange);
 }
 
-// Rows of every type with tables that point anywhere into them: all variants give the same bits.
+// Rows of every type with tables that point anywhere into them: all variants return the same bits.
 struct RowCase {
   RowCase(std::mt19937& random, std::size_t channels, std::size_t pixels, std::size_t made)
       : row(pixels * channels * sizeof(double)), target(made * channels) {

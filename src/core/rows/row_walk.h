@@ -70,7 +70,7 @@ inline constexpr int kInsideBits = 3;
 struct Passed {
   Place at;
   Inside inside;
-  bool ended;  // behind the row's line end; else at what needs more bytes to be understood
+  bool ended;  // after the row's line end; else at what needs more bytes to be understood
 };
 
 // Goes to the end of a row as RowWalk does, but from anywhere in it, however long it is.
@@ -119,8 +119,8 @@ class LongRowWalk {
     return find_any(at, end_, format_.separator, '\n', '\r', static_cast<char>(format_.escape));
   }
 
-  // Returns what is behind the next quote or escape; moves `at` to what needs more bytes if there
-  // are none.
+  // Returns the place after the next quote or escape; if there is none, moves `at` to what needs
+  // more bytes.
   Place pass_quotes(Place& at, Inside& inside) const noexcept {
     const char quote = static_cast<char>(format_.quote);
     at = format_.escape == kNoCharacter
@@ -154,7 +154,7 @@ class RowWalk {
   RowWalk(const RowFormat& format, Place row, Place end, TextPlace place) noexcept
       : format_(format), row_(row), at_(row), end_(end), last_(place.last), cut_(place.cut) {}
 
-  // Goes to the end of the row, behind its line end if it is whole.
+  // Goes to the end of the row, after its line end if it is whole.
   Ending walk(Visitor& visit) {
     while (true) {
       Field field;
@@ -187,7 +187,7 @@ class RowWalk {
     return static_cast<std::size_t>(at - row_) > format_.max_row;
   }
 
-  // Where to stop looking: behind the last byte that a row may have, and its line end.
+  // Where to stop looking: after the last byte that a row may have, and its line end.
   [[nodiscard]] Place bound() const noexcept {
     const auto left = static_cast<std::size_t>(end_ - row_);
     return left > format_.max_row ? row_ + format_.max_row + 1 : end_;
@@ -233,7 +233,7 @@ class RowWalk {
     return Ending::kRow;
   }
 
-  // Goes behind the closing quote; returns kRow if there is one.
+  // Moves past the closing quote; returns kRow if there is one.
   template <bool kEscapes>
   Ending pass_quotes(Field& field) {
     const char quote = static_cast<char>(format_.quote);

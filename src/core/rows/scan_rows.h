@@ -1,12 +1,12 @@
 // Rows of delimited text: where they end, what their fields hold, and which are bad.
 //
 // The grammar is that of pyarrow's reader and of Python's csv module. A line ends with \n, \r\n or
-// \r. A field that begins with the quote goes on to the next quote that is not doubled; what stands
-// behind that up to the separator belongs to the field too. A quote elsewhere is a character like
+// \r. A field that begins with the quote continues to the next quote that is not doubled; what
+// follows that up to the separator belongs to the field too. A quote elsewhere is a character like
 // others. An escape makes the next byte a plain character, line ends included.
 //
 // A row that is too long is one bad row up to where it ends, quotes and all. Where quotes have no
-// end, the row's first line is bad, and the next row begins behind that.
+// end, the row's first line is bad, and the next row begins after that.
 #pragma once
 
 #include <cstddef>
@@ -70,20 +70,20 @@ inline constexpr std::size_t kValueKinds = 4;
 
 // The first value of a kind in a column.
 struct FirstValue {
-  std::size_t column = 0;  // place in `seen`: the values of maps come behind all columns
+  std::size_t column = 0;  // place in `seen`: the values of maps come after all columns
   ValueKind kind = ValueKind::kNone;
   std::int64_t line = 0;  // line ends before its row in this text
   std::string text;       // its beginning
 };
 
-// What scanning a text gives.
+// The result of scanning a text.
 struct RowsFound {
   std::size_t consumed = 0;  // bytes of whole rows, and of blank lines
   std::int64_t rows = 0;     // bad ones included
   std::int64_t lines = 0;    // line ends in the consumed bytes; the end of the text may be one
   // Not 0: the text ended in a row that is too long. Hand this to the next call; the row counts
   // where it ends. If there is no next text, its quotes have no end: hand this over with the text
-  // from where the row began, which is the text whose call has given the first such number.
+  // from where the row began, which is the text whose call returned the first such number.
   std::int64_t long_row = 0;
   std::int64_t bad_rows = 0;
   std::vector<BadRow> bad;           // check: why, in order

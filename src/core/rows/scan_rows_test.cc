@@ -55,7 +55,7 @@ std::string check_all(const RowFormat& format, std::string_view text,
   return shown(RowScanner(format, checks.size()).check(bytes_of(text), {}, checks));
 }
 
-// The same, handing over `size` bytes more at a time, and asking for so many rows.
+// The same, handing over `size` bytes more at a time, and asking for `max_rows` rows.
 std::string check_split(const RowFormat& format, std::string_view text,
                         const std::vector<ColumnCheck>& checks, std::size_t size,
                         std::int64_t max_rows) {

@@ -1,7 +1,7 @@
 // Filling: the second pass over notes of records that were measured.
 //
 // Nothing is written outside the extent that was measured; where the bytes say otherwise now
-// (somebody wrote into them meanwhile), zeros stand in for what is not there.
+// (other code wrote into them meanwhile), zeros stand in for what is not there.
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SequenceExamples as protobuf reads them: whatever comes several times is merged, the last kind of
 // a Feature and the last entry of a key win, unknown fields are passed over.
 //
-// To merge a message is to read its parts one behind the other, so a value is kept as its parts.
+// To merge a message is to read its parts one after the other, so a value is kept as its parts.
 #include "core/bytes/wire.h"
 #include "core/sequences/sequence_canonical.h"
 

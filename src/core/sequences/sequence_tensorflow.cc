@@ -196,7 +196,7 @@ struct SlotDiagnosis {
   SequenceFault kind;
   SequenceFault counts;
   std::int64_t maximum = 0;       // the most values in a record
-  std::int64_t maximum_row = -1;  // the first record with so many
+  std::int64_t maximum_row = -1;  // the first record with that many
   bool unreadable = false;
   std::int64_t unreadable_row = -1;
 

@@ -1,4 +1,4 @@
-// Records in memory of their own, to be given back one by one in any order.
+// Records in memory of their own, to be returned one by one in any order.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ class RecordCells {
            std::span<std::int64_t> cells);
 
   // Returns the bytes of the records in these cells. Precondition here and below: they are numbers
-  // that add() gave, each once, and that were not taken yet.
+  // that add() returned, each once, and that were not taken yet.
   [[nodiscard]] std::size_t measure(std::span<const std::int64_t> cells) const noexcept;
 
   // Copies records out, one after another, and empties their cells. Preconditions: `data` has as

@@ -30,7 +30,7 @@ struct DrawnRows {
 };
 
 // TensorFlow keeps its elements in a ring. To draw one it takes a number modulo the count of
-// elements, gives out the element that far from the oldest place, and moves the one at the oldest
+// elements, returns the element that far from the oldest place, and moves the one at the oldest
 // place into the hole. This is the same, but the ring grows as it fills, so that a buffer size may
 // be far beyond any memory. How full the ring has to be before a draw is the caller's business; so
 // is a ring that holds several epochs, of which only the first, a window of the oldest places, is
@@ -51,7 +51,7 @@ class ShuffleBuffer {
   [[nodiscard]] std::span<const std::int64_t> live() const noexcept { return live_; }
   [[nodiscard]] std::span<const std::int64_t> live_bytes_of() const noexcept { return bytes_; }
 
-  // Begins another stream of random numbers, behind its first `drawn`.
+  // Begins another stream of random numbers, after its first `drawn`.
   void reseed(std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) noexcept;
 
   // Returns the first of these elements that cannot be added: a chunk or a row is negative, or does

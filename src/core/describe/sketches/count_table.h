@@ -79,8 +79,8 @@ class CountTable {
     return keys.size();
   }
 
-  // Not in the order of the places, which is that of the hashes: who puts the keys into another
-  // table would fill one end of it first, and search long there.
+  // Not in the order of the places, which is that of the hashes: a caller that puts the keys into
+  // another table would fill one end of it first, and search long there.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     const std::size_t step = (entries_.size() / 16 * 9) | 1;
@@ -90,7 +90,7 @@ class CountTable {
       place = (place + step) & (entries_.size() - 1);
     }
   }
-  // The same for who changes something of the key that is no part of ==.
+  // The same for callers that change something of the key that is no part of ==.
   template <typename Visit>
   void change_each(const Visit& visit) {
     for (Entry& entry : entries_) {

@@ -1,7 +1,7 @@
 // Moments: the exact sums of numbers and of their squares.
 //
 // Fixed point as wide as it takes, so the order in which numbers are added does not matter, and
-// whoever divides at the end rounds once. What is added all together is below 2^63 numbers.
+// code that divides at the end rounds once. What is added all together is below 2^63 numbers.
 #pragma once
 
 #include <array>
