@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import tfrkit as tfr
 from tests.build.support.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
+from tfrkit.build.job import run_job as run_module
 from tfrkit.build.job.job import Progress, ShardGroup, run_job
 from tfrkit.build.job.job_plan import Job
 from tfrkit.build.job.journal import Journal
+from tfrkit.engines import local
 from tfrkit.errors import (
     AlreadyExistsError,
     DataLossError,
@@ -30,13 +35,36 @@ class PowerCutError(Exception):
 
 
 def interrupted(made: Job, after: int = 2, *, overwrite: bool = False) -> None:
-    """Run a job up to some finished shards, and then as far as an interruption in the calling thread leaves it."""
+    """Run a job up to some finished shards, and then as far as an interruption in the calling thread leaves it.
+
+    The next shard begins only when the calling thread has looked at the last one, however quick the disk is.
+    """
 
     def progress(now: Progress) -> None:
         if now.shards_done >= after:
             raise PowerCutError
 
-    with pytest.raises(PowerCutError):
+    def run_slowly(tasks, work, *, stop, tick, **options):
+        looks = itertools.count()
+        looked = [next(looks)]
+
+        def slow_work(task):
+            result, last = work(task), looked[0]
+            while looked[0] < last + 2 and not stop.asked:
+                time.sleep(0.001)
+            return result
+
+        def look():
+            looked[0] = next(looks)
+            tick()
+
+        return local.run_tasks(tasks, slow_work, stop=stop, tick=look, **options)
+
+    with (
+        mock.patch.object(local, "_TICK_SECONDS", 0.005),
+        mock.patch.object(run_module, "run_tasks", run_slowly),
+        pytest.raises(PowerCutError),
+    ):
         run_job(made, workers=1, overwrite=overwrite, progress=progress)
 
 
