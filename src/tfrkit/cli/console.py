@@ -135,9 +135,12 @@ def prepare_output() -> None:
 
 
 def _encode_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Encode surrogate escapes as the bytes they stand for, and other characters as escapes."""
+    """Encode surrogate escapes as the bytes they stand for, and other characters as escapes.
+
+    A program that runs a command may read back what it wrote to a stream of its own, with bytes of others in it.
+    """
     if not isinstance(error, UnicodeEncodeError):
-        raise error
+        return codecs.lookup_error("replace")(error)
     try:
         return codecs.lookup_error("surrogateescape")(error)
     except UnicodeError:
