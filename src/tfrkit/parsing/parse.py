@@ -35,7 +35,7 @@ def parse_example(
     serialized: Any,
     features: Spec,
     example_names: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     *,
     policy: ReadPolicy = TFRKIT,
     threads: int | None = None,
@@ -85,7 +85,7 @@ def parse_single_example(
     serialized: Any,
     features: Spec,
     example_names: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     *,
     policy: ReadPolicy = TFRKIT,
 ) -> dict[str, Any]:

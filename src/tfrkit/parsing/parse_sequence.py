@@ -32,7 +32,7 @@ def parse_sequence_example(
     context_features: Spec | None = None,
     sequence_features: Spec | None = None,
     example_names: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     *,
     policy: ReadPolicy = TFRKIT,
     threads: int | None = None,
@@ -81,7 +81,7 @@ def parse_single_sequence_example(
     context_features: Spec | None = None,
     sequence_features: Spec | None = None,
     example_name: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     *,
     policy: ReadPolicy = TFRKIT,
 ) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -64,12 +64,12 @@ def path_to_str(path: Any) -> Any:
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
-def forward_compatible(year: int, month: int, day: int) -> bool:  # noqa: ARG001
+def forward_compatible(year: int, month: int, day: int) -> bool:
     """True: there is nothing newer to be compatible with."""
     return True
 
 
-def is_symbolic_tensor(tensor: Any) -> bool:  # noqa: ARG001
+def is_symbolic_tensor(tensor: Any) -> bool:
     """False: there are no graphs."""
     return False
 

@@ -120,7 +120,7 @@ def saturate_cast(value: Any, dtype: Any) -> Any:
     return cast_value(value, wanted)
 
 
-def bitcast(input: Any, type: Any) -> Any:  # noqa: A002
+def bitcast(input: Any, type: Any) -> Any:
     """See the bytes of numbers as numbers of another type; a larger one takes the last dimension.
 
     Raises:

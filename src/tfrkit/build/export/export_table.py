@@ -112,7 +112,7 @@ class ExportReport:
 def export(
     paths: Paths,
     out: PathLike,
-    format: Format | None = None,  # noqa: A002  # the name that users expect
+    format: Format | None = None,  # the name that users expect
     *,
     columns: Collection[str] | None = None,
     unset: Unset = "absent",

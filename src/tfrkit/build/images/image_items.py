@@ -196,9 +196,11 @@ class ImageBuffer:
     __slots__ = ("_view", "at", "data")
 
     def __init__(self) -> None:
-        self.data = bytearray(2 * BLOCK_BYTES)
-        self._view = memoryview(self.data)
         self.at = 0
+        self._take(bytearray(2 * BLOCK_BYTES))
+
+    def _take(self, data: bytearray) -> None:
+        self.data, self._view = data, memoryview(data)
 
     def room(self, size: int) -> memoryview:
         """Return memory for the next `size` bytes; the caller then advances `at`."""
@@ -221,13 +223,12 @@ class ImageBuffer:
         """Forget everything; a buffer that has become very large is freed."""
         self.at = 0
         if len(self.data) > _KEEP_BYTES:
-            self.__init__()  # type: ignore[misc]
+            self._take(bytearray(2 * BLOCK_BYTES))
 
     def _grow(self, needed: int) -> None:
         grown = bytearray(needed + (needed >> 3))
         grown[: self.at] = self._view[: self.at]
-        self.data = grown
-        self._view = memoryview(grown)
+        self._take(grown)
 
 
 class ImageReader(Protocol):

@@ -151,8 +151,7 @@ def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
                 read_image_header(buffer.data, 0, buffer.at)
             except BadImageError as error:
                 kept[row] = False
-                detail = error.detail
-                bad.add_rows(items, np.array([row]), error.reason, lambda _, detail=detail: detail)  # type: ignore[misc]
+                bad.add(shown(items.run(row, row + 1).paths()[0]), error.reason, error.detail)
     return listing if kept.all() else replace(listing, items=items.take(np.flatnonzero(kept)))
 
 

@@ -93,7 +93,7 @@ def table(
     inputs: Any,
     out: PathLike,
     *,
-    format: FormatName | None = None,  # noqa: A002
+    format: FormatName | None = None,
     column: Iterable[str] | Mapping[str, str] = (),
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from tfrkit.build.job.column_report import ColumnCause
@@ -45,7 +46,7 @@ class ValueKinds:
     def merge(self, later: ValueKinds) -> None:
         """Take over what a later file has."""
         for kind, count in later.counts.items():
-            self.add(kind, count, lambda kind=kind: later.firsts.get(kind))  # type: ignore[misc]
+            self.add(kind, count, partial(later.firsts.get, kind))
 
     def cause(self, kind: str) -> ColumnCause | None:
         """Return the first value of a kind, if most values look like another one."""

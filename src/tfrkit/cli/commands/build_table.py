@@ -37,7 +37,7 @@ def table(
     list_file: Annotated[
         list[str] | None, typer.Option("--list", metavar="FILE", help="Read inputs from a file, one a line.")
     ] = None,
-    format: Annotated[  # noqa: A002
+    format: Annotated[  # noqa: A002  # the name that users expect
         Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"] | None,
         typer.Option(help="Of all inputs; by default from suffix or content."),
     ] = None,

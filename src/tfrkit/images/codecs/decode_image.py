@@ -27,7 +27,7 @@ def decode_image(
     contents: Any,
     channels: int | None = None,
     dtype: Any = "uint8",
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     expand_animations: bool = True,
 ) -> Pixels:
     """Decode a JPEG, PNG, GIF, BMP or WebP image to the same array as TensorFlow.

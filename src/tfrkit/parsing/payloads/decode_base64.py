@@ -19,8 +19,8 @@ _ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def decode_base64(
-    input: Any,  # noqa: A002
-    name: str | None = None,  # noqa: ARG001
+    input: Any,
+    name: str | None = None,
 ) -> bytes | BytesColumn:
     r"""Turn web-safe base64 into the bytes it stands for.
 
@@ -44,9 +44,9 @@ def decode_base64(
 
 
 def encode_base64(
-    input: Any,  # noqa: A002
+    input: Any,
     pad: bool | None = False,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> bytes | BytesColumn:
     """Turn bytes into web-safe base64.
 

@@ -32,9 +32,9 @@ _ZSTD_CUT: Final = "Src size is incorrect"
 
 
 def decode_compressed(
-    bytes: Any,  # noqa: A002
+    bytes: Any,
     compression_type: str | None = "",
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> bytes | BytesColumn:
     """Decompress byte strings, each on its own.
 

@@ -57,14 +57,14 @@ class DecodedProto(NamedTuple):
 
 
 def decode_proto(
-    bytes: Any,  # noqa: A002
+    bytes: Any,
     message_type: str,
     field_names: Sequence[str],
     output_types: Sequence[Any],
     descriptor_source: str | bytes | None = "local://",
     message_format: str | None = "binary",
     sanitize: bool | None = False,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> DecodedProto:
     r"""Take fields out of serialised messages.
 

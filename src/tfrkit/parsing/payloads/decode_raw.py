@@ -33,7 +33,7 @@ def decode_raw(
     out_type: Any,
     little_endian: bool | None = True,
     fixed_length: int | None = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> npt.NDArray[Any]:
     r"""Read byte strings as arrays of numbers.
 

@@ -29,7 +29,7 @@ _VALUES_DEPTH: Final = 5  # of objects round a list of values: example, features
 
 def decode_json_example(
     json_examples: Any,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> bytes | BytesColumn:
     r"""Turn Examples in JSON into serialised Examples.
 

@@ -31,7 +31,7 @@ _UNSUPPORTED: Final = {"M": "DATETIME", "m": "TIMEDELTA", "g": "LONGDOUBLE", "G"
 _REFUSED: Final = "Cannot parse tensor from proto: "
 
 
-def serialize_tensor(tensor: Any, name: str | None = None) -> bytes:  # noqa: ARG001
+def serialize_tensor(tensor: Any, name: str | None = None) -> bytes:
     r"""Turn an array into the bytes of a TensorProto.
 
     Args:
@@ -69,7 +69,7 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> bytes:  # noqa: AR
     return b"".join(parts)
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Any:
     """Read an array from the bytes of a TensorProto.
 
     Args:

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from tfrkit.errors import (
@@ -131,7 +132,7 @@ def repair_files(
     mended = {"differs", "interrupted"} if folder is None else {"differs"}
     problems = tuple(problem for problem in found.problems if problem.kind not in mended)
     if folder is None:
-        reports = [_guarded(path, path, lambda path=path: _replace(path, progress)) for path in names]  # type: ignore[misc]
+        reports = [_guarded(path, path, partial(_replace, path, progress)) for path in names]
     else:
         reports = _copy_all(names, path_text(folder), overwrite, progress)
     return RepairFilesReport(tuple(reports), problems)
@@ -300,7 +301,7 @@ def _copy_all(
     reports, entries = [], []
     for source, target in zip(files, targets, strict=True):
         known = _entry(manifests[os.path.dirname(source)]["shards"], os.path.basename(source))
-        report = _guarded(source, target, lambda s=source, t=target: _copy(s, t, progress))  # type: ignore[misc]
+        report = _guarded(source, target, partial(_copy, source, target, progress))
         if known is not None and not report.error:
             name, size = os.path.basename(target), os.path.getsize(target)
             entries.append(_new_entry(name, report.records, size, known["compression"], known))

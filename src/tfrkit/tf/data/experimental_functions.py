@@ -131,8 +131,8 @@ def parallel_interleave(
     cycle_length: Any,
     block_length: Any = 1,
     sloppy: bool | None = False,
-    buffer_output_elements: Any = None,  # noqa: ARG001
-    prefetch_input_elements: Any = None,  # noqa: ARG001
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
 ) -> Transformation:
     """Return a function for `Dataset.apply` that interleaves."""
     deterministic = None if sloppy is None else not sloppy
@@ -146,12 +146,12 @@ def enumerate_dataset(start: Any = 0) -> Transformation:
     return lambda dataset: dataset.enumerate(start)
 
 
-def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:  # noqa: ARG001
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
     """Return a function for `Dataset.apply` that prefetches; there is only one device."""
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
-def copy_to_device(target_device: Any, source_device: str = "/cpu:0") -> Transformation:  # noqa: ARG001
+def copy_to_device(target_device: Any, source_device: str = "/cpu:0") -> Transformation:
     """Return a function for `Dataset.apply` that does nothing; there is only one device."""
     return lambda dataset: dataset
 
@@ -276,7 +276,7 @@ def get_structure(dataset_or_iterator: Any) -> Any:
         ) from None
 
 
-def from_list(elements: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def from_list(elements: Any, name: str | None = None) -> Any:
     """The elements of a list.
 
     Raises:

@@ -29,7 +29,7 @@ def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Call one function or the other.
 
@@ -49,9 +49,9 @@ def cond(
 def case(
     pred_fn_pairs: Any,
     default: Callable[[], Any] | None = None,
-    exclusive: bool = False,  # noqa: ARG001
+    exclusive: bool = False,
     strict: bool = False,
-    name: str = "case",  # noqa: ARG001
+    name: str = "case",
 ) -> Any:
     """Call the function of the first condition that holds, or the default.
 
@@ -82,7 +82,7 @@ def switch_case(
     branch_index: Any,
     branch_fns: Any,
     default: Callable[[], Any] | None = None,
-    name: str = "switch_case",  # noqa: ARG001
+    name: str = "switch_case",
 ) -> Any:
     """Call the function of a number; one that is out of range means the default, which is the last if none is given.
 
@@ -120,12 +120,12 @@ def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
     loop_vars: Any,
-    shape_invariants: Any = None,  # noqa: ARG001
-    parallel_iterations: int = 10,  # noqa: ARG001
-    back_prop: bool = True,  # noqa: ARG001
-    swap_memory: bool = False,  # noqa: ARG001
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
     maximum_iterations: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Call `body` as long as `cond` holds, each with the variables that the last call returned.
 
@@ -154,11 +154,11 @@ def map_fn(
     fn: Callable[..., Any],
     elems: Any,
     dtype: Any = None,
-    parallel_iterations: int | None = None,  # noqa: ARG001
-    back_prop: bool = True,  # noqa: ARG001
-    swap_memory: bool = False,  # noqa: ARG001
-    infer_shape: bool = True,  # noqa: ARG001
-    name: str | None = None,  # noqa: ARG001
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
     """Call a function with each row of Tensors, and stack its results.
@@ -194,8 +194,8 @@ def map_fn(
 def vectorized_map(
     fn: Callable[..., Any],
     elems: Any,
-    fallback_to_while_loop: bool = True,  # noqa: ARG001
-    warn: bool = True,  # noqa: ARG001
+    fallback_to_while_loop: bool = True,
+    warn: bool = True,
 ) -> Any:
     """Call a function with each row of Tensors; one that has a single row is used for all."""
     given = [convert_to_tensor(leaf) for leaf in flatten(_listed_tuple(elems))]
@@ -218,10 +218,10 @@ def foldl(
     fn: Callable[..., Any],
     elems: Any,
     initializer: Any = None,
-    parallel_iterations: int = 10,  # noqa: ARG001
-    back_prop: bool = True,  # noqa: ARG001
-    swap_memory: bool = False,  # noqa: ARG001
-    name: str | None = None,  # noqa: ARG001
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Fold rows from the first to the last: `fn(so_far, row)`."""
     return _folded(fn, elems, initializer, backwards=False)[-1]
@@ -231,10 +231,10 @@ def foldr(
     fn: Callable[..., Any],
     elems: Any,
     initializer: Any = None,
-    parallel_iterations: int = 10,  # noqa: ARG001
-    back_prop: bool = True,  # noqa: ARG001
-    swap_memory: bool = False,  # noqa: ARG001
-    name: str | None = None,  # noqa: ARG001
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Fold rows from the last to the first: `fn(so_far, row)`."""
     return _folded(fn, elems, initializer, backwards=True)[-1]
@@ -244,12 +244,12 @@ def scan(
     fn: Callable[..., Any],
     elems: Any,
     initializer: Any = None,
-    parallel_iterations: int = 10,  # noqa: ARG001
-    back_prop: bool = True,  # noqa: ARG001
-    swap_memory: bool = False,  # noqa: ARG001
-    infer_shape: bool = True,  # noqa: ARG001
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
     reverse: bool = False,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Fold rows, and return the results of all steps, stacked."""
     steps = _folded(fn, elems, initializer, backwards=reverse)

@@ -91,7 +91,7 @@ def _tensor(value: Any) -> Any:
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
-    autograph: bool = True,  # noqa: ARG001
+    autograph: bool = True,
     **options: Any,
 ) -> Any:
     """Mark a function, as a decorator with or without arguments; it runs as it is.
@@ -127,8 +127,8 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 
 def to_graph(
     entity: Callable[..., Any],
-    recursive: bool = True,  # noqa: ARG001
-    experimental_optional_features: Any = None,  # noqa: ARG001
+    recursive: bool = True,
+    experimental_optional_features: Any = None,
 ) -> Callable[..., Any]:
     """Return the function itself: it runs as Python."""
     return entity

@@ -111,7 +111,7 @@ def lift(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     decoder = decodes(last)
 
     @functools.wraps(function)
-    def lifted(*args: Any, name: str | None = None, **options: Any) -> Any:  # noqa: ARG001
+    def lifted(*args: Any, name: str | None = None, **options: Any) -> Any:
         if len(args) > most:
             args = args[:-1]  # TensorFlow's argument `name`, by position
         if group is not None:

@@ -33,7 +33,7 @@ _TENSORS: Final = frozenset({Tensor, RaggedTensor, SparseTensor})
 _numbers: Final = itertools.count()  # TensorFlow numbers such functions in its messages
 
 
-def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:  # noqa: ARG001, N803
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
     """Call a function with Tensors.
 
     Args:
@@ -70,9 +70,9 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 def numpy_function(
     func: Any = None,
     inp: Any = None,
-    Tout: Any = None,  # noqa: N803
+    Tout: Any = None,
     stateful: bool = True,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Call a function with arrays.
 
@@ -100,7 +100,7 @@ def numpy_function(
     return found[0] if len(found) == 1 else found
 
 
-def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:  # noqa: N803
+def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:
     """The same under its name in TensorFlow 1."""
     return numpy_function(func, inp, Tout, stateful, name)
 

@@ -38,7 +38,7 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def name_scope(name: Any, default_name: Any = None, values: Any = None) -> Iterator[str]:  # noqa: ARG001
+def name_scope(name: Any, default_name: Any = None, values: Any = None) -> Iterator[str]:
     """Run the block; nothing has a name here.
 
     Raises:
@@ -50,7 +50,7 @@ def name_scope(name: Any, default_name: Any = None, values: Any = None) -> Itera
 
 
 @contextlib.contextmanager
-def device(device_name: Any) -> Iterator[None]:  # noqa: ARG001
+def device(device_name: Any) -> Iterator[None]:
     """Run the block, on the processor."""
     yield
 

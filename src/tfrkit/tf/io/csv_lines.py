@@ -77,7 +77,7 @@ def decode_csv_v1(
     record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
 ) -> list[Any]:

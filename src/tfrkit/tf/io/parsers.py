@@ -60,7 +60,7 @@ def parse_single_example(
     serialized: Any,
     features: Spec,
     example_names: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Parse one serialised Example; see `tfrkit.parse_single_example`.
 
@@ -79,7 +79,7 @@ def parse_example(
     serialized: Any,
     features: Spec,
     example_names: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Parse a batch of serialised Examples; see `tfrkit.parse_example`.
 
@@ -95,7 +95,7 @@ def parse_single_sequence_example(
     context_features: Spec | None = None,
     sequence_features: Spec | None = None,
     example_name: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parse one serialised SequenceExample; see `tfrkit.parse_single_sequence_example`."""
     context, lists = parse_sequence.parse_single_sequence_example(
@@ -109,7 +109,7 @@ def parse_sequence_example(
     context_features: Spec | None = None,
     sequence_features: Spec | None = None,
     example_names: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Parse a batch of serialised SequenceExamples; see `tfrkit.parse_sequence_example`."""
     context, lists, lengths = parse_sequence.parse_sequence_example(
@@ -137,7 +137,7 @@ def decode_raw_v1(
     out_type: Any = None,
     little_endian: Any = True,
     name: str | None = None,
-    bytes: Any = None,  # noqa: A002
+    bytes: Any = None,
 ) -> Tensor:
     """Numbers in strings, with the arguments of TensorFlow 1."""
     given = bytes if input_bytes is None else input_bytes

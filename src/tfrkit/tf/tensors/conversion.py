@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:  # noqa: ARG001
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
     """Make a Tensor of numbers or strings; arrays are copied.
 
     Args:
@@ -56,7 +56,7 @@ def convert_to_tensor(
     value: Any,
     dtype: Any = None,
     dtype_hint: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Tensor:
     """Make a Tensor of a value; return a Tensor of the right type as it is.
 
@@ -142,7 +142,7 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
     return wanted
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:  # noqa: ARG001
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """Return the value of a Tensor as numpy has it."""
     return tensor.numpy() if isinstance(tensor, Tensor) else convert(tensor)
 

@@ -27,7 +27,7 @@ def is_nested(structure: Any) -> bool:
     return inner.is_nested(structure)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # noqa: ARG001
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """Return the leaves of a structure; those of dicts by sorted key.
 
     >>> flatten([1, (2, {"b": 3, "a": 4})])
@@ -67,7 +67,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     return pack_sequence_as(structure[0], [func(*column) for column in leaves])
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Return a structure with its leaves replaced by those of a sequence.
 
     Raises:
@@ -102,7 +102,7 @@ def assert_same_structure(
     nest1: Any,
     nest2: Any,
     check_types: bool = True,
-    expand_composites: bool = False,  # noqa: ARG001
+    expand_composites: bool = False,
 ) -> None:
     """Check that two structures differ in their leaves only.
 

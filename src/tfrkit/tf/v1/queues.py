@@ -412,10 +412,10 @@ def string_input_producer(
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
-    capacity: int = 32,  # noqa: ARG001
-    shared_name: str | None = None,  # noqa: ARG001
+    capacity: int = 32,
+    shared_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,  # noqa: ARG001
+    cancel_op: Any = None,
 ) -> QueueBase:
     """Return a queue of strings, such as names of files, that fills itself.
 
@@ -443,7 +443,7 @@ def string_input_producer(
     return _EpochsQueue(strings, num_epochs, random, name or "input_producer")
 
 
-def match_filenames_once(pattern: Any, name: str | None = None) -> Tensor:  # noqa: ARG001
+def match_filenames_once(pattern: Any, name: str | None = None) -> Tensor:
     """Return the names of the files that now match a pattern, or one of several; sorted."""
     given = convert_to_tensor(pattern, "string").value
     patterns = [given] if isinstance(given, bytes) else list(given)

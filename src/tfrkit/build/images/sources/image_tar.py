@@ -7,13 +7,14 @@ the archive; a reader that has done its part leaves its stream to one that conti
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_duplicates import content_mark
@@ -166,9 +167,9 @@ class _Parked:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._streams: list[tuple[int, IO[bytes]]] = []
+        self._streams: list[tuple[int, io.BufferedIOBase]] = []
 
-    def take(self, position: int) -> IO[bytes] | None:
+    def take(self, position: int) -> io.BufferedIOBase | None:
         """Return the stream that is nearest before a position."""
         with self._lock:
             fit = [place for place, (at, _) in enumerate(self._streams) if at <= position]
@@ -176,7 +177,7 @@ class _Parked:
                 return None
             return self._streams.pop(max(fit, key=lambda place: self._streams[place][0]))[1]
 
-    def put(self, stream: IO[bytes]) -> None:
+    def put(self, stream: io.BufferedIOBase) -> None:
         """Leave a stream."""
         with self._lock:
             self._streams.append((stream.tell(), stream))
@@ -222,7 +223,7 @@ class _StreamReader:
 
     def __init__(self, source: TarStreamSource) -> None:
         self._source = source
-        self._stream: IO[bytes] | None = None
+        self._stream: io.BufferedIOBase | None = None
 
     def keys(self, items: ImageItems) -> list[Key]:
         """Offsets and sizes."""
@@ -239,9 +240,9 @@ class _StreamReader:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         with _naming(self._source.path), buffer.room(size) as room:
             stream = self._at(offset)
-            got = done = stream.readinto(room)  # type: ignore[attr-defined]
+            got = done = stream.readinto(room)
             while done and got < size:
-                got += (done := stream.readinto(room[got:]))  # type: ignore[attr-defined]
+                got += (done := stream.readinto(room[got:]))
         if got < size:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size
@@ -252,7 +253,7 @@ class _StreamReader:
             self._source.parked.put(self._stream)
             self._stream = None
 
-    def _at(self, offset: int) -> IO[bytes]:
+    def _at(self, offset: int) -> io.BufferedIOBase:
         if self._stream is None:
             self._stream = self._source.parked.take(offset) or _gzip.open(self._source.path)
         while (left := offset - self._stream.tell()) > 0:

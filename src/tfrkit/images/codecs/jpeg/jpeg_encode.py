@@ -36,7 +36,7 @@ _buffer_lock = threading.Lock()  # for Pillow's setting, which is one for the pr
 
 def encode_jpeg(
     image: Any,
-    format: str = "",  # noqa: A002
+    format: str = "",
     quality: int = 95,
     progressive: bool = False,
     optimize_size: bool = False,

@@ -11,7 +11,7 @@ from tfrkit.values.operands import as_value, shape_of
 __all__ = ["depth_to_space", "space_to_depth"]
 
 
-def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC") -> Any:  # noqa: A002, ARG001
+def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC") -> Any:
     """Move blocks of images into channels."""
     value = _image(input, block_size)
     batch, height, width, depth = shape_of(value)
@@ -28,7 +28,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC") -> An
     return rearranged(value, move)
 
 
-def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC") -> Any:  # noqa: A002, ARG001
+def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC") -> Any:
     """Move channels of images into blocks."""
     value = _image(input, block_size)
     batch, height, width, depth = shape_of(value)

@@ -92,7 +92,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def gather(
     params: Any,
     indices: Any,
-    validate_indices: Any = None,  # noqa: ARG001
+    validate_indices: Any = None,
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Any:
@@ -221,7 +221,7 @@ def batch_gather(params: Any, indices: Any) -> Any:
     return gather(params, indices, batch_dims=np.ndim(as_value(indices)) - 1)
 
 
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:  # noqa: ARG001
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:
     """Return the rows of a matrix at these indices."""
     return gather(params, ids)
 

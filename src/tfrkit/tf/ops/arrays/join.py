@@ -169,7 +169,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     return [rearranged(value, partial(np.take, indices=at, axis=place)) for at in ranges]
 
 
-def tile(input: Any, multiples: Any) -> Any:  # noqa: A002
+def tile(input: Any, multiples: Any) -> Any:
     """Repeat the whole value along each dimension.
 
     >>> tile([1, 2], [2]).tolist()
@@ -190,7 +190,7 @@ def tile(input: Any, multiples: Any) -> Any:  # noqa: A002
     return rearranged(value, lambda array: np.tile(array, times.tolist()))
 
 
-def repeat(input: Any, repeats: Any, axis: int | None = None) -> Any:  # noqa: A002
+def repeat(input: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat each element, or each row along a dimension.
 
     >>> repeat([1, 2], 2).tolist(), repeat(["a", "b"], [1, 2]).to_list()

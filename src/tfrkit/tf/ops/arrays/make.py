@@ -77,7 +77,7 @@ def fill(dims: Any, value: Any) -> Any:
     return _full(np.atleast_1d(sizes).tolist(), of_array(as_array(value).reshape(())))
 
 
-def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noqa: ARG001
+def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
     """Return zeros, False or empty strings.
 
     >>> zeros([2], "int64")
@@ -86,18 +86,18 @@ def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noq
     return _full(_sizes(shape), _nothing(as_type(dtype)))
 
 
-def ones(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:  # noqa: ARG001
+def ones(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
     """Return ones, or True."""
     return _full(_sizes(shape), _one(as_type(dtype)))
 
 
-def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
+def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
     """Return zeros in the shape of another value, and of its type unless `dtype` says otherwise."""
     value = as_value(input)
     return _full(list(shape_of(value)), _nothing(dtype_of(value) if dtype is None else as_type(dtype)))
 
 
-def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
+def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
     """Return ones in the shape of another value, and of its type unless `dtype` says otherwise."""
     value = as_value(input)
     if dtype is None:

@@ -186,7 +186,7 @@ def meshgrid(*args: Any, indexing: str = "xy", **options: Any) -> list[Any]:
     return [np.ascontiguousarray(part) for part in np.meshgrid(*values, indexing=indexing)]  # type: ignore[call-overload]
 
 
-def band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:  # noqa: A002
+def band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:
     """Set matrices to 0 outside a band around the diagonal; -1 keeps a whole side."""
     value = as_value(input)
     lower, upper = int(as_value(num_lower)), int(as_value(num_upper))

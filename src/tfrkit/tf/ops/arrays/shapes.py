@@ -25,27 +25,27 @@ __all__ = [
 _SEQUENCES = (list, tuple)
 
 
-def identity(input: Any) -> Any:  # noqa: A002
+def identity(input: Any) -> Any:
     """Return the value itself."""
     return as_value(input)
 
 
-def identity_n(input: Any) -> list[Any]:  # noqa: A002
+def identity_n(input: Any) -> list[Any]:
     """Return the values themselves."""
     return [as_value(value) for value in input]
 
 
-def shape(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
+def shape(input: Any, out_type: Any = "int32") -> Any:
     """Return the shape as numbers."""
     return np.array(shape_of(as_value(input)), _size_type(out_type))
 
 
-def size(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
+def size(input: Any, out_type: Any = "int32") -> Any:
     """Return the number of elements."""
     return _size_type(out_type).type(math.prod(shape_of(as_value(input))))
 
 
-def rank(input: Any) -> Any:  # noqa: A002
+def rank(input: Any) -> Any:
     """Return the number of dimensions."""
     if isinstance(input, Ragged):
         return np.int32(len(input.shape))
@@ -77,7 +77,7 @@ def reshape(tensor: Any, shape: Any) -> Any:
     return made if wanted else made[()]
 
 
-def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
+def expand_dims(input: Any, axis: Any) -> Any:
     """Insert a dimension of size 1.
 
     >>> expand_dims([1, 2], -1).tolist()
@@ -96,7 +96,7 @@ def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
     return rearranged(value, lambda array: np.expand_dims(array, wanted))
 
 
-def squeeze(input: Any, axis: Any = None) -> Any:  # noqa: A002
+def squeeze(input: Any, axis: Any = None) -> Any:
     """Remove dimensions of size 1: all of them, or those in `axis`.
 
     >>> squeeze([[[1], [2]]]).tolist(), squeeze([[[1], [2]]], 0).tolist()
@@ -168,7 +168,7 @@ def reverse(tensor: Any, axis: Any) -> Any:
     return rearranged(value, lambda array: np.flip(array, tuple(seen)))
 
 
-def roll(input: Any, shift: Any, axis: Any) -> Any:  # noqa: A002
+def roll(input: Any, shift: Any, axis: Any) -> Any:
     """Roll elements along dimensions: what leaves at one end enters at the other."""
     value = as_value(input)
     count = len(shape_of(value))
@@ -191,7 +191,7 @@ def roll(input: Any, shift: Any, axis: Any) -> Any:  # noqa: A002
     return rearranged(value, move)
 
 
-def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
+def broadcast_to(input: Any, shape: Any) -> Any:
     """Repeat a value along dimensions of size 1, and along new ones in front.
 
     Raises:

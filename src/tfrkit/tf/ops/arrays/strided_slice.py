@@ -63,7 +63,7 @@ def masked_slice(
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,  # noqa: ARG001
+    var: Any = None,
 ) -> Any:
     """Index a value with a begin, end and step for each dimension.
 

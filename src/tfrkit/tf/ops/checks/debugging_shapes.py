@@ -129,8 +129,8 @@ def assert_proper_iterable(values: Any) -> None:
 
 def assert_shapes(
     shapes: Any,
-    data: Any = None,  # noqa: ARG001
-    summarize: int | None = None,  # noqa: ARG001
+    data: Any = None,
+    summarize: int | None = None,
     message: str | None = None,
 ) -> None:
     """Check shapes; symbols stand for sizes that must be the same everywhere.

@@ -140,7 +140,7 @@ def resize_bilinear(
     images: Any,
     size: Any,
     align_corners: bool = False,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Array:
     """Resize a batch of images by mixing neighbours; returns float32.
@@ -165,7 +165,7 @@ def resize_nearest_neighbor(
     images: Any,
     size: Any,
     align_corners: bool = False,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Array:
     """Resize a batch of images by copying pixels; keeps the type. See `resize_bilinear`.
@@ -180,7 +180,7 @@ def resize_bicubic(
     images: Any,
     size: Any,
     align_corners: bool = False,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Array:
     """Resize a batch of images by a cubic through 4 x 4 neighbours; returns float32. See `resize_bilinear`.

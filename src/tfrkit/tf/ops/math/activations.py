@@ -37,7 +37,7 @@ def l2_loss(t: Any) -> Any:
     return np.sum(np.square(value), dtype=dtype_of(value)) / dtype_of(value).type(2)
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None) -> Any:  # noqa: ARG001
+def bias_add(value: Any, bias: Any, data_format: str | None = None) -> Any:
     """Add a vector along the last dimension."""
     value, bias = alike("BiasAdd", value, bias)
     if shape_of(bias) != shape_of(value)[-1:]:

@@ -15,7 +15,7 @@ __all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"
 
 
 @quietly
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None) -> Any:  # noqa: A002
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None) -> Any:
     """Return a norm of vectors, or the Euclidean norm of matrices.
 
     Raises:

@@ -52,7 +52,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
     return np.flip(found, place) if direction == "DESCENDING" else found
 
 
-def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:  # noqa: ARG001
+def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:
     """Return the indices that sort a value; the sort is stable.
 
     >>> argsort([3, 1, 2]).tolist()
@@ -67,7 +67,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
     return np.argsort(value, place, kind="stable").astype(np.int32)
 
 
-def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32") -> TopKV2:  # noqa: A002, ARG001
+def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32") -> TopKV2:
     """Return the k largest along the last dimension, largest first, and their indices.
 
     >>> top_k([1, 3, 2], 2).values.tolist()

@@ -172,7 +172,7 @@ def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = 
 
 
 def count_nonzero(
-    input: Any,  # noqa: A002
+    input: Any,
     axis: Any = None,
     keepdims: Any = None,
     dtype: Any = "int64",
@@ -193,7 +193,7 @@ def zero_fraction(value: Any) -> Any:
 
 
 @quietly
-def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tuple[Any, Any]:  # noqa: ARG001
+def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
     """Return the mean and the variance."""
     value = as_value(x)
     mean = reduce_mean(value, axes, keepdims=True)
@@ -201,7 +201,7 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tup
     return (mean if keepdims else np.reshape(mean, np.shape(variance))[()]), variance
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # noqa: A002
+def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
     """Return the index of the largest, the first of several; NaN is skipped.
 
     >>> argmax([[1, 5], [7, 2]], axis=1).tolist()
@@ -210,7 +210,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # 
     return _place("ArgMax", np.argmax, -np.inf, input, axis, output_type)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:  # noqa: A002
+def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
     """Return the index of the smallest, the first of several; NaN is skipped."""
     return _place("ArgMin", np.argmin, np.inf, input, axis, output_type)
 

@@ -25,12 +25,12 @@ __all__ = ["with_ragged"]
 _Function = Callable[..., Any]
 
 
-def _size(input: Any, out_type: Any = "int32") -> Any:  # noqa: A002
+def _size(input: Any, out_type: Any = "int32") -> Any:
     count = np.prod(input.dense_shape) if isinstance(input, Sparse) else input.flat_values.size
     return as_dtype(out_type or "int32").type(count)
 
 
-def _sparse_shape(input: Sparse, out_type: Any = "int32") -> Any:  # noqa: A002
+def _sparse_shape(input: Sparse, out_type: Any = "int32") -> Any:
     return input.dense_shape.astype(as_dtype(out_type or "int32"))
 
 
@@ -84,16 +84,16 @@ _OF_RAGGED: Final[dict[str, _Function]] = {
     "join:stack": ragged_join.stack,
     "join:tile": ragged_join.tile,
     "shapes:expand_dims": ragged_shape.expand_dims,
-    "shapes:identity": lambda input: input,  # noqa: A006
-    "shapes:rank": lambda input: np.int32(input.ndim),  # noqa: A006
+    "shapes:identity": lambda input: input,
+    "shapes:rank": lambda input: np.int32(input.ndim),
     "shapes:reverse": ragged_join.reverse,
     "shapes:size": _size,
     "shapes:squeeze": ragged_shape.squeeze,
     **{f"reduce:reduce_{word}": function for word, function in REDUCTIONS.items()},
 }
 _OF_SPARSE: Final[dict[str, _Function]] = {
-    "shapes:identity": lambda input: input,  # noqa: A006
-    "shapes:rank": lambda input: np.int32(input.ndim),  # noqa: A006
+    "shapes:identity": lambda input: input,
+    "shapes:rank": lambda input: np.int32(input.ndim),
     "shapes:shape": _sparse_shape,
     "shapes:size": _size,
 }

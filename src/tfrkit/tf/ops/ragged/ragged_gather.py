@@ -29,7 +29,7 @@ __all__ = ["boolean_mask", "gather", "gather_nd", "split"]
 def gather(
     params: Any,
     indices: Any,
-    validate_indices: Any = None,  # noqa: ARG001
+    validate_indices: Any = None,
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Any:

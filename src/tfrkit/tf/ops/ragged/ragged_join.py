@@ -69,7 +69,7 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
     return Ragged.unchecked(flat, splits if wide else splits.astype(np.int32))
 
 
-def tile(input: Ragged, multiples: Any) -> Any:  # noqa: A002
+def tile(input: Ragged, multiples: Any) -> Any:
     """Repeat a Ragged along its dimensions.
 
     >>> tile(Ragged.from_list([[1], [2, 3]]), [1, 2]).to_list()

@@ -4,7 +4,6 @@ Rows are described by splits, lengths, starts, limits, row numbers or one length
 array or a Sparse. The arguments are those of RaggedTensor's methods of the same names; `name` is ignored.
 """
 
-# ruff: noqa: ARG001
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from tfrkit.values.to_array import to_array
 __all__ = ["bounding_shape", "check_axis", "expand_dims", "merge_dims", "row_lengths", "squeeze", "to_tensor"]
 
 
-def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
+def expand_dims(input: Any, axis: Any) -> Any:
     """Insert a dimension of size 1.
 
     >>> expand_dims(Ragged.from_list([[1, 2], []]), 0).to_list()
@@ -32,7 +32,7 @@ def expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
     return Ragged.unchecked(input, splits.astype(input.row_splits.dtype))
 
 
-def squeeze(input: Ragged, axis: Any = None) -> Any:  # noqa: A002
+def squeeze(input: Ragged, axis: Any = None) -> Any:
     """Remove dimensions of size 1.
 
     Raises:

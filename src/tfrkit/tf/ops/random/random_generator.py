@@ -37,7 +37,7 @@ def _on_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method on values that takes and returns Tensors, and TensorFlow's argument `name`."""
 
     @functools.wraps(method)
-    def call(self: Any, *args: Any, name: str | None = None, **options: Any) -> Any:  # noqa: ARG001
+    def call(self: Any, *args: Any, name: str | None = None, **options: Any) -> Any:
         options = {key: unwrap(value) for key, value in options.items()}
         return wrap(method(self, *[unwrap(value) for value in args], **options))
 

@@ -20,7 +20,7 @@ _K1: Final = 0xB492B66FBE98F273
 _K2: Final = 0x9AE16A3B2F90404F
 
 
-def to_hash_bucket_fast(input: Any, num_buckets: int) -> Any:  # noqa: A002
+def to_hash_bucket_fast(input: Any, num_buckets: int) -> Any:
     """Return the bucket number of each string: FarmHash's Fingerprint64 modulo `num_buckets`.
 
     >>> to_hash_bucket_fast(["a", "b"], 1000).tolist()

@@ -30,7 +30,7 @@ _TIE: Final = np.uint64(1) << np.uint64(28)  # half of a float32's last place in
 _BELOW: Final = np.uint64((1 << 29) - 1)
 
 
-def to_number(input: Any, out_type: Any = "float32") -> Any:  # noqa: A002
+def to_number(input: Any, out_type: Any = "float32") -> Any:
     """Read numbers.
 
     Args:
@@ -55,7 +55,7 @@ def to_number(input: Any, out_type: Any = "float32") -> Any:  # noqa: A002
 def to_number_v1(
     string_tensor: Any = None,
     out_type: Any = "float32",
-    input: Any = None,  # noqa: A002
+    input: Any = None,
 ) -> Any:
     """`to_number` with the names of TensorFlow 1.
 
@@ -154,7 +154,7 @@ def _narrow(wide: float, text: bytes) -> np.float32:
 
 
 def as_string(
-    input: Any,  # noqa: A002
+    input: Any,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,

@@ -26,7 +26,7 @@ _CHARACTER: Final = re.compile(  # of UTF-8; any other byte counts as one
 )
 
 
-def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Any:  # noqa: A002
+def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Any:
     r"""Replace what a regular expression matches.
 
     Args:
@@ -56,7 +56,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     return map_strings(input, replace, op="StaticRegexReplace")
 
 
-def regex_full_match(input: Any, pattern: Any) -> Any:  # noqa: A002
+def regex_full_match(input: Any, pattern: Any) -> Any:
     """Return which strings a regular expression matches as a whole.
 
     Returns:

@@ -14,7 +14,7 @@ from tfrkit.tf.ops.strings.strings import nest_words
 __all__ = ["split", "split_v1", "string_split"]
 
 
-def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002
+def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:
     """Cut strings into words.
 
     Args:
@@ -41,7 +41,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002
 
 
 def split_v1(
-    input: Any = None,  # noqa: A002
+    input: Any = None,
     sep: Any = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
@@ -69,7 +69,7 @@ def string_split(
     skip_empty: bool = True,
     delimiter: Any = None,
     result_type: str = "SparseTensor",
-    input: Any = None,  # noqa: A002
+    input: Any = None,
 ) -> Sparse | Ragged:
     """TensorFlow 1's string_split: every character of the delimiter separates, and `""` cuts into bytes.
 

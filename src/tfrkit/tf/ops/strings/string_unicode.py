@@ -31,7 +31,7 @@ _WRONG: Final = -1  # in place of a code point
 
 
 def unicode_decode(
-    input: Any,  # noqa: A002
+    input: Any,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = _REPLACEMENT,
@@ -59,7 +59,7 @@ def unicode_decode(
 
 
 def unicode_decode_with_offsets(
-    input: Any,  # noqa: A002
+    input: Any,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = _REPLACEMENT,
@@ -74,7 +74,7 @@ def unicode_decode_with_offsets(
 
 
 def unicode_split(
-    input: Any,  # noqa: A002
+    input: Any,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = _REPLACEMENT,
@@ -88,7 +88,7 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any,  # noqa: A002
+    input: Any,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = _REPLACEMENT,
@@ -107,7 +107,7 @@ def unicode_split_with_offsets(
 
 
 def unicode_encode(
-    input: Any,  # noqa: A002
+    input: Any,
     output_encoding: str,
     errors: str = "replace",
     replacement_char: int = _REPLACEMENT,
@@ -141,7 +141,7 @@ def unicode_encode(
     return made[0] if codes.ndim == 1 else BytesColumn.from_list(made).reshape(codes.shape[:-1])
 
 
-def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool) -> tuple[Any, Any]:  # noqa: A002
+def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool) -> tuple[Any, Any]:
     check_choice("errors", errors, ("strict", "replace", "ignore"))
     if not 0 <= replacement <= 0x10FFFF:
         raise InvalidArgumentError("replacement_char out of unicode codepoint range")

@@ -34,7 +34,7 @@ _UNITS: Final = ("BYTE", "UTF8_CHAR")
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 
 
-def lower(input: Any, encoding: str = "") -> Any:  # noqa: A002
+def lower(input: Any, encoding: str = "") -> Any:
     r"""Make strings lower-case: ASCII letters, or with `encoding="utf-8"` all that Unicode knows.
 
     Raises:
@@ -46,7 +46,7 @@ def lower(input: Any, encoding: str = "") -> Any:  # noqa: A002
     return _cased(input, encoding, "StringLower", bytes.lower, str.lower)
 
 
-def upper(input: Any, encoding: str = "") -> Any:  # noqa: A002
+def upper(input: Any, encoding: str = "") -> Any:
     """Make strings upper-case; see `lower`.
 
     >>> upper("straße", encoding="utf-8")
@@ -55,7 +55,7 @@ def upper(input: Any, encoding: str = "") -> Any:  # noqa: A002
     return _cased(input, encoding, "StringUpper", bytes.upper, str.upper)
 
 
-def strip(input: Any) -> Any:  # noqa: A002
+def strip(input: Any) -> Any:
     """Take white space (ASCII's) from both ends.
 
     >>> strip([" a b ", "c"]).to_list()
@@ -64,7 +64,7 @@ def strip(input: Any) -> Any:  # noqa: A002
     return map_strings(input, lambda texts: [text.strip(WHITE) for text in texts], op="StringStrip")
 
 
-def length(input: Any, unit: str = "BYTE") -> Any:  # noqa: A002
+def length(input: Any, unit: str = "BYTE") -> Any:
     """Count the bytes of strings, or with `unit="UTF8_CHAR"` the characters.
 
     Returns:
@@ -85,7 +85,7 @@ def length(input: Any, unit: str = "BYTE") -> Any:  # noqa: A002
     )
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:  # noqa: A002
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
     """Cut a part out of strings.
 
     Args:
@@ -136,7 +136,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:  # noqa: 
     return made[0] if shape == () else BytesColumn.from_list(made).reshape(shape)
 
 
-def bytes_split(input: Any) -> Any:  # noqa: A002
+def bytes_split(input: Any) -> Any:
     """Cut strings into single bytes.
 
     Returns:
