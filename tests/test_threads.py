@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 
-from tfrkit.threads import ThreadPool, default_threads, in_threads, spawn, thread_pool
+from tfrkit.threads import ThreadPool, default_threads, in_threads, spawn, spawn_all, thread_pool
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no affinity on this system")
@@ -216,3 +216,15 @@ def test_what_is_under_way_is_waited_for_and_the_rest_dropped():
     assert 0 < count < 50
     time.sleep(0.1)
     assert len(ended) == count
+
+
+def test_spawn_all_returns_results_in_order_and_raises_the_first_failure():
+    assert spawn_all(lambda number: number * 2, list(range(100)), 7) == list(range(0, 200, 2))
+    assert spawn_all(abs, [], 7) == []
+
+    def fail(number: int) -> None:
+        if number >= 3:
+            raise ValueError(number)
+
+    with pytest.raises(ValueError, match=r"^3$"):
+        spawn_all(fail, list(range(100)), 4)

@@ -36,6 +36,8 @@ import traceback
 from collections.abc import Iterator
 from typing import Any, overload
 
+from tfrkit.redact import redact
+
 __all__ = [
     "AbortedError",
     "AlreadyExistsError",
@@ -115,8 +117,9 @@ class OpError(Exception):
             self.node_def, self.op, self.message, details = _given(*given, **named)
         else:
             self.node_def, self.op, self.message, self.error_code, details = _given_all(*given, **named)
+        self.message = redact(self.message)
         super().__init__(self.message)
-        self.path = path
+        self.path = redact(path) if path is not None else None
         self.record = record
         self.offset = offset
         self.experimental_payloads = details[0] if details else {}
@@ -317,5 +320,7 @@ def os_errors(path: str, advice: str = "") -> Iterator[None]:
     """
     try:
         yield
+    except OpError:  # it says all that is to be said
+        raise
     except OSError as error:
         raise from_os_error(error, path, advice) from error

@@ -10,11 +10,19 @@ from tfrkit.errors import MissingExtraError
 
 __all__ = ["lazy", "require"]
 
-# Import name of each optional package -> (name to install, the extra that brings it).
+# Import name of each optional package -> (name to install, the extra that brings it; empty if none does).
 _EXTRAS: dict[str, tuple[str, str]] = {
     "PIL.Image": ("pillow", "images"),
     "PIL.ImageFile": ("pillow", "images"),
+    "boto3": ("boto3", ""),
+    "fsspec": ("fsspec", "remote"),
+    "google.auth": ("google-auth", ""),
     "ml_dtypes": ("ml_dtypes", "bfloat16"),
+    "obstore": ("obstore", "remote"),
+    "obstore.auth.boto3": ("obstore", "remote"),
+    "obstore.auth.google": ("obstore", "remote"),
+    "obstore.exceptions": ("obstore", "remote"),
+    "obstore.store": ("obstore", "remote"),
     "pyarrow": ("pyarrow", "arrow"),
     "pyarrow.compute": ("pyarrow", "arrow"),
     "pyarrow.csv": ("pyarrow", "arrow"),
@@ -43,9 +51,9 @@ def require(module: str, feature: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
+        wanted = f"'tfrkit[{extra}]'" if extra else package
         raise MissingExtraError(
-            f"{feature} needs the package {package}, which is not installed. "
-            f"Install it with: pip install 'tfrkit[{extra}]'"
+            f"{feature} needs the package {package}, which is not installed. Install it with: pip install {wanted}"
         ) from error
 
 

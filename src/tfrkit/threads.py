@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
-__all__ = ["ThreadPool", "default_threads", "exiting", "in_threads", "spawn", "thread_pool"]
+__all__ = ["ThreadPool", "default_threads", "exiting", "in_threads", "spawn", "spawn_all", "thread_pool"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -183,6 +183,45 @@ def spawn(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) ->
     32
     """
     return _here()[1].submit(function, *args, **kwargs)
+
+
+def spawn_all(function: Callable[[Any], _T], items: Sequence[Any], limit: int) -> list[_T]:
+    """Call a function that may block for each item, in this thread and some of their own; return the results in order.
+
+    Args:
+        function: what to call.
+        items: its arguments.
+        limit: the most calls at once.
+
+    Raises:
+        Exception: of the first item, in order, that failed; after a failure nothing more is begun.
+
+    >>> spawn_all(abs, [-1, 2, -3], 2)
+    [1, 2, 3]
+    """
+    results: list[Any] = [None] * len(items)
+    todo, failures = iter(range(len(items))), dict[int, Exception]()
+    stopped = False
+
+    def work() -> None:
+        for number in todo:  # an iterator of a range gives each number once, whichever threads ask
+            try:
+                results[number] = function(items[number])
+            except Exception as error:  # noqa: BLE001  # it belongs to the caller
+                failures[number] = error
+            if failures or stopped:
+                return
+
+    others = [spawn(work) for _ in range(min(limit, len(items)) - 1)]
+    try:
+        work()
+    except BaseException:  # an interruption: what is under way is not waited for
+        stopped = True
+        raise
+    wait(others)
+    if failures:
+        raise failures[min(failures)]
+    return results
 
 
 @contextmanager

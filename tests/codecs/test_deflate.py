@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import itertools
-import lzma
 import random
-import sys
 import zlib
 
 import pytest
-import zstandard
 
 from tfrkit.codecs import deflate as module
-from tfrkit.codecs.deflate import DeflateStream, xz_encoder, zstd_encoder
-from tfrkit.errors import DataLossError, MissingExtraError
+from tfrkit.codecs.deflate import DeflateStream
+from tfrkit.errors import DataLossError
 
 DATA = b"some data " * 1000
 GZIP = (-1, zlib.DEFLATED, 31, 9, zlib.Z_DEFAULT_STRATEGY)  # TensorFlow's default
@@ -190,27 +187,3 @@ def test_failed_write_can_be_tried_again(level):
 def test_pieces_beyond_what_zlib_counts_in_one_call_are_cut(monkeypatch):
     monkeypatch.setattr(module, "_MAX_CALL_BYTES", 999)
     assert zlib.decompress(deflate([DATA], zlib.Z_SYNC_FLUSH, size=10), 31) == DATA
-
-
-@pytest.mark.parametrize("level", [None, 0, 9])
-def test_xz_reads_back(level):
-    encoder = xz_encoder(level)
-    assert lzma.decompress(encoder.compress(DATA) + encoder.flush()) == DATA
-
-
-@pytest.mark.parametrize("level", [None, -7, 22])
-def test_zstd_reads_back(level):
-    encoder = zstd_encoder(level)
-    packed = encoder.compress(DATA) + encoder.flush()
-    assert zstandard.ZstdDecompressor().decompressobj().decompress(packed) == DATA
-
-
-def test_without_zstandard_the_error_names_the_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MissingExtraError) as caught:
-        zstd_encoder(None)
-    assert str(caught.value) == (
-        "Writing ZSTD needs the package zstandard, which is not installed. "
-        "Install it with: pip install 'tfrkit[zstd]'"
-    )
-    assert isinstance(caught.value, ImportError)

@@ -10,16 +10,12 @@ import pytest
 import zstandard
 
 from tests.records.support.made import contain, flip, put
-from tfrkit.codecs.inflate import (
-    CHUNK_BYTES,
-    Decoder,
-    inflate_raw,
-    open_decoder,
-    zlib_text,
-)
+from tfrkit.codecs.codec import CHUNK_BYTES, Decoder
+from tfrkit.codecs.inflate import inflate_raw, zlib_text
+from tfrkit.codecs.table import open_decoder
 from tfrkit.errors import DataLossError, ResourceExhaustedError
 from tfrkit.records.read.reader import read_records
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 
 KINDS = ("", "GZIP", "ZLIB", "XZ", "ZSTD")
 RANDOM = random.Random(1)

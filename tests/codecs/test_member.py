@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records.support.made import flip, member
-from tfrkit.codecs.inflate import WINDOW_BYTES
+from tfrkit.codecs.codec import WINDOW_BYTES
 from tfrkit.codecs.member import (
     EMPTY_MEMBER,
     MEMBER_HEADER_BYTES,
@@ -119,7 +119,7 @@ def test_member_that_ends_elsewhere_is_left_as_it_is(behind):
 
 @pytest.mark.parametrize("padded", [False, True])
 def test_huge_member_is_an_ordinary_one(padded):
-    pieces = list(deflate_huge(memoryview(DATA), 5, padded=padded))
+    pieces = list(deflate_huge(memoryview(DATA), 5, padded))
     assert gzip.decompress(b"".join(pieces)) == DATA
     assert len(pieces[0]) == (44 if padded else 10)
     assert parse_member_header(b"".join(pieces)) is None

@@ -1,4 +1,6 @@
 """Compressions: streams of bytes into compressed ones and back. Knows neither paths nor records.
 
+One file per compression has its `Codec` (`codec.py`), and `table.py` has them all.
+
 Where bytes are read from and written to is in `tfrkit.stores`.
 """

@@ -1,4 +1,4 @@
-"""Uncompressed bytes -> one compressed stream: TensorFlow's GZIP and ZLIB with all its options, XZ and ZSTD.
+"""Uncompressed bytes -> one compressed stream: TensorFlow's GZIP and ZLIB with all its options.
 
 Knows containers, not records. GZIP in members, on all cores, is `member.py`.
 
@@ -13,19 +13,17 @@ under its name.
 from __future__ import annotations
 
 import functools
-import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
 from tfrkit.codecs.inflate import zlib_text
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.optional import require
 from tfrkit.stores.at_exit import unless_exiting
 
-__all__ = ["DeflateStream", "Encoder", "xz_encoder", "zstd_encoder"]
+__all__ = ["DeflateStream"]
 
 _MAX_BUFFER_BYTES: Final = (1 << 31) - 1  # TensorFlow keeps the sizes in 32 bits
 _MAX_CALL_BYTES: Final = 1 << 30  # zlib counts input in 32 bits; TensorFlow loses what is beyond them
@@ -37,13 +35,6 @@ _OK, _STREAM_END, _BUF_ERROR = 0, 1, -5  # zlib's results that are no errors
 
 Arguments = tuple[int, int, int, int, int]  # level, method, window bits, memory level, strategy
 Write = Callable[[Any], None]
-
-
-class Encoder(Protocol):
-    """Any compressor object: compress(data) and flush() give bytes."""
-
-    def compress(self, data: Any, /) -> bytes: ...
-    def flush(self) -> bytes: ...
 
 
 class DeflateStream:
@@ -296,15 +287,3 @@ def _libz_names() -> Iterator[str]:
     )  # the usual names first: find_library() may start a compiler to find out
     if found := find_library("z"):
         yield found
-
-
-def xz_encoder(level: int | None) -> Encoder:
-    """Make an encoder for an .xz stream (preset 0 to 9, 6 by default)."""
-    return lzma.LZMACompressor(lzma.FORMAT_XZ, preset=6 if level is None else level)
-
-
-def zstd_encoder(level: int | None) -> Encoder:
-    """Make an encoder for a .zst frame (level -7 to 22, 3 by default)."""
-    zstd = require("zstandard", "Writing ZSTD")
-    encoder: Encoder = zstd.ZstdCompressor(level=3 if level is None else level).compressobj()
-    return encoder

@@ -1,24 +1,25 @@
-"""Compressed files -> their uncompressed stream, chunk by chunk.
+"""Deflate: GZIP and ZLIB files -> their uncompressed stream, chunk by chunk.
 
 Knows containers, not records. A decoder returns chunks in order; when the container is damaged it raises DataLossError
-with zlib's text, and `recover()` may find a place to continue. Decoders are used by one thread at a time; isal, zlib,
-lzma and zstandard all release the GIL while they work.
+with zlib's text, and `recover()` may find a place to continue. Decoders are used by one thread at a time; isal and zlib
+release the GIL while they work.
 
-GZIP and ZLIB are inflated by isal. When isal finds damage, the member is inflated again by zlib: it salvages what
+The engine is isal. When isal finds damage, the member is inflated again by zlib: it salvages what
 stands before the damage, and its error text is the one that TensorFlow shows. With `tensorflow=True` input and output
 are split into the same 256 kB windows as in TensorFlow, because what it loses depends on them.
 """
 
 from __future__ import annotations
 
-import lzma
 import re
 import zlib
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from tfrkit.errors import DataLossError, OpError, ResourceExhaustedError
-from tfrkit.optional import require
-from tfrkit.stores.source import ByteSource
+from tfrkit.codecs.codec import CHUNK_BYTES, WINDOW_BYTES
+from tfrkit.errors import DataLossError
+
+if TYPE_CHECKING:
+    from tfrkit.stores.source import ByteSource
 
 _fast: Any
 try:
@@ -26,65 +27,28 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _fast = zlib
 
-__all__ = [
-    "Decoder",
-    "DeflateDecoder",
-    "RawDecoder",
-    "XzDecoder",
-    "ZstdDecoder",
-    "inflate_raw",
-    "open_decoder",
-    "zlib_text",
-]
+__all__ = ["DeflateDecoder", "inflate_raw", "preview_deflate", "starts_zlib", "zlib_text"]
 
-WINDOW_BYTES: Final = 262144  # TensorFlow's input and output buffers
-CHUNK_BYTES: Final = 1 << 18  # the most that one read() of a decoder gives
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
-_ZSTD_PIECE_BYTES: Final = 1024  # four bytes may stand for 128 kB, and zstandard gives all that a piece holds
-# What a decoder keeps of its output to refer to. Larger ones would let a few bytes claim gigabytes of memory.
-_LOOK_BACK_BYTES: Final = 1 << 27
-_XZ_MEMORY_BYTES: Final = _LOOK_BACK_BYTES + (4 << 20)
+_GZIP_BITS: Final = 16  # from here on, zlib's window bits mean the container of GZIP
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
 
 
-class Decoder(Protocol):
-    """The uncompressed stream of one file, in order."""
-
-    lost: str  # what was left out silently, as TensorFlow does; "" if nothing was
-    truncated: bool  # the container ended before its own end
-
-    def read(self) -> bytes:
-        """Return the next chunk; b"" at the end. Raise DataLossError where the container is damaged."""
-
-    def recover(self) -> bool:
-        """After an error: move to the next place from which reading can continue; False if there is none."""
-
-
-class RawDecoder:
-    """No compression: pipes, standard input and file objects."""
-
-    lost = ""
-    truncated = False
-
-    def __init__(self, source: ByteSource) -> None:
-        self._source = source
-
-    def read(self) -> bytes:
-        return self._source.read(CHUNK_BYTES)
-
-    def recover(self) -> bool:
-        return False
-
-
 class DeflateDecoder:
-    """GZIP members or ZLIB streams."""
+    """GZIP members or ZLIB streams.
 
-    def __init__(self, source: ByteSource, kind: str, *, tensorflow: bool) -> None:
+    Args:
+        source: stands at the beginning of a member or stream.
+        window_bits: as zlib counts them: 31 for GZIP, 15 for ZLIB.
+        tensorflow: split into windows as TensorFlow does, and lose what it loses.
+    """
+
+    def __init__(self, source: ByteSource, *, window_bits: int, tensorflow: bool) -> None:
         self.lost = ""
         self.truncated = False
         self._source = source
-        self._gzip = kind == "GZIP"
-        self._wbits = 31 if self._gzip else 15
+        self._gzip = window_bits >= _GZIP_BITS
+        self._wbits = window_bits
         self._tensorflow = tensorflow
         self._out_bytes = WINDOW_BYTES if tensorflow else CHUNK_BYTES
         self._window = b""  # input that was read and not yet used
@@ -186,7 +150,7 @@ class DeflateDecoder:
         if self._tensorflow:
             self.lost = "bytes after the end of the ZLIB stream"
             self._ended = True
-        elif not _starts_zlib(self._window or self._source.peek(2)):
+        elif not starts_zlib(self._window or self._source.peek(2)):
             self._failed = self._error("garbage after the end of the ZLIB stream")
 
     def _tensorflow_reads_on(self, rest: bytes) -> None:
@@ -240,123 +204,6 @@ class DeflateDecoder:
             self._window = self._window[-2:] + more
 
 
-class XzDecoder:
-    """XZ streams, one after another."""
-
-    lost = ""
-
-    def __init__(self, source: ByteSource) -> None:
-        self.truncated = False
-        self._source = source
-        self._engine: lzma.LZMADecompressor | None = None
-        self._rest = b""
-
-    def read(self) -> bytes:
-        while True:
-            if self._engine is None:
-                # Streams may be followed by padding: zero bytes, a multiple of four.
-                self._rest = (self._rest or self._source.read(WINDOW_BYTES)).lstrip(b"\0")
-                if not self._rest:
-                    if self._source.peek(1):
-                        continue
-                    return b""
-                self._engine = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
-            elif self._engine.needs_input and not self._rest:
-                self._rest = self._source.read(WINDOW_BYTES)
-                if not self._rest:
-                    self.truncated = True
-                    return b""
-            try:
-                chunk = self._engine.decompress(self._rest, CHUNK_BYTES)
-            except lzma.LZMAError as error:
-                if "Memory usage limit" in str(error):
-                    raise _too_much_memory("xz", "xz -9 or less", self._source) from error
-                raise DataLossError(f"xz decompression failed: {error}", path=self._source.name) from error
-            self._rest = b""
-            if self._engine.eof:
-                self._rest, self._engine = self._engine.unused_data, None
-            if chunk:
-                return chunk
-
-    def recover(self) -> bool:
-        return False
-
-
-class ZstdDecoder:
-    """Zstandard frames, one after another."""
-
-    lost = ""
-
-    def __init__(self, source: ByteSource) -> None:
-        self.truncated = False
-        self._source = source
-        self._zstd = require("zstandard", "Reading ZSTD")
-        self._decompressor = self._zstd.ZstdDecompressor(max_window_size=_LOOK_BACK_BYTES)
-        self._engine: Any = None  # inflates the current frame; None between frames
-        self._window = memoryview(b"")
-        self._at = 0  # how much of the window is used
-        self._failed: OpError | None = None  # to be raised once what came before it is given
-
-    def read(self) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while size < CHUNK_BYTES and self._failed is None and self._refill():
-            parts.append(self._step())
-            size += len(parts[-1])
-        if self._failed is not None and not size:
-            raise self._failed
-        return b"".join(parts)
-
-    def recover(self) -> bool:
-        return False
-
-    def _refill(self) -> bool:
-        if self._at == len(self._window):
-            self._window, self._at = memoryview(self._source.read(WINDOW_BYTES)), 0
-            self.truncated = self._engine is not None and not len(self._window)
-        return self._at < len(self._window)
-
-    def _step(self) -> bytes:
-        piece = self._window[self._at : self._at + _ZSTD_PIECE_BYTES]
-        self._at += len(piece)
-        if self._engine is None:
-            self._engine = self._decompressor.decompressobj()
-        try:
-            inflated: bytes = self._engine.decompress(piece)
-        except self._zstd.ZstdError as error:
-            self._failed = DataLossError(f"zstd decompression failed: {error}", path=self._source.name)
-            if "too much memory" in str(error):
-                self._failed = DataLossError(  # the header says so, which has no checksum
-                    f"{_too_much_memory('zstd', 'zstd --long=27 or less', self._source).message} If that is not "
-                    "how it was made, it is damaged: copy it again.",
-                    path=self._source.name,
-                )
-            return b""
-        if self._engine.eof:
-            self._at -= len(self._engine.unused_data)
-            self._engine = None
-        return inflated
-
-
-def _too_much_memory(tool: str, remedy: str, source: ByteSource) -> ResourceExhaustedError:
-    return ResourceExhaustedError(
-        f"{tool} decompression of {source.name!r} needs more than {_LOOK_BACK_BYTES >> 20} MiB to look back. "
-        f"Compress the file again, with {remedy}.",
-        path=source.name,
-    )
-
-
-def open_decoder(source: ByteSource, compression: str, *, tensorflow: bool = False) -> Decoder:
-    """Make the decoder for a source that stands at the start of the (rest of the) container."""
-    if compression in ("GZIP", "ZLIB"):
-        return DeflateDecoder(source, compression, tensorflow=tensorflow)
-    if compression == "XZ":
-        return XzDecoder(source)
-    if compression == "ZSTD":
-        return ZstdDecoder(source)
-    return RawDecoder(source)
-
-
 def inflate_raw(deflated: bytes | memoryview, size: int) -> bytes:
     """Inflate one raw deflate stream that is known to give `size` bytes; anything else is a ValueError."""
     engine = _fast.decompressobj(-15)
@@ -372,7 +219,17 @@ def inflate_raw(deflated: bytes | memoryview, size: int) -> bytes:
     return inflated
 
 
-def _starts_zlib(head: bytes) -> bool:
+def preview_deflate(window_bits: int, head: bytes, size: int) -> bytes | None:
+    """Return the beginning of the content of a GZIP or ZLIB file by its first bytes; None if they are no such file."""
+    try:
+        return zlib.decompressobj(window_bits).decompress(head, size)
+    except zlib.error:
+        return None
+
+
+def starts_zlib(head: bytes) -> bool:
+    """Tell whether a ZLIB stream may begin with these bytes: one in 500 of all byte pairs does. Pure: no I/O."""
+    # RFC 1950: method 8, window up to 32 kB, header a multiple of 31.
     return len(head) >= 2 and head[0] & 0x8F == 0x08 and (head[0] << 8 | head[1]) % 31 == 0
 
 
