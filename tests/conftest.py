@@ -6,11 +6,14 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+pytest_plugins = ["tests.support.servers.fixtures"]  # servers, started when a test asks for one
 
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ("*.cc", "*.h", "CMakeLists.txt", "*.cmake")
@@ -18,6 +21,10 @@ NATIVE = ("*.cc", "*.h", "CMakeLists.txt", "*.cmake")
 # Before TensorFlow is imported: no banners, no looking for graphics cards.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+# Indexes of remote files are kept in the cache folder: one that ends with the tests.
+_cache = tempfile.TemporaryDirectory(prefix="tfrkit-cache-")
+os.environ["TFRKIT_CACHE"] = _cache.name
 
 # On a shared machine a deadline fails for reasons that are not ours; in CI the same inputs every time.
 hypothesis.settings.register_profile("local", deadline=None)

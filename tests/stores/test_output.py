@@ -13,7 +13,7 @@ from tfrkit.stores.output import (
     ObjectOutput,
     remove_temporary,
     sidecar_folder,
-    write_atomically,
+    write_whole,
 )
 
 
@@ -137,7 +137,7 @@ def test_atomic_output_makes_its_folder_again_if_another_takes_it_away(tmp_path,
             os.mkdir(folder)
 
     monkeypatch.setattr("tfrkit.stores.output.os.makedirs", makedirs)
-    write_atomically(str(tmp_path / "a"), b"x")
+    write_whole(AtomicOutput(str(tmp_path / "a")), b"x")
     assert len(made) == 3
     assert os.listdir(tmp_path) == ["a"]
 
@@ -197,8 +197,8 @@ def test_sidecar_folder_is_beside_the_file(path, folder):
     assert sidecar_folder(path) == folder
 
 
-def test_write_atomically_leaves_only_the_file(tmp_path):
-    write_atomically(str(tmp_path / "a"), b"content")
+def test_write_whole_leaves_only_the_file(tmp_path):
+    write_whole(AtomicOutput(str(tmp_path / "a")), b"content")
     assert (tmp_path / "a").read_bytes() == b"content"
     assert names(tmp_path) == ["a"]
 

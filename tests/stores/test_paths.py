@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tfrkit.errors import NotFoundError
+from tfrkit.errors import NotFoundError, UnimplementedError
 from tfrkit.stores.paths import expand_paths, path_text
 
 NAME = "训练数据-00000.tfrecord"
@@ -113,3 +113,11 @@ def test_anything_else_is_a_type_error():
         TypeError, match=r"^expected a path, an open binary file or a list of them but got int$"
     ):
         expand(["a.tfrecord", 7])
+
+
+def test_pattern_of_a_web_server_is_refused_and_a_name_is_not(http_server):
+    http_server.files |= {"what*": b"", "a": b""}
+    for url in (f"{http_server.url}/what*", f"{http_server.url}/a?v=[1]*"):
+        assert expand_paths(url, globs=True) == [url]
+    with pytest.raises(UnimplementedError, match="a web server cannot list files, so patterns do not work"):
+        expand_paths(f"{http_server.url}/b*?v=1", globs=True)

@@ -11,8 +11,8 @@ import pytest
 
 from tfrkit.errors import FailedPreconditionError, NotFoundError
 from tfrkit.stores import reopen
+from tfrkit.stores.files import open_source
 from tfrkit.stores.reopen import ReopenedSource
-from tfrkit.stores.source import open_source
 
 
 def made(folder: Path, count: int) -> list[ReopenedSource]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfrkit.stores.shard_names import shard_prefix, shard_sets
+from tfrkit.stores.shard_names import numbered_prefix, shard_sets
 
 
 def missing(*names: str) -> list[str]:
@@ -55,7 +55,6 @@ def test_a_count_without_end_takes_no_time():
     assert shard_sets(["a-0-of-0", "a-0-of-" + "9" * 30]) == []
 
 
-def test_prefix_of_a_name():
-    assert shard_prefix("a-b-00000-of-00001.tfrecord.zst") == "a-b"
-    assert shard_prefix("a-b.tfrecord") == "a-b"
-    assert shard_prefix("a-b.txt") is None
+def test_prefix_of_a_numbered_name():
+    assert numbered_prefix("a-b-00000-of-00001.tfrecord.zst") == "a-b"
+    assert numbered_prefix("a-b.tfrecord") is None

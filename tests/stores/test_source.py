@@ -6,7 +6,8 @@ import os
 import pytest
 
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
-from tfrkit.stores.source import ByteSource, is_stream, open_source
+from tfrkit.stores.files import open_source
+from tfrkit.stores.source import ByteSource, is_stream
 
 DATA = bytes(range(256)) * 4
 

@@ -80,6 +80,7 @@ def prepare(folder: Path) -> dict[str, str]:
         "COLUMNS": "100",
         "LC_ALL": "C.UTF-8",
         "HOME": str(folder),
+        "TFRKIT_CACHE": str(folder / ".cache"),  # `tfr cache clear` must not remove that of the user
     }
 
 

@@ -1,4 +1,5 @@
-"""Where bytes live: local files, pipes and file objects, their names, locks and temporary files.
+"""Where bytes live: local files, object stores, web servers, what fsspec reaches, memory, pipes and file objects.
 
-Knows nothing of records, and nothing of compressions (`tfrkit.codecs`).
+`store.py` says what a store is, a file for each kind is one, and `table.py` finds the one that a path or URL belongs
+to. The rest of tfrkit uses `files.py`. Knows nothing of records, and nothing of compressions (`tfrkit.codecs`).
 """

@@ -35,7 +35,7 @@ def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
     """Mark a `__del__`: it does nothing while the interpreter takes modules apart."""
     exiting, unfinished = sys.is_finalizing, _unfinished  # names of this module would be gone too
 
-    def __del__(owner: _T) -> None:  # noqa: N807
+    def __del__(owner: _T) -> None:  # noqa: N807  # it becomes the method of that name
         if not exiting():
             unfinished.pop(id(owner), None)
             delete(owner)

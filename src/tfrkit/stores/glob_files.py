@@ -2,6 +2,7 @@
 
 `*` and `?` stand for anything but "/"; `[...]` for one of some characters; a backslash takes the next character as it
 is; `{}` has no meaning, and `**` is `*`. A pattern without any of these is a path, whose existence is all that counts.
+In stores whose folders are only beginnings of names, files alone match; where names cannot be listed, a URL is a path.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from tfrkit.stores.scheme import check_local
+from tfrkit.stores.files import is_there, list_if_there, traits_of
+from tfrkit.stores.url import is_url, local_path
 
 __all__ = ["glob_files", "match_files"]
 
@@ -37,27 +39,56 @@ def glob_files(patterns: Iterable[str]) -> list[str]:
 
 
 def match_files(pattern: str) -> list[str]:
-    """Return the files that match one pattern, in the order in which the operating system lists them."""
-    magic = _MAGIC.search(check_local(pattern))
-    if magic is None:
-        return [pattern] if pattern and os.path.lexists(pattern) else []
-    fixed = pattern[: magic.start()]
+    """Return the files that match one pattern, in the order in which the operating system or the store lists them.
+
+    Raises:
+        UnimplementedError: no store knows the URL's scheme.
+    """
+    magic = _MAGIC.search(pattern)
+    if magic is None or not traits_of(pattern).lists:
+        return [pattern] if pattern and is_there(pattern) else []
+    if is_url(pattern):
+        return _match_url(pattern)
+    name = local_path(pattern)
+    scheme = pattern[: len(pattern) - len(name)]  # of a `file://` URL, which its matches have as well
+    return [scheme + path for path in _match_local(name)]
+
+
+def _match_url(pattern: str) -> list[str]:
+    fixed = _MAGIC.split(pattern, maxsplit=1)[0]
+    base = fixed[: fixed.rindex("/") + 1]
+    matchers = _matchers(pattern[len(base) :])
+    return [
+        found.path
+        for found in list_if_there(base, recursive=len(matchers) > 1)
+        if not found.is_folder and _fits(found.path[len(base) :].split("/"), matchers)
+    ]
+
+
+def _fits(names: list[str], matchers: list[re.Pattern[str]]) -> bool:
+    return len(names) == len(matchers) and all(map(re.Pattern.fullmatch, matchers, names))
+
+
+def _matchers(pattern: str) -> list[re.Pattern[str]]:
+    return [re.compile(_translate(level), re.DOTALL) for level in pattern.removesuffix("/").split("/")]
+
+
+def _match_local(pattern: str) -> list[str]:
+    fixed = _MAGIC.split(pattern, maxsplit=1)[0]
     if "/" not in fixed:
-        pattern = fixed = f"./{pattern}"
-        fixed = "./"
+        pattern, fixed = f"./{pattern}", "./"
     base = fixed[: fixed.rindex("/")]
     if "//" in pattern:  # an empty name matches nothing
         return []
     found = [base or "/"]
-    levels = pattern[len(base) + 1 :].removesuffix("/").split("/")
-    for number, level in enumerate(levels):
-        matcher = re.compile(_translate(level), re.DOTALL)
+    matchers = _matchers(pattern[len(base) + 1 :])
+    for number, matcher in enumerate(matchers):
         found = [
             os.path.join(folder, name)
             for folder in found
             for name in _children(folder)
             if matcher.fullmatch(name)
-            and (number == len(levels) - 1 or os.path.isdir(os.path.join(folder, name)))
+            and (number == len(matchers) - 1 or os.path.isdir(os.path.join(folder, name)))
         ]
     return found
 

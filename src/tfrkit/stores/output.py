@@ -1,6 +1,7 @@
 """Files to write to: in place, through a temporary file that is renamed when whole, or a user's file object.
 
-Knows nothing of records. Every byte handed over is in the file when `write` returns, or an error is raised.
+Local files only: other stores have a `WholeOutput` of their own. Knows nothing of records. Every byte handed over is in
+the file when `write` returns, or an error is raised.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import IO, Any, Final, Protocol
 
 from tfrkit.errors import FailedPreconditionError, OpError, from_os_error
 from tfrkit.stores.at_exit import unless_exiting
-from tfrkit.stores.scheme import check_local
+from tfrkit.stores.url import split_path
 
 __all__ = [
     "SIDECAR_FOLDER",
@@ -24,12 +25,13 @@ __all__ = [
     "FileOutput",
     "ObjectOutput",
     "Output",
+    "WholeOutput",
     "check_sidecar",
     "remove_temporary",
     "sidecar_folder",
     "sync_folder",
     "temporary_of",
-    "write_atomically",
+    "write_whole",
 ]
 
 SIDECAR_FOLDER: Final = ".tfrkit"
@@ -43,7 +45,7 @@ _TEMPORARY: Final = re.compile(r"(?s)(.*)\.[0-9]+-[0-9a-f]{8}\.tmp")
 
 def sidecar_folder(path: str) -> str:
     """Return the folder for index and temporary files that belong to `path`; it is not made."""
-    folder = os.path.dirname(path)
+    folder = split_path(path)[0]
     return folder if os.path.basename(folder) == SIDECAR_FOLDER else os.path.join(folder, SIDECAR_FOLDER)
 
 
@@ -68,6 +70,7 @@ class Output(Protocol):
     background: (
         bool  # another thread may write to it: a regular file of our own, which never lets it wait for ever
     )
+    whole: bool  # it appears when it is closed, whole or not at all
 
     @property
     def position(self) -> int:
@@ -99,9 +102,11 @@ class FileOutput:
     can belong to another file from then on.
     """
 
+    whole = False
+
     def __init__(self, name: str, *, append_at: int | None = None) -> None:
         """Create or empty the file; with `append_at`, truncate it there and append instead."""
-        self.name = check_local(name)
+        self.name = name
         self._fd = -1
         self._writing, self._syncing = threading.Lock(), threading.Lock()
         self.process = os.getpid()
@@ -199,8 +204,18 @@ class FileOutput:
         self.close()
 
 
+class WholeOutput(Output, Protocol):
+    """An output that appears under its name whole or not at all, when it is closed."""
+
+    def finish(self) -> None:
+        """Make everything written so far whole and durable, as far as that can be done without its name."""
+
+    def publish(self, name: str | None = None) -> None:
+        """Give the finished file its name, or another one in the same folder that was not known before."""
+
+
 class AtomicOutput:
-    """A file that appears under its name whole or not at all: written in the sidecar folder, synced, renamed.
+    """A local file that appears under its name whole or not at all: written in the sidecar folder, synced, renamed.
 
     Args:
         name: its path.
@@ -208,8 +223,10 @@ class AtomicOutput:
             itself and can be made again.
     """
 
+    whole = True
+
     def __init__(self, name: str, *, durable: bool = True) -> None:
-        self.name = check_local(name)
+        self.name = name
         self._done = True  # until there is a file
         self._durable = durable
         folder = sidecar_folder(name)
@@ -313,13 +330,14 @@ class AtomicOutput:
 class ObjectOutput:
     """A user's open binary file; it is flushed, but never closed, and used in the user's thread only.
 
-    Or an atomic output that is not the writer's to close.
+    Or an output that appears whole, and is not the writer's to close.
     """
 
-    def __init__(self, file: IO[bytes] | AtomicOutput) -> None:
+    def __init__(self, file: IO[bytes] | WholeOutput) -> None:
+        self.whole = bool(getattr(file, "whole", False))
         name = getattr(file, "name", None)
         self.name = name if isinstance(name, str) else repr(file)
-        self.background = isinstance(file, AtomicOutput) and file.background
+        self.background = bool(getattr(file, "background", False))
         self.position = 0
         self._file = file
 
@@ -393,9 +411,8 @@ def sync_folder(folder: str) -> None:
         os.close(fd)
 
 
-def write_atomically(path: str, data: bytes) -> None:
-    """Write a small file that appears whole or not at all."""
-    output = AtomicOutput(path)
+def write_whole(output: WholeOutput, data: bytes) -> None:
+    """Write all of a small file and close it, or leave nothing of it."""
     try:
         output.write(data)
         output.close()

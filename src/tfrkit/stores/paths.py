@@ -1,4 +1,4 @@
-"""What a user may give as paths -> a flat list of files to open.
+"""What a user may give as paths and URLs -> a flat list of files to open.
 
 Opens nothing. Globs are expanded here; they skip dot files, folders, `manifest.json` and, where tfrkit wrote,
 `report.json` and `labels.txt`, so that the files that tfrkit keeps beside shards never match.
@@ -6,7 +6,6 @@ Opens nothing. Globs are expanded here; they skip dot files, folders, `manifest.
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
 import sys
@@ -16,9 +15,10 @@ from fnmatch import fnmatchcase
 from typing import IO, Any, TypeAlias, cast
 
 from tfrkit.errors import DataLossWarning, NotFoundError
+from tfrkit.stores.files import find_files, is_folder, is_there, traits_of
 from tfrkit.stores.output import SIDECAR_FOLDER
-from tfrkit.stores.scheme import check_local
 from tfrkit.stores.shard_names import shard_sets
+from tfrkit.stores.url import is_url, local_path, path_parts
 
 __all__ = ["PathLike", "Paths", "expand_paths", "is_pattern", "match_files", "path_text"]
 
@@ -31,12 +31,8 @@ _MAX_CHECKED = 100_000  # names of missing shards that are compared with a patte
 
 
 def path_text(path: PathLike) -> str:
-    """Return a path as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python.
-
-    Raises:
-        UnimplementedError: it is a URL.
-    """
-    return check_local(os.fsdecode(path))
+    """Return a path or URL as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python."""
+    return local_path(os.fsdecode(path))
 
 
 def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
@@ -49,7 +45,7 @@ def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
 
     Raises:
         NotFoundError: a pattern matches nothing.
-        UnimplementedError: an item is a URL.
+        UnimplementedError: a pattern for a store that cannot list names.
         TypeError: an item is none of the above.
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
@@ -75,7 +71,11 @@ def _expand_text(text: str) -> list[str | IO[bytes]]:
 
 def is_pattern(text: str) -> bool:
     """Tell whether a path is a pattern: it has signs of one, and there is no file of exactly that name."""
-    return bool(_MAGIC.intersection(text)) and not os.path.lexists(text)
+    if not _MAGIC.intersection(text):
+        return False
+    if is_url(text) and not traits_of(text).lists and _MAGIC.isdisjoint("/".join(path_parts(text)[2:])):
+        return False  # signs in the host or the query of a URL of the web
+    return not is_there(text)
 
 
 def match_files(text: str) -> list[str]:
@@ -84,8 +84,8 @@ def match_files(text: str) -> list[str]:
     Raises:
         NotFoundError: there is none.
     """
-    found = [p for p in glob.glob(text, recursive=True) if not _beside_shards(p)]
-    files = [p for p in sorted(found) if not os.path.isdir(p)]
+    found = [p for p in find_files(text) if not _beside_shards(p)]
+    files = [p for p in found if is_url(p) or not os.path.isdir(p)]
     if not files:
         raise NotFoundError(
             f"No files matched pattern: {text}. Check the folder and the spelling; "
@@ -113,5 +113,5 @@ def _warn_incomplete(pattern: str, files: Iterable[str]) -> None:
 def _beside_shards(path: str) -> bool:
     folder, name = os.path.split(path)
     if name in ("report.json", "labels.txt"):  # also names of others' files
-        return os.path.isdir(os.path.join(folder, SIDECAR_FOLDER))
+        return is_folder(os.path.join(folder, SIDECAR_FOLDER))
     return name == "manifest.json"

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import Final
 
 from tfrkit.errors import FailedPreconditionError
-from tfrkit.stores.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource, open_descriptor
 
 __all__ = ["ReopenedSource"]
 
@@ -24,7 +24,7 @@ _lock = threading.Lock()
 
 def _forget_lock() -> None:
     """Another thread may have held it when this process was forked."""
-    global _lock  # noqa: PLW0603
+    global _lock  # noqa: PLW0603  # a lock that is held cannot be released here
     _lock = threading.Lock()
 
 
@@ -61,7 +61,7 @@ class ReopenedSource:
             if source is not None:
                 _open.move_to_end(id(self))
                 return source
-        source = open_source(self._name)
+        source = open_descriptor(self._name)
         if _identity(source) != self._file:
             raise FailedPreconditionError(
                 f"{self._name}; another file has taken its place since it was opened. Open it again.",

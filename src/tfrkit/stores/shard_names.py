@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ShardSet", "shard_prefix", "shard_sets"]
+__all__ = ["ShardSet", "numbered_prefix", "shard_sets"]
 
 _NUMBERED: Final = re.compile(r"(?s)(.*)-([0-9]{1,18})-of-([0-9]{1,18})((?:[^0-9].*)?)")
-_ALONE: Final = re.compile(r"(?s)(.*?)\.tfrecord(\.gz|\.zlib|\.xz|\.zst)?")
 # What stands beside shards, or has not become one.
 _BESIDE: Final = (
     ".idx", ".index", ".json", ".txt", ".md5", ".sha1", ".sha256", ".crc", ".bak", ".tmp", ".temp", ".part", ".partial",
@@ -88,11 +87,11 @@ def shard_sets(names: Iterable[str]) -> list[ShardSet]:
     return sets
 
 
-def shard_prefix(name: str) -> str | None:
-    """Return the prefix of a shard's name, with or without a number; None if it is no such name.
+def numbered_prefix(name: str) -> str | None:
+    """Return what stands before the number of a shard's name; None if there is no number.
 
-    >>> shard_prefix("a-00000-of-00004.tfrecord.gz"), shard_prefix("one.tfrecord"), shard_prefix("notes.txt")
-    ('a', 'one', None)
+    >>> numbered_prefix("a-00000-of-00004.tfrecord.gz"), numbered_prefix("one.tfrecord")
+    ('a', None)
     """
-    match = _NUMBERED.fullmatch(name) or _ALONE.fullmatch(name)
+    match = _NUMBERED.fullmatch(name)
     return match[1] if match else None

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tfrkit.stores.exchange import exchange
+from tfrkit.stores.system.exchange import exchange
 
 
 def folders(tmp_path):

@@ -11,7 +11,7 @@ from tests.build.support.made import job, train
 from tfrkit.build.export.export_folder import StagedFolder
 from tfrkit.build.job.job import run_job
 from tfrkit.errors import OpError
-from tfrkit.stores.file_lock import lock_file
+from tfrkit.stores.system.file_lock import lock_file
 
 
 def refuse(number: int):

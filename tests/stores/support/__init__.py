@@ -1,0 +1,1 @@
+"""What tests of stores share: the suite that holds for every store."""
