@@ -20,6 +20,7 @@ def test_tfrkit_is_safe_and_convenient():
         "wire": "protobuf",
         "checks_left_out": True,
         "exact_options": False,
+        "cache": None,
     }
 
 

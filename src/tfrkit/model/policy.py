@@ -5,7 +5,7 @@ No other place asks which of the two is in force; code asks for the field that i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 __all__ = ["TENSORFLOW", "TFRKIT", "OnCorrupt", "ReadPolicy"]
@@ -35,6 +35,7 @@ class ReadPolicy:
         checks_left_out: `skip` and `shard` right after a file's records check the data of those that they leave out,
             as of all others.
         exact_options: writers give TensorFlow's bytes: one plain stream, no suffix is looked at, only bytes and str.
+        cache: what is read of remote files is kept in the cache folder; None: as `configure_store` says.
     """
 
     compression: str = "auto"
@@ -48,6 +49,7 @@ class ReadPolicy:
     wire: Literal["protobuf", "tensorflow"] = "protobuf"
     checks_left_out: bool = True
     exact_options: bool = False
+    cache: bool | None = field(default=None, metadata={"unsigned": True})  # states do not depend on it
 
     def __post_init__(self) -> None:
         """Check what a user may have given."""

@@ -1,4 +1,7 @@
-"""manifest.json: which shards a folder has, with counts and bytes. Updates are locked and merged.
+"""manifest.json: which shards a folder has, with counts and bytes. Updates are merged, and none is lost.
+
+Where files can be locked, one process changes it at a time. Elsewhere it is replaced only if it is still what was read,
+and changed again otherwise.
 
 A shard is named in it only after it was written, synced and renamed. No time, no host: the same data gives the same
 manifest. FORMAT.md defines it.
@@ -7,17 +10,29 @@ manifest. FORMAT.md defines it.
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from tfrkit.codecs.compression import COMPRESSIONS
-from tfrkit.errors import DataLossError, from_os_error
-from tfrkit.stores.file_lock import lock_file
+from tfrkit.codecs.table import names
+from tfrkit.errors import (
+    AbortedError,
+    DataLossError,
+    PermissionDeniedError,
+    UnauthenticatedError,
+    from_os_error,
+)
+from tfrkit.records.record_names import shard_prefix
+from tfrkit.stores.files import is_there, make_folder, read_bytes, read_version, traits_of, write_bytes
 from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
-from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar, remove_temporary, write_atomically
-from tfrkit.stores.shard_names import shard_prefix
+from tfrkit.stores.lease import held
+from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar, remove_temporary
+from tfrkit.stores.store import ABSENT
+from tfrkit.stores.system.file_lock import lock_file
+from tfrkit.stores.url import is_url
 
 __all__ = [
     "ANOTHERS",
@@ -33,6 +48,7 @@ __all__ = [
 ANOTHERS: Final = "something else"  # in the message about a manifest that is another program's
 _FORMAT: Final = "tfrkit-manifest"
 _VERSION: Final = 1
+_MAX_CHANGES: Final = 50  # attempts where others change it meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +75,22 @@ def read_manifest(folder: str) -> dict[str, Any]:
     Raises:
         DataLossError: the file is no manifest, or one that cannot be believed.
     """
-    path = manifest_path(folder)
+    return _read(manifest_path(folder))[0]
+
+
+def _read(path: str) -> tuple[dict[str, Any], str]:
+    """Return the content of a manifest, and its version."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        if not os.path.lexists(path):
-            return {"format": _FORMAT, "version": _VERSION, "shards": [], "made_by": {}}
-        raise from_os_error(error, path) from error  # a link that leads nowhere, too
+        found = read_version(path)
+    except (PermissionDeniedError, UnauthenticatedError):
+        if traits_of(path).lists:
+            raise
+        found = None  # a web server may say so of what is not there
+    if found is None:
+        if is_url(path) or not is_there(path):
+            return {"format": _FORMAT, "version": _VERSION, "shards": [], "made_by": {}}, ABSENT
+        found = read_bytes(path), ABSENT  # of a link that leads nowhere this is the error
+    data, version = found
     try:
         content = parse_json(data)
     except ValueError as error:
@@ -84,7 +108,7 @@ def read_manifest(folder: str) -> dict[str, Any]:
         )
     if fault := _fault(content):
         raise DataLossError(f"{path}; {fault}. Delete or restore it.", path=path)
-    return content
+    return content, version
 
 
 def manifest_entries(content: Mapping[str, Any]) -> dict[str, ShardEntry]:
@@ -147,8 +171,8 @@ def _shard_fault(entry: object) -> str:
         if not is_count(value):
             return f"{field}: expected a count but got {shorten(value)}"
     compression = entry.get("compression")
-    if not isinstance(compression, str) or compression not in COMPRESSIONS:
-        return f"compression: expected one of {list(COMPRESSIONS)} but got {shorten(compression)}"
+    if not isinstance(compression, str) or compression not in names():
+        return f"compression: expected one of {list(names())} but got {shorten(compression)}"
     return ""
 
 
@@ -163,12 +187,13 @@ def update_manifest(
         removed: names to take out.
         made_by: by prefix, how its shards were made; merged into what is there.
     """
+    gone, new = list(removed), {entry.name: asdict(entry) for entry in added}
 
     def change(content: dict[str, Any]) -> None:
         shards = {entry["name"]: entry for entry in content["shards"]}
-        for name in removed:
+        for name in gone:
             shards.pop(name, None)
-        shards.update({entry.name: asdict(entry) for entry in added})
+        shards.update(new)
         content["shards"] = list(shards.values())
         content["made_by"].update(made_by)
 
@@ -180,23 +205,48 @@ def change_manifest(folder: str, change: Callable[[dict[str, Any]], None]) -> No
 
     The shards are sorted afterwards. Jobs that no prefix refers to are left out, and so are repairs of shards that were
     entered meanwhile, or whose set was made anew.
+
+    Args:
+        folder: where the manifest is.
+        change: gets the content; in a store without locks again, with what another process has written meanwhile.
+
+    Raises:
+        AbortedError: other processes change it all the time.
     """
     path = manifest_path(folder)
-    with folder_lock(folder, "manifest.lock"):
-        remove_temporary(path)
-        content = read_manifest(folder)
-        before = json_bytes(content)
-        content.setdefault("made_by", {})
-        made_by = dict(content["made_by"])
-        change(content)
-        content["shards"].sort(key=lambda entry: entry["name"])
-        if "jobs" in content:
-            used = {made.get("job") for made in content["made_by"].values() if isinstance(made, dict)}
-            content["jobs"] = {digest: made for digest, made in content["jobs"].items() if digest in used}
-        _forget_repairs(content, made_by)
-        after = json_bytes(content)
-        if after != before or not os.path.exists(path):
-            write_atomically(path, after)
+    traits = traits_of(path)
+    if traits.locks or not traits.atomic_create:
+        with folder_lock(folder, "manifest.lock"):
+            if traits.local:
+                remove_temporary(path)
+            _change_once(path, change, expect=False)
+        return
+    for attempt in range(_MAX_CHANGES):
+        if _change_once(path, change, expect=True):
+            return
+        time.sleep(random.uniform(0, min(1.0, 0.01 * 2**attempt)))  # noqa: S311  # so that not all come back together
+    raise AbortedError(
+        f"{path}; other processes have changed it {_MAX_CHANGES} times while this one tried to. Try again later.",
+        path=path,
+    )
+
+
+def _change_once(path: str, change: Callable[[dict[str, Any]], None], *, expect: bool) -> bool:
+    """Read, change and write a manifest; return False if `expect` is set and it was another's meanwhile."""
+    content, version = _read(path)
+    before = json_bytes(content)
+    content.setdefault("made_by", {})
+    made_by = dict(content["made_by"])
+    change(content)
+    content["shards"].sort(key=lambda entry: entry["name"])
+    if "jobs" in content:
+        used = {made.get("job") for made in content["made_by"].values() if isinstance(made, dict)}
+        content["jobs"] = {digest: made for digest, made in content["jobs"].items() if digest in used}
+    _forget_repairs(content, made_by)
+    after = json_bytes(content)
+    if after == before and (version != ABSENT if is_url(path) else os.path.exists(path)):
+        return True
+    return write_bytes(path, after, expected=version if expect else None) is not None
 
 
 def _forget_repairs(content: dict[str, Any], made_by: Mapping[str, Any]) -> None:
@@ -211,19 +261,28 @@ def _forget_repairs(content: dict[str, Any], made_by: Mapping[str, Any]) -> None
 
 
 @contextmanager
-def folder_lock(folder: str, name: str) -> Iterator[None]:
-    """Hold a lock of a folder, waiting for it: an empty file in its sidecar folder."""
+def folder_lock(folder: str, name: str) -> Iterator[Callable[[], None]]:
+    """Hold a lock of a folder, waiting for it: an empty file in its sidecar folder, or a lease where locks are missing.
+
+    Yields:
+        What raises AbortedError if another process has taken it meanwhile, which only happens to a lease.
+    """
     sidecar = os.path.join(folder, SIDECAR_FOLDER)
+    path = os.path.join(sidecar, name)
+    if not traits_of(path).locks:
+        make_folder(sidecar)
+        with held(path) as lease:
+            yield lease.check
+        return
     check_sidecar(folder)
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         os.makedirs(sidecar, exist_ok=True)
-        path = os.path.join(sidecar, name)
         fd = os.open(path, flags, 0o666)
     except OSError as error:
         raise from_os_error(error, sidecar) from error
     try:
         lock_file(fd, path, wait=True)
-        yield
+        yield lambda: None
     finally:
         os.close(fd)  # which unlocks

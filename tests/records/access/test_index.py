@@ -30,7 +30,7 @@ from tfrkit.records.access.index import (
     save_index,
     write_text_index,
 )
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 from tfrkit.testing.reference import crc32c
 
 # The index of the golden file: magic, kind 0, CRC of the tail, 53 bytes, 3 frames, no members, places, CRC.

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +27,10 @@ from tests.records.support.made import (
     members,
     put,
 )
-from tfrkit.codecs.member import inflate_member
+from tfrkit.codecs.gzip import GZIP
+from tfrkit.codecs.member import MEMBERS, inflate_member
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError, ResourceExhaustedError
-from tfrkit.records.access import record_file
+from tfrkit.records.access import member_contents
 from tfrkit.records.access.index import build_index, index_path, save_index
 from tfrkit.stores.source import ByteSource
 
@@ -88,7 +90,7 @@ def test_index_out_of_range_names_number_and_file(path, index):
 def test_pickle_opens_the_file_again(path):
     copy = pickle.loads(pickle.dumps(tfr.RecordFile(path, crc=False)))
     assert copy[17] == RECORDS[17]
-    assert copy._crc is False
+    assert copy._frames.crc is False
 
 
 def test_closed_file_refuses(path):
@@ -269,9 +271,7 @@ def test_index_is_kept_on_request_and_used(tmp_path, monkeypatch):
     path = put(tmp_path / "a", GOLDEN)
     tfr.RecordFile(path, index="save")
     assert Path(index_path(str(path))).exists()
-    monkeypatch.setattr(
-        "tfrkit.records.access.record_file.build_index", lambda source: pytest.fail("built again")
-    )
+    monkeypatch.setattr("tfrkit.records.access.find_index.index_of", lambda *args: pytest.fail("built again"))
     assert list(tfr.RecordFile(path)) == GOLDEN_RECORDS
 
 
@@ -289,7 +289,7 @@ def test_stale_index_is_noticed(tmp_path):
 def test_memory_looks_at_no_index(tmp_path, monkeypatch):
     path = put(tmp_path / "a", GOLDEN)
     tfr.RecordFile(path, index="save")
-    monkeypatch.setattr("tfrkit.records.access.record_file.load_index", lambda *args: pytest.fail("looked"))
+    monkeypatch.setattr("tfrkit.records.access.find_index.load_index", lambda *args: pytest.fail("looked"))
     assert len(tfr.RecordFile(path, index="memory")) == 3
 
 
@@ -297,7 +297,7 @@ def test_memory_looks_at_no_index(tmp_path, monkeypatch):
 def test_text_index_of_other_tools_is_used(name, tmp_path, monkeypatch):
     path = put(tmp_path / "a.tfrecord", GOLDEN)
     put(tmp_path / name, b"0 19\n19 16\n35 18\n")
-    monkeypatch.setattr("tfrkit.records.access.record_file.build_index", lambda source: pytest.fail("built"))
+    monkeypatch.setattr("tfrkit.records.access.find_index.index_of", lambda *args: pytest.fail("built"))
     assert list(tfr.RecordFile(path)) == GOLDEN_RECORDS
 
 
@@ -319,8 +319,7 @@ def test_named_index_that_is_missing_or_damaged_is_an_error(tmp_path):
 @pytest.mark.parametrize("large", [False, True])
 def test_of_members_that_say_they_are_large_one_at_a_time_is_inflated(tmp_path, monkeypatch, large):
     path = put(tmp_path / "a", members([[b"x" * 1000] * 4 for _ in range(8)]))
-    file = tfr.RecordFile(path)
-    monkeypatch.setattr(record_file, "_LARGE_MEMBER_BYTES", 1000 if large else 1 << 20)
+    monkeypatch.setattr(member_contents, "_LARGE_MEMBER_BYTES", 1000 if large else 1 << 20)
     lock, active, most = threading.Lock(), [0], [0]
 
     def inflate(data: bytes) -> bytes | None:
@@ -332,12 +331,14 @@ def test_of_members_that_say_they_are_large_one_at_a_time_is_inflated(tmp_path, 
             active[0] -= 1
         return inflate_member(data)
 
-    monkeypatch.setattr(record_file, "inflate_member", inflate)
+    slow = replace(GZIP, members=replace(MEMBERS, inflate=inflate))
+    monkeypatch.setattr(member_contents, "codec", {"GZIP": slow}.__getitem__)
+    file = tfr.RecordFile(path)
     with ThreadPoolExecutor(4) as pool:
         taken = list(pool.map(lambda i: file.take([i, i + 4, i]).to_list(), range(0, 16, 4)))
     assert taken == [[b"x" * 1000] * 3] * 4
     assert (most[0] == 1) == large
-    assert not large or not file._members
+    assert not large or not file._frames.members.kept
 
 
 def test_a_member_that_claims_more_compressed_bytes_than_content_is_not_read_at_once(tmp_path, monkeypatch):

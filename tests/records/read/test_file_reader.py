@@ -21,7 +21,7 @@ from tests.records.support.strategies import damaged_files
 from tfrkit import TENSORFLOW, TFRKIT, Block, Damage, ReadPolicy
 from tfrkit.records.read.file_reader import FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import Event
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 from tfrkit.testing import reference
 
 SKIP = TFRKIT.with_options(on_corrupt="skip")

@@ -18,6 +18,8 @@ from tfrkit.records.access.fetch import fetch
 from tfrkit.records.access.fingerprint import file_fingerprint
 from tfrkit.records.read.position import Places, Position
 from tfrkit.records.read.reader import BlockReader
+from tfrkit.stores.files import write_bytes
+from tfrkit.stores.memory import _MemoryFile
 
 IN_TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 FILES = st.lists(
@@ -149,6 +151,35 @@ def test_fetch_keeps_little_more_than_what_was_asked_for(tmp_path):
     blocks, which, rows = fetch([path], TFRKIT, places_of(wanted, [0] * 4))
     assert taken(blocks, which, rows) == [event for event, _ in wanted]
     assert sum(block.data.nbytes for block in blocks) < 1.5 * 3 * 300_016
+
+
+@pytest.mark.parametrize("kind", ["", "GZIP", "MEMBERS"])
+def test_fetch_from_a_remote_file(kind, monkeypatch):
+    records = [bytes([i % 256]) * (40_000 if i % 9 == 0 else i) for i in range(300)]
+    url = "memory://fetch/a"
+    write_bytes(url, contain(frames(records), kind))
+    events = follow(BlockReader([url], TFRKIT, 1, 1 << 16))
+    wanted = [events[number] for number in (299, 7, 0, 9, 7, 150)]
+    asked: list[int] = []
+    plain = _MemoryFile.fetch
+    monkeypatch.setattr(
+        _MemoryFile, "fetch", lambda file, start, stop: asked.append(stop - start) or plain(file, start, stop)
+    )
+    blocks, which, rows = fetch([url], TFRKIT, places_of(wanted, [0] * 6))
+    assert taken(blocks, which, rows) == [event for event, _ in wanted]
+    assert kind or sum(asked) < 400_000
+
+
+def test_fetch_from_a_remote_file_refuses_what_is_no_longer_there():
+    url = "memory://fetch/a"
+    write_bytes(url, frames([b"x" * 100] * 100))
+    events = follow(BlockReader([url], TFRKIT, 1, 1 << 16))
+    for other in (frames([b"y" * 99] * 100), frames([b"x" * 100] * 50)):
+        write_bytes(url, other)
+        with pytest.raises(
+            DataLossError, match=r"corrupted record at 5800: no intact frame begins there any more"
+        ):
+            fetch([url], TFRKIT, places_of([events[0], events[50]], [0] * 2))
 
 
 def test_fetch_refuses_what_is_no_longer_there(tmp_path):

@@ -10,7 +10,7 @@ import tfrkit as tfr
 from tfrkit.model.block import Block
 from tfrkit.records.access.index import build_index, load_index
 from tfrkit.records.write.frame_runs import FrameRuns, frames_of
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 
 RECORDS = [bytes([i % 251]) * (i * 37 % 3000) for i in range(2000)]
 COMPRESSIONS = ["none", "GZIP", "ZLIB", "XZ", "ZSTD"]

@@ -16,10 +16,11 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit import _core
-from tfrkit.build.job.journal import Header, Journal
+from tfrkit.build.job.file_journal import FileJournal
+from tfrkit.build.job.journal import Header
 from tfrkit.build.job.report import Finished
 from tfrkit.errors import AbortedError, FailedPreconditionError, OpError, ResourceExhaustedError
-from tfrkit.records.access import record_file
+from tfrkit.records.access import file_frames, gather
 from tfrkit.records.write import overlap as behind
 from tfrkit.records.write.overlap import WriteOverlap
 from tfrkit.stores import output
@@ -169,8 +170,8 @@ def test_record_file_stays_open_while_another_thread_reads_it(tmp_path, monkeypa
     in_place(tmp_path)
     slow = Slow(_core.read_frames, 1)
     monkeypatch.setattr(_core, "read_frames", slow)
-    monkeypatch.setattr(record_file, "default_threads", lambda: 2)
-    monkeypatch.setattr(record_file, "_map_frames", lambda *_: None)
+    monkeypatch.setattr(gather, "default_threads", lambda: 2)
+    monkeypatch.setattr(file_frames, "_map_frames", lambda *_: None)
     with interrupted(), tfr.RecordFile(tmp_path / "a.tfrecord") as file:
         file.take(range(len(RECORDS)))
     write_other(tmp_path / "b.tfrecord")
@@ -360,7 +361,7 @@ def test_shards_that_lack_records_after_an_error_are_not_published(tmp_path, mon
 
 def test_journal_stays_open_while_another_thread_adds_to_it(tmp_path, monkeypatch):
     (tmp_path / ".tfrkit").mkdir()
-    journal = Journal.begin(str(tmp_path), Header("0123456789abcdef", {}, {}, {}, staged=False))
+    journal = FileJournal.begin(str(tmp_path), Header("0123456789abcdef", {}, {}, {}, staged=False))
     slow = Slow(os.write, 0)
     monkeypatch.setattr(os, "write", slow)
     slow.submit(lambda: journal.add(Finished("a-00000-of-00001.tfrecord", 1, 17, 0, {}, (), (), ())))

@@ -12,7 +12,7 @@ from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, InvalidAr
 from tfrkit.records.access.index import index_path, load_index
 from tfrkit.records.manifest import read_manifest
 from tfrkit.records.write.shards import shard_of
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 
 RECORDS = [b"%d " % i * 9 for i in range(100)]
 

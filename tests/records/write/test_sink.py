@@ -4,14 +4,16 @@ import gzip
 import io
 import lzma
 import zlib
+from dataclasses import replace
 
 import pytest
 import zstandard
 
 from tests.records.support.made import GOLDEN, frames
 from tfrkit import TFRecordOptions
-from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
-from tfrkit.codecs.member import parse_member_header
+from tfrkit.codecs.member import MEMBERS, parse_member_header
+from tfrkit.codecs.xz import XZ
+from tfrkit.codecs.zstd import ZSTD
 from tfrkit.records.write.sink import MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.stores.output import ObjectOutput
 
@@ -24,10 +26,10 @@ def make(kind: str, file: io.BytesIO) -> Sink:
         "plain": lambda: PlainSink(output),
         "gzip": lambda: ZlibSink(output, TFRecordOptions("GZIP")),
         "zlib": lambda: ZlibSink(output, TFRecordOptions("ZLIB")),
-        "xz": lambda: StreamSink(output, lambda: xz_encoder(0)),
-        "zstd": lambda: StreamSink(output, lambda: zstd_encoder(None)),
-        "members, 1 thread": lambda: MemberSink(output, 5, 1),
-        "members, 3 threads": lambda: MemberSink(output, 5, 3),
+        "xz": lambda: StreamSink(output, lambda: XZ.encoder(0)),
+        "zstd": lambda: StreamSink(output, lambda: ZSTD.encoder(3)),
+        "members, 1 thread": lambda: MemberSink(output, MEMBERS, 5, 1),
+        "members, 3 threads": lambda: MemberSink(output, MEMBERS, 5, 3),
     }[kind]()
 
 
@@ -87,7 +89,7 @@ def test_flush_of_one_stream_makes_everything_readable(kind, window):
 def test_place_of_every_member_is_kept(monkeypatch):
     monkeypatch.setattr("tfrkit.records.write.sink._MEMBER_BYTES", 1)
     file = io.BytesIO()
-    sink = MemberSink(ObjectOutput(file), 5, 2)
+    sink = MemberSink(ObjectOutput(file), MEMBERS, 5, 2)
     for run in RUNS[:5]:
         sink.write(memoryview(run), 20)
     sink.finish()
@@ -102,7 +104,7 @@ def test_place_of_every_member_is_kept(monkeypatch):
 
 def test_small_runs_share_a_member():
     file = io.BytesIO()
-    sink = MemberSink(ObjectOutput(file), 5, 2)
+    sink = MemberSink(ObjectOutput(file), MEMBERS, 5, 2)
     for run in RUNS[:5]:
         sink.write(memoryview(run), 20)
     sink.finish()
@@ -113,9 +115,8 @@ def test_small_runs_share_a_member():
 
 def test_run_beyond_the_members_limit_is_an_ordinary_member(monkeypatch):
     monkeypatch.setattr("tfrkit.records.write.sink._MEMBER_BYTES", 1)
-    monkeypatch.setattr("tfrkit.records.write.sink.MAX_MEMBER_BYTES", 1000)
     file = io.BytesIO()
-    sink = MemberSink(ObjectOutput(file), 5, 2)
+    sink = MemberSink(ObjectOutput(file), replace(MEMBERS, max_bytes=1000), 5, 2)
     for run in (GOLDEN, RUNS[0], GOLDEN):
         sink.write(memoryview(run), 3)
     sink.finish()

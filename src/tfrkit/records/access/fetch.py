@@ -1,12 +1,13 @@
 """fetch: read single records from many places of many files.
 
 Where they are is known already, by `Places`; finding out is the index's work. Each file is read in ascending order:
-a plain one in runs of near records, a compressed one in one pass from the first place to the last.
+a plain one in runs of near records, a compressed one in one pass from the first place to the last. Of a plain remote
+file the frames are fetched by ranges, all at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,16 +16,22 @@ from tfrkit import _core
 from tfrkit.errors import DataLossError
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import ReadPolicy
+from tfrkit.records.access.file_frames import check_gathered
 from tfrkit.records.read.file_reader import BLOCK_BYTES, compression_of
 from tfrkit.records.read.frame_splitter import FOOTER_BYTES, HEADER_BYTES
 from tfrkit.records.read.position import Places, Position
 from tfrkit.records.read.reader import BlockReader
-from tfrkit.stores.source import open_source
+from tfrkit.records.sniff.compression_sniffer import starts_with_frame
+from tfrkit.stores.files import open_source
+from tfrkit.stores.ranges import WantedRanges, fetch_ranges
+from tfrkit.stores.remote_source import RemoteSource
 
 __all__ = ["fetch"]
 
 _MAX_GAP: Final = 1 << 20  # frames further apart than this are not read in one run
 _GUESS_BYTES: Final = 1 << 16  # for the last frame of a run, whose size is not known
+_REMOTE_GUESS_BYTES: Final = 1 << 14  # the same of every frame that is fetched by itself
+_FRAME_BYTES: Final = HEADER_BYTES + FOOTER_BYTES
 
 
 def fetch(
@@ -49,35 +56,114 @@ def fetch(
     blocks: list[Block] = []
     which = np.empty(len(order), np.int64)
     rows = np.empty(len(order), np.int64)
-    for run in _runs(places, order, lambda file: _is_plain(files[file], policy)):
-        for block, found, inner in _fetch_run(files, policy, places, run, threads):
+    for part in _by_file(places, order):
+        path = files[int(places.files[part[0]])]
+        source = open_source(path)
+        plain = source.regular and not compression_of(source, policy)
+        fetched: Iterable[tuple[Block, IntArray, IntArray]]
+        if plain and isinstance(source, RemoteSource):
+            fetched = _fetch_ranges(source, policy, places, part)
+        else:
+            runs = _runs(places.offsets, part) if plain else [part]
+            fetched = (found for run in runs for found in _fetch_run(path, policy, places, run, threads))
+        for block, found, inner in fetched:
             which[found], rows[found] = len(blocks), inner
             blocks.append(block)
     return blocks, which, rows
 
 
-def _runs(places: Places, order: IntArray, seekable: Callable[[int], bool]) -> Iterator[IntArray]:
-    """Split sorted places where the file changes, or the next place is far away and can be sought."""
+def _by_file(places: Places, order: IntArray) -> Iterator[IntArray]:
+    """Split sorted places where the file changes."""
     files = places.files[order]
-    for part in np.split(order, np.flatnonzero(files[1:] != files[:-1]) + 1):
-        if len(part) and seekable(int(places.files[part[0]])):
-            offsets = places.offsets[part]
-            yield from np.split(part, np.flatnonzero(offsets[1:] - offsets[:-1] > _MAX_GAP) + 1)
-        elif len(part):
-            yield part
+    parts = np.split(order, np.flatnonzero(files[1:] != files[:-1]) + 1)
+    return (part for part in parts if len(part))
 
 
-def _is_plain(path: str, policy: ReadPolicy) -> bool:
-    source = open_source(path)
-    return source.regular and not compression_of(source, policy)
+def _runs(offsets: IntArray, part: IntArray) -> Iterable[IntArray]:
+    """Split the sorted places of a file where the next one is far away."""
+    offsets = offsets[part]
+    return np.split(part, np.flatnonzero(offsets[1:] - offsets[:-1] > _MAX_GAP) + 1)
+
+
+def _fetch_ranges(
+    source: RemoteSource, policy: ReadPolicy, places: Places, part: IntArray
+) -> Iterator[tuple[Block, IntArray, IntArray]]:
+    """Return one block with all places of a plain remote file."""
+    offsets, firsts, rows = np.unique(places.offsets[part], return_index=True, return_inverse=True)
+    records = places.records[part][firsts]
+    frames = _RemoteFrames(source, offsets.tolist(), records.tolist())
+    frames.fetch([_REMOTE_GUESS_BYTES] * len(offsets))
+    frames.fetch(frames.sizes)  # the long ones
+    buffer = b"".join(frames.found)
+    sizes = np.array(frames.sizes, np.int64)
+    payloads = np.cumsum(sizes) - sizes + HEADER_BYTES
+    bad = check_gathered(buffer, payloads, sizes - _FRAME_BYTES, crc=policy.crc)
+    if bad >= 0:
+        raise frames.missing(bad)
+    block = Block(
+        buffer,
+        payloads,
+        sizes - _FRAME_BYTES,
+        path=source.name,
+        first_record=int(records[0]),
+        start=-1,
+        numbers=records,
+        frames=offsets,
+    )
+    yield block, part, rows
+
+
+class _RemoteFrames:
+    """Frames of a remote file of which only the beginnings are known.
+
+    Attributes:
+        found: the frames; empty if there is none yet.
+        sizes: of those whose beginning was seen.
+    """
+
+    def __init__(self, source: RemoteSource, offsets: list[int], records: list[int]) -> None:
+        self._source, self._offsets, self._records = source, offsets, records
+        self.found = [b""] * len(offsets)
+        self.sizes = [0] * len(offsets)
+
+    def fetch(self, sizes: list[int]) -> None:
+        """Fetch what is missing, all at once: as much of each as `sizes` says.
+
+        Raises:
+            DataLossError: no frame begins at one of the places.
+        """
+        end = self._source.size()
+        wanted = [number for number, frame in enumerate(self.found) if not frame]
+        starts = [self._offsets[number] for number in wanted]
+        stops = [min(end, self._offsets[number] + sizes[number]) for number in wanted]
+        for number, start, stop in zip(wanted, starts, stops, strict=True):
+            if stop - start < _FRAME_BYTES:
+                raise self.missing(number)
+
+        def use(numbers: range, begin: int, data: memoryview) -> None:
+            for each in numbers:
+                self._take(wanted[each], data[starts[each] - begin : stops[each] - begin], end)
+
+        fetch_ranges([WantedRanges(self._source.fetch, starts, stops, use)])
+
+    def _take(self, number: int, data: memoryview, end: int) -> None:
+        size = int.from_bytes(data[:8], "little") + _FRAME_BYTES
+        if not starts_with_frame(bytes(data[:HEADER_BYTES])) or size > end - self._offsets[number]:
+            raise self.missing(number)
+        self.sizes[number] = size
+        if size <= len(data):
+            self.found[number] = bytes(data[:size])
+
+    def missing(self, number: int) -> DataLossError:
+        """Return the error about one of the frames."""
+        return _missing(self._source.name, self._offsets[number], self._records[number])
 
 
 def _fetch_run(
-    files: Sequence[str], policy: ReadPolicy, places: Places, run: IntArray, threads: int | None
+    path: str, policy: ReadPolicy, places: Places, run: IntArray, threads: int | None
 ) -> Iterator[tuple[Block, IntArray, IntArray]]:
     """Return blocks with the places that were found in them, and the positions there."""
     offsets = places.offsets[run]
-    path = files[int(places.files[run[0]])]
     span = int(offsets[-1] - offsets[0]) + _GUESS_BYTES
     reader = BlockReader(
         [path],

@@ -9,7 +9,7 @@ import os
 
 from tfrkit.errors import OpError
 from tfrkit.records.access.index import tail_checksum
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import is_local, open_source
 
 __all__ = ["file_fingerprint"]
 
@@ -19,9 +19,10 @@ def file_fingerprint(path: str) -> tuple[int, int] | None:
 
     A file that is missing is no error here: reading it is, in its place.
     """
-    if not os.path.isfile(path):  # opening a pipe would wait for its writer
+    if is_local(path) and not os.path.isfile(path):  # opening a pipe would wait for its writer
         return None
     try:
-        return tail_checksum(open_source(path))
+        source = open_source(path)
+        return tail_checksum(source) if source.regular else None  # a web server need not know ranges
     except OpError:
         return None

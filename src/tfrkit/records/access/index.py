@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,23 +16,26 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.codecs.member import MEMBER_HEADER_BYTES, parse_member_header
-from tfrkit.errors import DataLossError, FailedPreconditionError, from_os_error
+from tfrkit.codecs.table import SEEKABLE, codec, of_index_number
+from tfrkit.errors import DataLossError, FailedPreconditionError, OpError
 from tfrkit.model.block import IntArray
-from tfrkit.model.policy import TFRKIT
-from tfrkit.records.read.damage import Damage
-from tfrkit.records.read.frame_splitter import HEADER_BYTES, FrameSplitter
-from tfrkit.records.read.reader import BlockReader
+from tfrkit.records.access.walk import member_table, stream_frames, walk_frames, walk_members
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.stores.output import AtomicOutput, sidecar_folder, write_atomically
-from tfrkit.stores.source import ByteSource, open_source
+from tfrkit.stores.files import create, is_local, open_small, open_source, read_bytes, write_bytes
+from tfrkit.stores.output import sidecar_folder
+from tfrkit.stores.source import ByteSource
+from tfrkit.stores.url import split_query
+from tfrkit.threads import spawn
 
 __all__ = [
     "Index",
     "build_index",
+    "index_of",
     "index_path",
     "indexed_count",
     "load_index",
+    "member_table",
+    "read_index",
     "read_text_index",
     "save_index",
     "save_lengths",
@@ -43,10 +46,7 @@ __all__ = [
 
 _MAGIC: Final = b"TFRKIDX1"
 FRAME_BYTES: Final = 16  # of a frame besides its payload
-_KINDS: Final = ("", "ZLIB", "GZIP")
 _NO_MEMBERS: Final = np.zeros(0, np.int64)
-_READ_BYTES: Final = 1 << 20
-_SKIP_BYTES: Final = 1 << 16  # payloads from here on are skipped, not read
 _TAIL_BYTES: Final = 1 << 16
 _HEAD: Final = struct.Struct("<8sIIQQQ")  # magic, compression, tail CRC, shard bytes, frames, members
 
@@ -56,11 +56,11 @@ class Index:
     """Frame offsets of one shard.
 
     Attributes:
-        compression: "" or "GZIP" (members).
+        compression: "", or one whose members tell their size.
         frames: where each frame begins in the uncompressed stream, then the stream's end: n + 1 numbers.
         shard_bytes: size of the shard when the index was made.
         tail_crc: CRC-32C of its last 64 kB then.
-        member_file: where each gzip member begins in the file.
+        member_file: where each member begins in the file.
         member_stream: where its content begins in the uncompressed stream.
     """
 
@@ -77,7 +77,7 @@ class Index:
     def to_bytes(self) -> bytes:
         """Return the index file's content."""
         return _core.encode_index(
-            _KINDS.index(self.compression),
+            _number(self.compression),
             self.shard_bytes,
             self.tail_crc,
             self.frames[:-1],
@@ -94,12 +94,23 @@ class Index:
             ValueError: it is not one, or damaged; the text says how.
         """
         kind, shard_bytes, tail_crc, frames, member_file, member_stream = _core.decode_index(data)
-        return cls(_KINDS[kind], frames, shard_bytes, tail_crc, member_file, member_stream)
+        return cls(of_index_number(kind).name, frames, shard_bytes, tail_crc, member_file, member_stream)
+
+
+def _number(compression: str) -> int:
+    number = codec(compression).index_number
+    assert number is not None  # only what has one is indexed
+    return number
 
 
 def index_path(shard: str) -> str:
-    """Return the path of a shard's index file: in the sidecar folder, where no shard glob finds it."""
-    return os.path.join(sidecar_folder(shard), os.path.basename(shard) + ".idx")
+    """Return the path of a shard's index file: in the sidecar folder, where no shard glob finds it.
+
+    >>> index_path("a/b.tfrecord"), index_path("https://host/b?key=1")
+    ('a/.tfrkit/b.tfrecord.idx', 'https://host/.tfrkit/b.idx?key=1')
+    """
+    name, query = split_query(shard)
+    return os.path.join(sidecar_folder(name), os.path.basename(name) + ".idx") + query
 
 
 def tail_checksum(source: ByteSource) -> tuple[int, int]:
@@ -110,9 +121,10 @@ def tail_checksum(source: ByteSource) -> tuple[int, int]:
 
 
 def build_index(path: str | ByteSource) -> Index:
-    """Make the index of a plain or member-GZIP shard in one pass.
+    """Make the index of a shard that is plain or in members, in one pass.
 
-    The length CRC of every frame is checked, the data CRCs are not. Payloads over 64 kB are skipped, not read.
+    The length CRC of every frame is checked, the data CRCs are not. Payloads over 64 kB are skipped, not read, except
+    of remote files, which are read in order.
 
     Raises:
         DataLossError: the file is damaged.
@@ -120,114 +132,46 @@ def build_index(path: str | ByteSource) -> Index:
     """
     source = path if isinstance(path, ByteSource) else open_source(path)
     compression = sniff_compression(source.peek(HEAD_BYTES))
-    if compression == "":
+    index = index_of(source, compression)
+    if index is None:
+        raise FailedPreconditionError(
+            f"{source.name}; one {compression} stream has no places to start at. {rewrite_advice(source.name)}",
+            path=source.name,
+        )
+    return index
+
+
+def index_of(source: ByteSource, compression: str) -> Index | None:
+    """Make an index as `build_index` does; None if the compression does not allow random access."""
+    if not compression:
         frames = np.concatenate(list(walk_frames(source)))
-        members = _NO_MEMBERS, _NO_MEMBERS
+        in_file = in_stream = _NO_MEMBERS
+    elif source.remote:
+        walked = walk_members(source, compression)
+        if walked is None:
+            return None
+        frames, in_file, in_stream = walked
     else:
-        found = member_table(source) if compression == "GZIP" else None
-        if found is None:
-            raise FailedPreconditionError(
-                f"{source.name}; one {compression} stream has no places to start at. {rewrite_advice(source.name)}",
-                path=source.name,
-            )
-        members = found
-        frames = _stream_frames(source)
-    size, crc = tail_checksum(source)
-    return Index(compression, frames, size, crc, *members)
+        members = member_table(source, compression)
+        if members is None:
+            return None
+        in_file, in_stream = members
+        frames = stream_frames(source)
+    return Index(compression, frames, *tail_checksum(source), in_file, in_stream)
 
 
 def rewrite_advice(path: str) -> str:
     """Say how to make a file seekable."""
     return (
-        "Rewrite it seekable with: with tfrkit.TFRecordWriter('new.tfrecord.gz') as w: "
+        f"Rewrite it seekable with: with tfrkit.TFRecordWriter('new.tfrecord{SEEKABLE.suffix}') as w: "
         f"w.write_many(tfrkit.read_records({path!r}))"
     )
-
-
-def walk_frames(source: ByteSource) -> Iterator[IntArray]:
-    """Walk the frames of a plain file: where they begin, some thousands at once, and in the end the file's end.
-
-    Raises:
-        DataLossError: the file is damaged.
-    """
-    splitter = _strict_splitter(source)
-    buffer = _core.Buffer(_READ_BYTES)
-    view = memoryview(buffer)
-    at, size, count = 0, source.size() or 0, 0
-    want = _READ_BYTES
-    while at < size:
-        got = source.read_into(view[:want], at)
-        scan = _core.scan_frames(buffer, 0, got, False, TFRKIT.max_record_bytes)
-        if len(scan.offsets):
-            count += len(scan.offsets)
-            yield scan.offsets + (at - HEADER_BYTES)
-        stopped = at + scan.end
-        if scan.code == _core.NEED_MORE and stopped + scan.need <= size and scan.need > HEADER_BYTES:
-            if scan.need < _SKIP_BYTES:
-                at, want = stopped, _READ_BYTES
-                continue
-            count += 1
-            yield np.array([stopped], np.int64)
-            at, want = stopped + scan.need, HEADER_BYTES  # the next one is probably large as well
-        elif scan.code == _core.OK or (
-            scan.code == _core.NEED_MORE and got == want and stopped + HEADER_BYTES <= size
-        ):
-            at, want = stopped, _READ_BYTES
-        else:
-            splitter.records = count
-            _raise_damage(splitter, source, stopped)
-    yield np.array([at], np.int64)
-
-
-def _strict_splitter(source: ByteSource) -> FrameSplitter:
-    return FrameSplitter(
-        source.name, check=False, resync=False, max_record_bytes=TFRKIT.max_record_bytes, size=source.size
-    )
-
-
-def _raise_damage(splitter: FrameSplitter, source: ByteSource, at: int) -> None:
-    """Let the splitter look at the damaged place, so that the error is the usual one."""
-    splitter.position = at
-    head = source.read_at(at, HEADER_BYTES)
-    events = splitter.feed(head, 0, len(head)) + splitter.finish()
-    damage = next(event for event in events if isinstance(event, Damage))
-    raise damage.to_error(source.name)
-
-
-def _stream_frames(source: ByteSource) -> IntArray:
-    """Walk the frames of a compressed file; its members are inflated on all cores."""
-    reader = BlockReader([source.name], TFRKIT.with_options(crc=False), None, _READ_BYTES)
-    parts: list[IntArray] = []
-    end = 0
-    for block in reader:
-        parts.append(block.offsets + (block.start - HEADER_BYTES))
-        end = block.start + int(block.offsets[-1] + block.lengths[-1]) + 4
-    return np.concatenate([*parts, np.array([end], np.int64)])
-
-
-def member_table(source: ByteSource) -> tuple[IntArray, IntArray] | None:
-    """Find the members of a GZIP file by their own headers: positions in the file and in the stream.
-
-    None if not all of them tell their size.
-    """
-    at, stream, size = 0, 0, source.size() or 0
-    in_file: list[int] = []
-    in_stream: list[int] = []
-    while at < size:
-        head = parse_member_header(source.read_at(at, MEMBER_HEADER_BYTES))
-        if head is None or head[1] > size - at:
-            return None
-        in_file.append(at)
-        in_stream.append(stream)
-        at += head[1]
-        stream += head[2]
-    return np.array(in_file, np.int64), np.array(in_stream, np.int64)
 
 
 def save_index(shard: str, index: Index) -> str:
     """Keep an index beside its shard, atomically; return the path."""
     path = index_path(shard)
-    write_atomically(path, index.to_bytes())
+    write_bytes(path, index.to_bytes())
     return path
 
 
@@ -235,6 +179,7 @@ def save_lengths(
     shard: str,
     source: ByteSource,
     lengths: Sequence[npt.NDArray[np.integer[Any]]],
+    compression: str,
     members: tuple[IntArray, IntArray] | None,
 ) -> str:
     """Keep an index beside its shard, as `save_index`, but without having all of it in memory.
@@ -243,14 +188,15 @@ def save_lengths(
         shard: where it will be found; the file may still be called otherwise.
         source: the shard, for its size and tail checksum.
         lengths: of the payloads in order, in parts of any type.
+        compression: of the shard.
         members: where they begin in the file and in the stream; None for a plain shard.
     """
     files, streams = members or (_NO_MEMBERS, _NO_MEMBERS)
     size, tail_crc = tail_checksum(source)
     count = sum(len(part) for part in lengths)
-    kind = _KINDS.index("" if members is None else "GZIP")
+    kind = _number(compression)
     path = index_path(shard)
-    output = AtomicOutput(path, durable=False)  # its checksum tells whether it is whole
+    output = create(path, durable=False)  # its checksum tells whether it is whole
     crc = 0
 
     def put(data: bytes) -> None:
@@ -280,16 +226,30 @@ def save_lengths(
 
 def load_index(shard: str, source: ByteSource) -> Index | None:
     """Return the index kept beside a shard, or None if no index fits the file as it is now."""
+    return read_index(index_path(shard), source)
+
+
+def read_index(path: str, source: ByteSource, *, checked: bool = False) -> Index | None:
+    """Return the index in a file, or None if there is none that fits the shard as it is now.
+
+    Args:
+        path: of the index.
+        source: the shard.
+        checked: that the shard is the one it was made for is known otherwise; only its size is compared.
+    """
+    known = None
     try:
-        with open(index_path(shard), "rb") as file:
-            data = file.read()
-    except OSError:
+        if not checked and not is_local(path):
+            reading = spawn(read_bytes, path)
+            known = tail_checksum(source)  # at the same time
+            index = Index.from_bytes(reading.result())
+        else:
+            index = Index.from_bytes(read_bytes(path))
+    except (OpError, ValueError):
         return None
-    try:
-        index = Index.from_bytes(data)
-    except ValueError:
-        return None
-    return index if (index.shard_bytes, index.tail_crc) == tail_checksum(source) else None
+    if checked:
+        return index if index.shard_bytes == source.size() else None
+    return index if (index.shard_bytes, index.tail_crc) == (known or tail_checksum(source)) else None
 
 
 def indexed_count(shard: str, source: ByteSource) -> int | None:
@@ -298,10 +258,9 @@ def indexed_count(shard: str, source: ByteSource) -> int | None:
     The offsets are not read, so that this takes the same time for any number of records.
     """
     try:
-        with open(index_path(shard), "rb") as file:
-            head = file.read(_HEAD.size)
-            index_bytes = os.fstat(file.fileno()).st_size
-    except OSError:
+        file = open_small(index_path(shard))
+        head, index_bytes = file.peek(_HEAD.size), file.size()
+    except OpError:
         return None
     if len(head) < _HEAD.size:
         return None
@@ -318,11 +277,10 @@ def read_text_index(path: str, source: ByteSource) -> Index:
         DataLossError: the lines do not describe the shard, from its first to its last byte.
     """
     try:
-        with open(path, "rb") as file:
-            numbers = np.array(file.read().split(), np.int64).reshape(-1, 2)
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    except ValueError as error:
+        numbers = np.array(read_bytes(path).split(), np.int64).reshape(-1, 2)
+    except OpError:
+        raise
+    except (ValueError, OverflowError) as error:
         raise DataLossError(
             f"{path}; expected two numbers a line, offset and size. Make the index again.", path=path
         ) from error
@@ -347,4 +305,4 @@ def write_text_index(path: str, index: Index) -> None:
     if index.compression:
         raise FailedPreconditionError(f"{path}; a text index can only describe a plain shard.", path=path)
     lines = np.stack([index.frames[:-1], np.diff(index.frames)], axis=1)
-    write_atomically(path, "".join(f"{start} {size}\n" for start, size in lines.tolist()).encode())
+    write_bytes(path, "".join(f"{start} {size}\n" for start, size in lines.tolist()).encode())

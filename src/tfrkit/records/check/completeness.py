@@ -20,7 +20,9 @@ from tfrkit.records.check.folder_state import (
     look_at_named,
     look_at_some,
 )
+from tfrkit.stores.files import ask_all, is_folder
 from tfrkit.stores.paths import Paths, expand_paths, is_pattern, match_files
+from tfrkit.stores.url import split_path, split_query
 
 __all__ = ["ShardFiles", "find_shards"]
 
@@ -82,10 +84,13 @@ def find_shards(paths: Paths) -> ShardFiles:
     """
     found = ShardFiles()
     named: dict[str, list[str]] = {}
-    for item in expand_paths(paths, globs=False):
+    items = expand_paths(paths, globs=False)
+    texts = list(dict.fromkeys(item for item in items if isinstance(item, str)))
+    folders = {text for text, folder in zip(texts, ask_all(is_folder, texts), strict=True) if folder}
+    for item in items:
         if not isinstance(item, str) or item == "-":
             found.files += expand_paths(item, globs=True)
-        elif os.path.isdir(item):
+        elif item in folders:
             state = look_at_folder(item)
             if not (state.shards or state.unlisted or state.problems):
                 raise NotFoundError(
@@ -101,7 +106,8 @@ def find_shards(paths: Paths) -> ShardFiles:
                 found.add(look_at_some(folder, names, _matching(os.path.basename(item))), whole=False)
         else:
             found.files.append(item)
-            named.setdefault(os.path.dirname(item), []).append(os.path.basename(item))
+            folder, name = split_path(split_query(item)[0])
+            named.setdefault(folder, []).append(name)
     for folder, names in named.items():
         found.add(look_at_named(folder, names), whole=False)
     return found
@@ -114,5 +120,6 @@ def _matching(pattern: str) -> Callable[[str], bool]:
 def _by_folder(files: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for file in files:
-        found.setdefault(os.path.dirname(file), []).append(os.path.basename(file))
+        folder, name = split_path(file)
+        found.setdefault(folder, []).append(name)
     return found

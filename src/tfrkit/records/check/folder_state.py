@@ -5,19 +5,31 @@ Reads no records but the heads of files whose names do not tell.
 
 from __future__ import annotations
 
-import glob
+import fnmatch
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias
 
-from tfrkit.errors import DataLossError, OpError, from_os_error
+from tfrkit.errors import DataLossError, OpError
 from tfrkit.records.check.unfinished import Unfinished, unfinished_jobs
 from tfrkit.records.manifest import ANOTHERS, manifest_entries, manifest_path, read_manifest
+from tfrkit.records.record_names import shard_prefix
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, holds_records
+from tfrkit.stores.files import (
+    is_folder,
+    is_local,
+    is_there,
+    list_files,
+    list_names,
+    open_source,
+    traits_of,
+)
 from tfrkit.stores.output import SIDECAR_FOLDER, temporary_of
-from tfrkit.stores.shard_names import ShardSet, shard_prefix, shard_sets
+from tfrkit.stores.shard_names import ShardSet, shard_sets
+from tfrkit.stores.store import FileInfo
 
 __all__ = ["Expected", "FolderState", "Problem", "look_at_folder", "look_at_named", "look_at_some"]
 
@@ -72,15 +84,14 @@ def look_at_folder(folder: str) -> FolderState:
     """Look at everything in a folder; a folder that cannot be listed is a problem of its own."""
     state = FolderState(folder)
     try:
-        with os.scandir(folder) as listing:
-            entries = sorted((entry for entry in listing if not entry.is_dir()), key=lambda entry: entry.name)
-    except OSError as error:
-        state.problems.append(Problem("folder", folder, str(from_os_error(error, folder))))
+        entries = {os.path.basename(info.path): info for info in list_files(folder) if not info.is_folder}
+    except OpError as error:
+        state.problems.append(Problem("folder", folder, str(error)))
         return state
-    visible = [entry for entry in entries if not entry.name.startswith(".")]
+    visible = [name for name in sorted(entries) if not name.startswith(".")]
     known = _read_known(state)
     jobs = unfinished_jobs(folder)
-    there = [entry.name for entry in visible if entry.name in known.shards or _is_shard(entry)]
+    there = [name for name in visible if name in known.shards or _is_shard(name, entries[name])]
     _assess(state, there, known, jobs, lambda _: True)
     if any(name in known.shards for name in there):
         state.shards = [name for name in there if name in known.shards]
@@ -91,7 +102,7 @@ def look_at_folder(folder: str) -> FolderState:
     own = {*there, *_text_indexes(there), *_own_files(folder, known, wrong), *known.files}
     state.others = [
         name
-        for name in (*(entry.name for entry in visible if entry.name not in own), *state.unlisted)
+        for name in (*(name for name in visible if name not in own), *state.unlisted)
         if os.path.join(folder, name) not in wrong and name not in state.expected
     ] + _temporaries(folder, jobs)
     _look_aside(state, known)
@@ -123,10 +134,7 @@ def look_at_named(folder: str, names: Sequence[str]) -> FolderState:
         state.problems.clear()
         state.expected = {name: known.shards[name] for name in names if name in known.shards}
         return state
-    try:
-        there = os.listdir(folder or ".")
-    except OSError:
-        there = []
+    there = _names(folder)
     given = set(names)
     whole = [
         part
@@ -157,11 +165,8 @@ def _assess(
         text = "a repair of it is not complete. Wait for it, or run `tfr repair --replace` again"
         state.problems.append(Problem("interrupted", os.path.join(state.folder, name), text))
     begun = {prefix for job in jobs if not job.waiting for prefix in job.prefixes}
-    gone = [
-        name
-        for name in (*state.expected, *sorted(known.repairing))
-        if wanted(name) and not _exists(state.folder, name)
-    ]
+    exists = _look_for(state.folder)
+    gone = [name for name in (*state.expected, *sorted(known.repairing)) if wanted(name) and not exists(name)]
     for name in gone[:MAX_MISSING]:
         why = f"the {state.expected[name][2] if name in state.expected else 'manifest'} names it"
         state.problems.append(
@@ -233,7 +238,7 @@ def _read_known(state: FolderState) -> _Known:
     try:
         content = read_manifest(state.folder)
     except OpError as error:
-        if not (isinstance(error, DataLossError) and _is_anothers(state.folder, error)):
+        if not _is_anothers(state.folder, error):
             state.problems.append(Problem("manifest", manifest_path(state.folder), error.message))
         return _Known({})
     shards = {
@@ -244,13 +249,14 @@ def _read_known(state: FolderState) -> _Known:
     return _Known(shards, frozenset(content.get("made_by", {})), files, repairing)
 
 
-def _is_anothers(folder: str, error: DataLossError) -> bool:
+def _is_anothers(folder: str, error: OpError) -> bool:
     """Tell whether a manifest is another program's, which is nothing bad: there is no trace of tfrkit beside it."""
-    return ANOTHERS in error.message and not os.path.isdir(os.path.join(folder, SIDECAR_FOLDER))
+    another = isinstance(error, DataLossError) and ANOTHERS in error.message
+    return another and not is_folder(os.path.join(folder, SIDECAR_FOLDER))
 
 
 def _own_files(folder: str, known: _Known, wrong: set[str]) -> set[str]:
-    own = {"report.json", "labels.txt"} if os.path.isdir(os.path.join(folder, SIDECAR_FOLDER)) else set()
+    own = {"report.json", "labels.txt"} if is_folder(os.path.join(folder, SIDECAR_FOLDER)) else set()
     return own | {"manifest.json"} if known.shards or manifest_path(folder) in wrong or own else own
 
 
@@ -258,21 +264,17 @@ def _temporaries(folder: str, jobs: Sequence[Unfinished]) -> list[str]:
     """Return temporary files: of writers that were killed, or still run."""
     if jobs:
         return []  # which the job clears up
-    try:
-        names = sorted(os.listdir(os.path.join(folder, SIDECAR_FOLDER)))
-    except OSError:
-        return []
+    names = sorted(_names(os.path.join(folder, SIDECAR_FOLDER)))
     return [os.path.join(SIDECAR_FOLDER, name) for name in names if temporary_of(name) is not None]
 
 
 def _look_aside(state: FolderState, known: _Known) -> None:
     """Look at what lies aside while another set takes its place: of a writer that was killed, or still runs."""
-    for path in sorted(
-        glob.glob(os.path.join(glob.escape(state.folder), SIDECAR_FOLDER, "*-of-*.tfrecord*.old"))
-    ):
-        name = os.path.join(SIDECAR_FOLDER, os.path.basename(path))
-        if shard_prefix(os.path.basename(path)) in known.prefixes:
-            state.others.append(name)  # the new set is whole
+    folder = os.path.join(state.folder, SIDECAR_FOLDER)
+    for name in sorted(fnmatch.filter(_names(folder), "*-of-*.tfrecord*.old")):
+        path = os.path.join(folder, name)
+        if shard_prefix(name) in known.prefixes:
+            state.others.append(os.path.join(SIDECAR_FOLDER, name))  # the new set is whole
         else:
             text = (
                 "it is a shard of a set that a writer was replacing when it was killed. Write the set again"
@@ -286,20 +288,42 @@ def _text_indexes(shards: Sequence[str]) -> set[str]:
     return {base + suffix for base in bases for suffix in _TEXT_INDEXES}
 
 
-def _is_shard(entry: os.DirEntry[str]) -> bool:
-    if entry.name in ("manifest.json", "report.json", "labels.txt"):
+def _is_shard(name: str, info: FileInfo) -> bool:
+    if name in ("manifest.json", "report.json", "labels.txt"):
         return False
-    if ".tfrecord" in entry.name:
-        return not entry.name.endswith(_TEXT_INDEXES)
+    if ".tfrecord" in name:
+        return not name.endswith(_TEXT_INDEXES)
     try:
-        if not entry.is_file():
-            return False
-        with open(entry.path, "rb") as file:
-            return holds_records(file.read(HEAD_BYTES))
-    except OSError:
+        return info.regular and holds_records(open_source(info.path).peek(HEAD_BYTES))
+    except OpError:
         return False
+
+
+def _names(folder: str) -> list[str]:
+    """Return the names in a folder; none if they cannot be listed."""
+    try:
+        return list_names(folder)
+    except (OSError, OpError):
+        return []
+
+
+def _look_for(folder: str) -> Callable[[str], bool]:
+    """Return what tells whether a folder has a file of a name."""
+    if is_local(folder) or not traits_of(folder).lists:
+        return partial(_exists, folder)
+    names: frozenset[str] | None = None
+
+    def exists(name: str) -> bool:
+        nonlocal names
+        if names is None:  # one listing instead of a request for each
+            names = frozenset(
+                os.path.basename(info.path) for info in list_files(folder) if not info.is_folder
+            )
+        return name in names
+
+    return exists
 
 
 def _exists(folder: str, name: str) -> bool:
     path = os.path.join(folder, name)
-    return os.path.lexists(path) and not os.path.isdir(path)
+    return is_there(path) and not is_folder(path)

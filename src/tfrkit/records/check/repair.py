@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
@@ -15,8 +14,9 @@ from tfrkit.records.check.verify import walk_events
 from tfrkit.records.read.damage import MAX_DAMAGES, Damage
 from tfrkit.records.read.file_reader import open_file_reader
 from tfrkit.records.write.writer import TFRecordWriter
+from tfrkit.stores.files import open_source, real_path
 from tfrkit.stores.paths import PathLike, path_text
-from tfrkit.stores.source import open_source
+from tfrkit.stores.url import display_name
 
 __all__ = ["RepairReport", "mend", "repair"]
 
@@ -102,7 +102,7 @@ def repair(
         What was saved and what was lost, byte range by byte range.
     """
     old, new = path_text(source), path_text(target)
-    if os.path.realpath(old) == os.path.realpath(new):
+    if real_path(old) == real_path(new):
         raise InvalidArgumentError(
             f"cannot repair {old!r} onto itself. Name another target, and look at it before you replace the source.",
             path=old,
@@ -134,4 +134,5 @@ def mend(
         else:
             more += 1
             more_bytes += event.bytes
-    return RepairReport(source, target, records, data_bytes, tuple(lost), more, more_bytes)
+    names = display_name(source), display_name(target)
+    return RepairReport(*names, records, data_bytes, tuple(lost), more, more_bytes)

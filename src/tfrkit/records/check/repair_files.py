@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -17,12 +16,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from tfrkit.codecs.table import codec
 from tfrkit.errors import (
     AlreadyExistsError,
     DataLossError,
     FailedPreconditionError,
     InvalidArgumentError,
+    NotFoundError,
     OpError,
+    PermissionDeniedError,
     UnknownError,
     from_os_error,
 )
@@ -33,14 +35,27 @@ from tfrkit.records.check.repair import RepairReport, mend
 from tfrkit.records.check.unfinished import unfinished_jobs
 from tfrkit.records.check.verify import FileReport, verify_files
 from tfrkit.records.manifest import ANOTHERS, change_manifest, folder_lock, manifest_path, read_manifest
+from tfrkit.records.record_names import shard_prefix
 from tfrkit.records.write.writer import TFRecordWriter
-from tfrkit.stores.output import SIDECAR_FOLDER, AtomicOutput, write_atomically
+from tfrkit.stores.files import (
+    create,
+    file_size,
+    is_folder,
+    is_local,
+    is_there,
+    list_names,
+    make_folder,
+    open_source,
+    read_bytes,
+    real_path,
+    write_bytes,
+)
+from tfrkit.stores.output import SIDECAR_FOLDER, AtomicOutput, WholeOutput
 from tfrkit.stores.paths import PathLike, Paths, path_text
-from tfrkit.stores.shard_names import shard_prefix
+from tfrkit.stores.url import display_name, split_path, split_query
 
 __all__ = ["RepairFilesReport", "repair_files"]
 
-_INDEXED: Final = ("", "GZIP")
 _COPY_BYTES: Final = 1 << 22
 
 
@@ -142,32 +157,37 @@ def _guarded(source: str, target: str, work: Callable[[], RepairReport]) -> Repa
     try:
         return work()
     except OpError as error:
-        return RepairReport(source, target, 0, 0, (), error=error.message)
+        return _report(source, target, error=error.message)
     except OSError as error:
-        return RepairReport(source, target, 0, 0, (), error=from_os_error(error, source).message)
+        return _report(source, target, error=from_os_error(error, source).message)
+
+
+def _report(source: str, target: str, records: int = 0, data_bytes: int = 0, error: str = "") -> RepairReport:
+    """Return the report about a file that has lost nothing, or could not be read."""
+    return RepairReport(display_name(source), display_name(target), records, data_bytes, (), error=error)
 
 
 # -- where they are ----------------------------------------------------------------------------------------------------
 
 
 def _replace(path: str, progress: Callable[[int], object] | None) -> RepairReport:
-    folder, name = os.path.split(path)
-    with _lock(folder):
+    folder, name = split_path(path)
+    with _lock(folder) as check:
         _check_no_job(folder, path)
         content = _manifest(folder)
         listed = _entry(content["shards"], name)
         known = listed or _entry(content.get("repairing", ()), name)
         found = _inspect(path, progress)
         if found.ok:
-            report = RepairReport(path, path, found.records, found.data_bytes, ())
-            entry = _new_entry(name, found.records, os.path.getsize(path), found.compression, known)
+            report = _report(path, path, found.records, found.data_bytes)
+            entry = _new_entry(name, found.records, found.file_bytes or 0, found.compression, known)
             if (
                 known is not None and listed != entry
             ):  # it was mended already, by hand or by a run that was killed
                 _make_index(path, found.compression)
                 _enter(folder, entry)
         else:
-            report = _replace_damaged(path, found.compression, known)
+            report = _replace_damaged(path, found.compression, known, check)
     return report if known is None else replace(report, lost_records=known["records"] - report.records)
 
 
@@ -184,16 +204,20 @@ def _inspect(path: str, progress: Callable[[int], object] | None) -> FileReport:
     return found
 
 
-def _replace_damaged(path: str, kind: str, known: dict[str, Any] | None) -> RepairReport:
-    folder, name = os.path.split(path)
+def _replace_damaged(
+    path: str, kind: str, known: dict[str, Any] | None, check: Callable[[], None]
+) -> RepairReport:
+    folder, name = split_path(path)
     output, writer, report = _mend_beside(path, path, kind)
     try:
+        check()  # the lock may be a lease, which a process that sleeps loses
         entry = _new_entry(name, report.records, output.position, kind, known)
         if known is not None:
             _move_to_repairing(folder, entry)
-        os.chmod(output.temporary, stat.S_IMODE(os.stat(path).st_mode))
+        if isinstance(output, AtomicOutput):
+            os.chmod(output.temporary, stat.S_IMODE(os.stat(path).st_mode))
         output.publish()
-        if kind in _INDEXED and (known is not None or os.path.exists(index_path(path))):
+        if codec(kind).seeks and (known is not None or is_there(index_path(path))):
             writer.save_index(path)
         if known is not None:
             _enter(folder, entry)
@@ -203,16 +227,16 @@ def _replace_damaged(path: str, kind: str, known: dict[str, Any] | None) -> Repa
 
 
 def _make_index(path: str, kind: str) -> None:
-    if kind in _INDEXED:
-        with contextlib.suppress(FailedPreconditionError):  # one stream of GZIP has none
+    if codec(kind).seeks:
+        with contextlib.suppress(FailedPreconditionError):  # one stream has none
             save_index(path, build_index(path))
 
 
-def _lock(folder: str) -> AbstractContextManager[None]:
+def _lock(folder: str) -> AbstractContextManager[Callable[[], None]]:
     """Keep jobs from beginning in a folder of tfrkit's; in any other nothing is left there."""
-    if os.path.exists(manifest_path(folder)) or os.path.isdir(os.path.join(folder, SIDECAR_FOLDER)):
+    if is_there(manifest_path(folder)) or is_folder(os.path.join(folder, SIDECAR_FOLDER)):
         return folder_lock(folder, "jobs.lock")
-    return contextlib.nullcontext()
+    return contextlib.nullcontext(lambda: None)
 
 
 def _check_no_job(folder: str, path: str) -> None:
@@ -265,11 +289,11 @@ def _enter(folder: str, entry: dict[str, Any]) -> None:
     change_manifest(folder, change)
 
 
-def _mend_beside(source: str, target: str, kind: str) -> tuple[AtomicOutput, TFRecordWriter, RepairReport]:
+def _mend_beside(source: str, target: str, kind: str) -> tuple[WholeOutput, TFRecordWriter, RepairReport]:
     """Write the intact records to a temporary file beside the target: whole and durable, but without its name."""
-    output = AtomicOutput(target)
+    output = create(target)
     try:
-        writer = TFRecordWriter(output, compression=kind, index=kind in _INDEXED)
+        writer = TFRecordWriter(output, compression=kind, index=codec(kind).seeks)
         try:
             report = mend(source, writer, target=target)
             writer.close()
@@ -289,22 +313,19 @@ def _mend_beside(source: str, target: str, kind: str) -> tuple[AtomicOutput, TFR
 def _copy_all(
     files: Sequence[str], folder: str, overwrite: bool, progress: Callable[[int], object] | None
 ) -> list[RepairReport]:
-    targets = [os.path.join(folder, os.path.basename(path)) for path in files]
+    names = [split_path(split_query(path)[0])[1] for path in files]
+    targets = [os.path.join(folder, name) for name in names]
     _check_targets(files, targets, folder, overwrite)
-    manifests = {source: _manifest(source) for source in dict.fromkeys(map(os.path.dirname, files))}
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, folder) from error
-    if overwrite and os.path.exists(manifest_path(folder)):
-        _forget(folder, {os.path.basename(target) for target in targets})
+    manifests = {source: _manifest(source) for source in dict.fromkeys(map(_folder_of, files))}
+    make_folder(folder)
+    if overwrite and is_there(manifest_path(folder)):
+        _forget(folder, set(names))
     reports, entries = [], []
-    for source, target in zip(files, targets, strict=True):
-        known = _entry(manifests[os.path.dirname(source)]["shards"], os.path.basename(source))
+    for source, target, name in zip(files, targets, names, strict=True):
+        known = _entry(manifests[_folder_of(source)]["shards"], name)
         report = _guarded(source, target, partial(_copy, source, target, progress))
         if known is not None and not report.error:
-            name, size = os.path.basename(target), os.path.getsize(target)
-            entries.append(_new_entry(name, report.records, size, known["compression"], known))
+            entries.append(_new_entry(name, report.records, file_size(target), known["compression"], known))
             report = replace(report, lost_records=known["records"] - report.records)
         reports.append(report)
     if entries:
@@ -312,10 +333,15 @@ def _copy_all(
     return reports
 
 
+def _folder_of(path: str) -> str:
+    return split_path(split_query(path)[0])[0]
+
+
 def _check_targets(files: Sequence[str], targets: Sequence[str], folder: str, overwrite: bool) -> None:
     seen: dict[str, str] = {}
+    there = frozenset[str]() if is_local(folder) else frozenset(list_names(folder))  # one request for all
     for source, target in zip(files, targets, strict=True):
-        if os.path.realpath(os.path.dirname(source)) == os.path.realpath(folder):
+        if real_path(_folder_of(source)) == real_path(folder):
             raise InvalidArgumentError(
                 f"cannot repair {source!r} into its own folder. Name another, or none to replace it.",
                 path=source,
@@ -326,7 +352,7 @@ def _check_targets(files: Sequence[str], targets: Sequence[str], folder: str, ov
                 path=source,
             )
         seen[target] = source
-        if os.path.lexists(target) and not overwrite:
+        if not overwrite and (is_there(target) if is_local(folder) else os.path.basename(target) in there):
             raise AlreadyExistsError(
                 f"{target}; exists already. Choose another folder, or pass overwrite=True (--overwrite).",
                 path=target,
@@ -337,13 +363,16 @@ def _copy(source: str, target: str, progress: Callable[[int], object] | None) ->
     found = _inspect(source, progress)
     if found.ok:
         _copy_bytes(source, target)
-        with contextlib.suppress(FileNotFoundError), open(index_path(source), "rb") as file:
-            write_atomically(index_path(target), file.read())
-        return RepairReport(source, target, found.records, found.data_bytes, ())
+        index: bytes | None = None
+        with contextlib.suppress(NotFoundError, PermissionDeniedError):  # a web server may say either
+            index = read_bytes(index_path(source))
+        if index is not None:
+            write_bytes(index_path(target), index)
+        return _report(source, target, found.records, found.data_bytes)
     output, writer, report = _mend_beside(source, target, found.compression)
     try:
         output.publish()
-        if found.compression in _INDEXED:
+        if codec(found.compression).seeks:
             writer.save_index(target)
     finally:
         output.discard()
@@ -351,11 +380,10 @@ def _copy(source: str, target: str, progress: Callable[[int], object] | None) ->
 
 
 def _copy_bytes(source: str, target: str) -> None:
-    output = AtomicOutput(target)
+    file, output = open_source(source), create(target)
     try:
-        with open(source, "rb") as file:
-            while data := file.read(_COPY_BYTES):
-                output.write(data)
+        while data := file.read(_COPY_BYTES):
+            output.write(data)
         output.close()
     except BaseException:
         output.discard()
@@ -381,9 +409,9 @@ def _enter_all(folder: str, entries: Sequence[dict[str, Any]], manifests: dict[s
                 if job is not None:
                     jobs[made["job"]] = job
                     for name in job.get("files", ()):
-                        if not os.path.lexists(os.path.join(folder, name)):
+                        if not is_there(os.path.join(folder, name)):
                             with contextlib.suppress(FileNotFoundError):
-                                shutil.copyfile(os.path.join(source, name), os.path.join(folder, name))
+                                _copy_bytes(os.path.join(source, name), os.path.join(folder, name))
 
     def change(content: dict[str, Any]) -> None:
         names = {entry["name"] for entry in entries}

@@ -1,6 +1,6 @@
 """Jobs that have not ended, read from the folder of their shards; changes nothing. FORMAT.md defines the journal.
 
-What writes, locks and resumes journals is `build/job/journal.py`.
+What writes, locks and resumes journals is in `build/job/`: `file_journal.py` and `object_journal.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tfrkit.records.check.journal_objects import (
+    JournalObjects,
+    journal_folders,
+    look_into_journal,
+    read_object,
+)
+from tfrkit.stores.files import ask_all, traits_of
 from tfrkit.stores.json_file import is_count, is_file_name, parse_json
+from tfrkit.stores.lease import Lease
 from tfrkit.stores.output import SIDECAR_FOLDER
+from tfrkit.stores.url import local_path
 
 __all__ = ["Unfinished", "unfinished_jobs"]
 
@@ -43,6 +52,11 @@ class Unfinished:
 
 def unfinished_jobs(folder: str) -> list[Unfinished]:
     """Read the journals of a folder, in order of their names. A line that cannot be believed ends a journal."""
+    traits = traits_of(folder)
+    if not (traits.appends and traits.locks):
+        paths = journal_folders(folder) if traits.lists else []
+        return [job for path in paths if (job := _read_objects(path)) is not None]
+    folder = local_path(folder)
     pattern = os.path.join(glob.escape(folder), SIDECAR_FOLDER, "job-*.jsonl")
     return [job for path in sorted(glob.glob(pattern)) if (job := _read(path)) is not None]
 
@@ -76,6 +90,27 @@ def _read(path: str) -> Unfinished | None:
     except OSError:
         return None if not os.path.lexists(path) else Unfinished(path, (), {}, running=False)
     return Unfinished(path, prefixes, finished, running, waiting)
+
+
+def _read_objects(path: str) -> Unfinished | None:
+    """Read a journal in a store in which nothing grows; None if its job has ended."""
+    found = look_into_journal(path)
+    header = read_object(JournalObjects.header_of(path)) if found.header else None
+    if not isinstance(header, dict):
+        return None
+    finished: dict[str, tuple[int, int]] = {}
+    for content in ask_all(read_object, found.finished):
+        read = content if isinstance(content, dict) else {}
+        if (
+            is_file_name(name := read.get("name"))
+            and is_count(read.get("records"))
+            and is_count(read.get("bytes"))
+        ):
+            finished[name] = (read["records"], read["bytes"])
+    waiting = header.get("staged") is True and not found.ready
+    return Unfinished(
+        path, _prefixes(header), finished, Lease(JournalObjects.lock_of(path)).is_held(), waiting
+    )
 
 
 def _prefixes(header: Mapping[str, Any]) -> tuple[str, ...]:

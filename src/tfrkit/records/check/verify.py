@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
@@ -16,8 +16,9 @@ from tfrkit.records.read.damage import MAX_DAMAGES, Damage
 from tfrkit.records.read.file_reader import BLOCK_BYTES, FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import Event
 from tfrkit.records.sniff.file_sniffer import sniff_file
+from tfrkit.stores.files import open_source
 from tfrkit.stores.paths import Paths
-from tfrkit.stores.source import open_source
+from tfrkit.stores.url import display_name
 from tfrkit.threads import default_threads, thread_pool
 
 __all__ = ["FileReport", "VerifyReport", "verify", "verify_files", "walk_events"]
@@ -176,9 +177,9 @@ def verify_files(
     else:
         reports = list(thread_pool().map(lambda file: _verify_file(file, policy, progress), files))
     unlike = (
-        found.difference(file.path, file.records, file.file_bytes)
-        for file in reports
-        if file.file_bytes is not None
+        found.difference(file if isinstance(file, str) else report.path, report.records, report.file_bytes)
+        for file, report in zip(files, reports, strict=True)
+        if report.file_bytes is not None
     )
     problems = (*found.problems, *dict.fromkeys(problem for problem in unlike if problem is not None))
     return VerifyReport(tuple(reports), problems, tuple(found.others))
@@ -209,7 +210,7 @@ def _verify_file(
         source = open_source(target)
         reader = open_file_reader(source, policy, BLOCK_BYTES)
     except OpError as error:
-        return FileReport(str(target), 0, 0, None, 0, "", (), error=error.message)
+        return FileReport(display_name(str(target)), 0, 0, None, 0, "", (), error=error.message)
     data_bytes, more, problem = 0, 0, ""
     damages: list[Damage] = []
     try:

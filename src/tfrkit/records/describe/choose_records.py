@@ -12,17 +12,20 @@ from typing import IO, Any, Final, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
+from tfrkit.records.access.find_index import kept_index
 from tfrkit.records.access.index import load_index
 from tfrkit.records.access.record_file import RecordFile
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import BlockReader, read_blocks
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
+from tfrkit.stores.files import is_local, open_file, open_source
 from tfrkit.stores.paths import Paths, expand_paths
-from tfrkit.stores.source import open_source
-from tfrkit.threads import default_threads
+from tfrkit.stores.url import display_name
+from tfrkit.threads import default_threads, spawn_all
 
 __all__ = ["Chosen", "Progress", "choose_blocks", "choose_files", "sample_blocks", "scan_blocks"]
 
@@ -30,6 +33,7 @@ Progress = Callable[[int, int], object]
 _BLOCK_BYTES: Final = 1 << 18  # a sample needs little of each file
 _BATCH_BYTES: Final = 1 << 23  # scanned at once: enough work for many threads, little memory
 _THREAD_BYTES: Final = 1 << 21  # of it for each thread: what few threads scan stays in the cache
+_REMOTE_AT_ONCE: Final = 32  # files that are opened
 _Item = TypeVar("_Item")
 
 
@@ -78,7 +82,7 @@ def choose_blocks(
             compression = canonical(compression)
         files = choose_files(files, sample)
         blocks = sample_blocks(files, policy.with_options(compression=compression, **options), sample)
-    names = tuple(file if isinstance(file, str) else _stream_name(file) for file in files)
+    names = tuple(display_name(file) if isinstance(file, str) else _stream_name(file) for file in files)
     return Chosen(blocks, names)
 
 
@@ -118,7 +122,8 @@ def sample_blocks(files: Sequence[str | IO[bytes]], policy: ReadPolicy, count: i
         policy: how they are read.
         count: how many records.
     """
-    takers = [_open(file, policy) for file in files]
+    limit = 1 if all(not isinstance(file, str) or is_local(file) for file in files) else _REMOTE_AT_ONCE
+    takers: list[_Taker] = spawn_all(lambda file: _open(file, policy), files, limit)
     while count and takers:
         left = []
         for place, taker in enumerate(takers):
@@ -143,12 +148,19 @@ class _Taker(Protocol):
 def _open(file: str | IO[bytes], policy: ReadPolicy) -> _Taker:
     if isinstance(file, str) and policy.on_corrupt == "raise" and policy.compression == "auto":
         try:
-            indexed = load_index(file, open_source(file)) is not None
+            indexed = _has_index(file)
         except OpError:
             indexed = False  # the error comes when the file is read
         if indexed:
             return _Spread(file, policy)
     return _First(file, policy)
+
+
+def _has_index(path: str) -> bool:
+    source = open_source(path)
+    if not source.remote:
+        return load_index(path, source) is not None
+    return kept_index(path, source, sniff_compression(source.peek(HEAD_BYTES))) is not None
 
 
 class _Spread:
@@ -195,12 +207,15 @@ class _First:
                 break
         else:
             self.done = True
-        if isinstance(self._file, str):
+        if isinstance(self._file, str) and is_local(self._file):  # few are open at a time
             self._reader = self._rest = None
 
     def _blocks(self) -> Iterator[Block]:
         if self._reader is None:
-            self._reader = BlockReader([self._file], self._policy, 1, _BLOCK_BYTES)
+            # What is remote is read as a stream: little of it is wanted, and nothing is to be fetched ahead.
+            remote = isinstance(self._file, str) and not is_local(self._file)
+            file = open_file(str(self._file)) if remote else self._file
+            self._reader = BlockReader([file], self._policy, 1, _BLOCK_BYTES)
             self._reader.skip(self._taken)
         if self._rest is not None and len(self._rest):
             yield self._rest

@@ -43,6 +43,7 @@ def inspect(
     on_corrupt: OnCorrupt | None = None,
     threads: int | None = None,
     max_record_bytes: int | None = None,
+    cache: bool | None = None,
     policy: ReadPolicy = TFRKIT,
     progress: Progress | None = None,
 ) -> Schema:
@@ -57,6 +58,7 @@ def inspect(
         on_corrupt: what to do about damage.
         threads: how many cores to use; by default all.
         max_record_bytes: a record that claims to be larger is damage.
+        cache: keep what is read of remote files in the cache folder, and read it from there the next time.
         policy: where the defaults come from. Records mean what protobuf says whatever the policy.
         progress: called now and then, in this thread, with how many records and how many of their bytes are done.
 
@@ -85,6 +87,7 @@ def inspect(
         crc=crc,
         on_corrupt=on_corrupt,
         max_record_bytes=max_record_bytes,
+        cache=cache,
     )
     found = _Found()
     scan = _core.Statistics(None, outline_only=True)

@@ -32,6 +32,7 @@ def stats(
     on_corrupt: OnCorrupt | None = None,
     threads: int | None = None,
     max_record_bytes: int | None = None,
+    cache: bool | None = None,
     policy: ReadPolicy = TFRKIT,
     progress: Progress | None = None,
 ) -> Statistics:
@@ -51,6 +52,7 @@ def stats(
         on_corrupt: what to do about damage.
         threads: how many cores to use; by default all. The result does not depend on it.
         max_record_bytes: a record that claims to be larger is damage.
+        cache: keep what is read of remote files in the cache folder, and read it from there the next time.
         policy: where the defaults come from. Records mean what protobuf says whatever the policy.
         progress: called now and then, in this thread, with how many records and how many of their bytes are done.
 
@@ -84,6 +86,7 @@ def stats(
         crc=crc,
         on_corrupt=on_corrupt,
         max_record_bytes=max_record_bytes,
+        cache=cache,
     )
     native = _core.Statistics(None if names is None else set(names))
     scan_blocks(native, chosen.blocks, threads, progress)

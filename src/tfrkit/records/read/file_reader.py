@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from tfrkit import _core
-from tfrkit.codecs.inflate import CHUNK_BYTES, WINDOW_BYTES, Decoder, open_decoder
-from tfrkit.codecs.member import MEMBER_HEADER_BYTES, inflate_member, parse_member_header
+from tfrkit.codecs.codec import CHUNK_BYTES, Codec, Decoder, MemberFormat
+from tfrkit.codecs.table import codec, names
 from tfrkit.errors import DataLossError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
@@ -96,6 +96,8 @@ class FileReader:
         reached = _seek(source, compression, policy, offset) if offset else 0
         if offset:
             self.splitter.start_at(offset, record, drop=offset - reached)
+        if source.regular:
+            source.read_ahead(source.position)
         self.supply = _choose_supply(source, compression, policy, block_bytes)
 
     @property
@@ -183,7 +185,9 @@ class PlainSupply:
 
     def __init__(self, source: ByteSource, block_bytes: int) -> None:
         self._source = source
-        self._block_bytes = block_bytes
+        self._block_bytes = (
+            source.scan_bytes if source.scan_bytes and block_bytes == BLOCK_BYTES else block_bytes
+        )
         self._next = source.position
 
     def plan(self, *, ahead: bool) -> tuple[int, int] | None:
@@ -194,20 +198,25 @@ class PlainSupply:
         self._next += self._block_bytes
         return at, self._block_bytes
 
-    def prepare(self, at: int, size: int) -> tuple[Any, int]:
+    def prepare(self, at: int, size: int) -> tuple[Any, int, int, bool]:
+        """Return a buffer, where its content begins and ends, and whether the file ends there."""
+        borrowed = self._source.borrow(at, size) if self._source.remote else None
+        if borrowed is not None:
+            return borrowed, 0, len(borrowed), len(borrowed) < size
         buffer = _core.Buffer(HEADROOM_BYTES + size)
-        return buffer, self._source.read_into(memoryview(buffer)[HEADROOM_BYTES:], at)
+        got = self._source.read_into(memoryview(buffer)[HEADROOM_BYTES:], at)
+        return buffer, HEADROOM_BYTES, HEADROOM_BYTES + got, got < size
 
-    def give(self, prepared: Any, splitter: FrameSplitter) -> list[Event]:
-        buffer, got = prepared
-        events = splitter.feed(buffer, HEADROOM_BYTES, HEADROOM_BYTES + got)
-        if got < len(buffer) - HEADROOM_BYTES:
+    def give(self, prepared: tuple[Any, int, int, bool], splitter: FrameSplitter) -> list[Event]:
+        buffer, start, stop, ends = prepared
+        events = splitter.feed(buffer, start, stop)
+        if ends:
             events += splitter.finish()
         return events
 
 
 class StreamSupply:
-    """What can only be had in order: one deflate stream, XZ, ZSTD, pipes and file objects."""
+    """What can only be had in order: one compressed stream, pipes and file objects."""
 
     in_order = True
 
@@ -272,15 +281,18 @@ class StreamSupply:
 
 
 class MemberSupply:
-    """GZIP members that tell their own size: inflated at once by many threads.
+    """Members that tell their own size: inflated at once by many threads.
 
     From the first member on that is not of this kind, or not what it says, the rest of the file is read as a stream.
     """
 
     in_order = False
 
-    def __init__(self, source: ByteSource, policy: ReadPolicy, block_bytes: int) -> None:
+    def __init__(
+        self, source: ByteSource, codec: Codec, members: MemberFormat, policy: ReadPolicy, block_bytes: int
+    ) -> None:
         self._source = source
+        self._codec, self._members = codec, members
         self._policy = policy
         self._block_bytes = block_bytes
         self._next = source.position
@@ -290,7 +302,7 @@ class MemberSupply:
         at, end = self._next, self._source.size() or 0
         if ahead and (self._stream is not None or at > end):
             return None
-        head = parse_member_header(self._source.read_at(at, MEMBER_HEADER_BYTES))
+        head = self._members.parse_header(self._source.look_at(at, self._members.header_bytes))
         # At the end, and where there is no member of ours, a step of no bytes makes the rest a stream.
         whole = head is not None and head[1] <= end - at and head[2] <= _MEMBER_LIMIT
         size = head[1] if head is not None and whole else 0
@@ -298,9 +310,10 @@ class MemberSupply:
         return at, size
 
     def prepare(self, at: int, size: int) -> tuple[int, bytes | None]:
-        if self._stream is not None or not size or _tensorflow_stumbles(self._policy, at + size):
+        if self._stream is not None or not size or _stumbles(self._members, self._policy, at + size):
             return at, None
-        return at, inflate_member(self._source.read_at(at, size))
+        member = self._source.borrow(at, size) if self._source.remote else None
+        return at, self._members.inflate(self._source.read_at(at, size) if member is None else member)
 
     def give(self, prepared: tuple[int, bytes | None], splitter: FrameSplitter) -> list[Event]:
         at, inflated = prepared
@@ -308,7 +321,7 @@ class MemberSupply:
             if inflated is not None:
                 return splitter.feed(inflated, 0, len(inflated))
             self._source.seek(at)
-            self._stream = _open_stream(self._source, "GZIP", self._policy, self._block_bytes)
+            self._stream = _open_stream(self._source, self._codec, self._policy, self._block_bytes)
         return self._stream.give(self._stream.prepare(-1, 0), splitter)
 
 
@@ -322,7 +335,7 @@ def open_file_reader(
         policy: how to read it.
         block_bytes: about how much to read at once.
         start: where a frame begins in the uncompressed stream, and the number of its record. A plain file is read from
-            there on, GZIP in members from the member on; of anything else what comes before is inflated and dropped.
+            there on, a file in members from the member on; of anything else what comes before is inflated and dropped.
 
     Raises:
         MissingExtraError: the file's compression needs a package that is not installed.
@@ -334,9 +347,13 @@ def compression_of(source: ByteSource, policy: ReadPolicy) -> str:
     """Say how a file is compressed, as far as the policy looks; the source stands at its beginning."""
     if policy.compression == "auto":
         return sniff_compression(source.peek(HEAD_BYTES))
-    if policy.tensorflow_containers and policy.compression not in ("GZIP", "ZLIB"):
+    if policy.tensorflow_containers and not _tensorflow_knows(policy.compression):
         return ""
     return policy.compression
+
+
+def _tensorflow_knows(compression: str) -> bool:
+    return compression in names() and codec(compression).tensorflow
 
 
 def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int) -> int:
@@ -348,13 +365,14 @@ def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int)
         source.seek(reached)
         return reached
     # Where damage may have been passed over, members need not hold what they say: all are inflated again.
-    if compression != "GZIP" or policy.on_corrupt == "skip":
+    members = codec(compression).members
+    if members is None or policy.on_corrupt == "skip":
         return 0
     at, reached, size = 0, 0, source.size() or 0
-    while head := parse_member_header(source.read_at(at, MEMBER_HEADER_BYTES)):
+    while head := members.parse_header(source.look_at(at, members.header_bytes)):
         _, length, content, *_ = head
         end = at + length
-        if reached + content > offset or end > size or _tensorflow_stumbles(policy, end):
+        if reached + content > offset or end > size or _stumbles(members, policy, end):
             break
         at, reached = end, reached + content
     source.seek(at)
@@ -364,18 +382,20 @@ def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int)
 def _choose_supply(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> ByteSupply:
     if source.regular and not compression:
         return PlainSupply(source, block_bytes)
-    if source.regular and compression == "GZIP" and parse_member_header(source.peek(MEMBER_HEADER_BYTES)):
-        return MemberSupply(source, policy, block_bytes)
-    return _open_stream(source, compression, policy, block_bytes)
+    found = codec(compression)
+    members = found.members
+    if source.regular and members is not None and members.parse_header(source.peek(members.header_bytes)):
+        return MemberSupply(source, found, members, policy, block_bytes)
+    return _open_stream(source, found, policy, block_bytes)
 
 
-def _tensorflow_stumbles(policy: ReadPolicy, end: int) -> bool:
+def _stumbles(members: MemberFormat, policy: ReadPolicy, end: int) -> bool:
     """See `pad_member`: files put together from several may hold such members; the stream knows what is lost."""
-    return policy.tensorflow_containers and 0 < end % WINDOW_BYTES <= 8
+    return policy.tensorflow_containers and members.tensorflow_stumbles(end)
 
 
-def _open_stream(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> StreamSupply:
-    decoder = open_decoder(source, compression, tensorflow=policy.tensorflow_containers)
+def _open_stream(source: ByteSource, codec: Codec, policy: ReadPolicy, block_bytes: int) -> StreamSupply:
+    decoder = codec.open(source, tensorflow=policy.tensorflow_containers)
     # What comes through a pipe is given at once: waiting for a whole block might be waiting for ever.
     return StreamSupply(decoder, policy, block_bytes if source.regular else 1)
 

@@ -93,9 +93,22 @@ class FrameSplitter:
             self._parts.append(memoryview(data)[start:stop])
             self._carry += stop - start
             return []
-        if self._carry:
-            data, start, stop = self._join(data, start, stop)
-        return self._split(data, start, stop, at_eof=False)
+        if not self._carry:
+            return self._split(data, start, stop, at_eof=False)
+        if self._resync or not memoryview(data).readonly:
+            return self._split(*self._join(data, start, stop), at_eof=False)
+        return self._split_borrowed(memoryview(data), start, stop)
+
+    def _split_borrowed(self, data: memoryview, start: int, stop: int) -> list[Event]:
+        """Split a piece that has no room for the carry in front of it: only the unfinished frame is copied."""
+        events: list[Event] = []
+        while self._carry and start < stop and not self.done:
+            end = min(stop, start + max(1, self.need - self._carry))
+            events += self._split(*self._join(data, start, end), at_eof=False)
+            start = end
+        if start < stop and not self.done:
+            events += self._split(data, start, stop, at_eof=False)
+        return events
 
     def finish(self) -> list[Event]:
         """The stream has ended: settle what is left."""

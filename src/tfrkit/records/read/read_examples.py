@@ -120,6 +120,7 @@ def read_examples(
     threads: int | None = None,
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int | None = None,
+    cache: bool | None = None,
     policy: ReadPolicy = TFRKIT,
 ) -> ExampleIterator:
     """Read the Examples or SequenceExamples of TFRecord files as dicts; no spec is needed.
@@ -133,6 +134,7 @@ def read_examples(
         threads: how many cores to use; by default all.
         block_bytes: about how much to read at once.
         max_record_bytes: a record that claims to be larger is damage.
+        cache: keep what is read of remote files in the cache folder, and read it from there the next time.
         policy: where the defaults come from. Records mean what protobuf says whatever the policy.
 
     Returns:
@@ -159,6 +161,7 @@ def read_examples(
         threads=threads,
         block_bytes=block_bytes,
         max_record_bytes=max_record_bytes,
+        cache=cache,
         policy=policy,
     )
     return ExampleIterator(blocks, names, threads)

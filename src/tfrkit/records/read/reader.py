@@ -16,17 +16,25 @@ from dataclasses import dataclass, field, replace
 from typing import IO, Final
 
 from tfrkit import _core
-from tfrkit.codecs.compression import canonical
-from tfrkit.errors import CancelledError, DataLossWarning, MissingExtraError, NotFoundError, OpError
+from tfrkit.codecs.table import canonical
+from tfrkit.errors import (
+    CancelledError,
+    DataLossWarning,
+    FailedPreconditionError,
+    MissingExtraError,
+    NotFoundError,
+    OpError,
+)
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.read.damage import MAX_DAMAGES, Damage
 from tfrkit.records.read.file_reader import BLOCK_BYTES, FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import Event, check_block
 from tfrkit.records.read.position import BEGINNING, Position
+from tfrkit.records.read.source_queue import SourceQueue
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.paths import Paths, expand_paths
-from tfrkit.stores.source import open_source
+from tfrkit.stores.source import ByteSource
 from tfrkit.threads import default_threads, thread_pool
 
 __all__ = ["BlockReader", "RecordIterator", "read_blocks", "read_records"]
@@ -67,6 +75,7 @@ class BlockReader:
         threads: how many cores to use; by default all.
         block_bytes: about how much to read at once.
         start: where to begin; at the first file by default.
+        opening: of the file to begin with, if that is under way.
 
     Attributes:
         file: number of the file that the last block came from; after an error, of the one that comes next.
@@ -83,6 +92,7 @@ class BlockReader:
         start: Position = BEGINNING,
         *,
         checked: bool = True,
+        opening: Future[ByteSource] | None = None,
     ) -> None:
         if threads is not None and threads < 1:
             raise ValueError(f"expected threads to be at least 1 but got {threads}")
@@ -92,7 +102,7 @@ class BlockReader:
         self.damages: list[tuple[str, Damage]] = []
         self.file = start.file
         self._start = (start.offset, start.record)
-        self._files = deque(files[start.file :])
+        self._files = SourceQueue(files[start.file :], policy.cache, opening)
         self._policy = policy
         self._checked = checked
         self.leaving_out = False
@@ -100,6 +110,7 @@ class BlockReader:
         self._block_bytes = block_bytes
         self._to_skip = self._skip_count = 0
         self._planning = False
+        self._process = os.getpid()
         self._lanes: deque[_Lane | OpError | MissingExtraError] = deque()
         self._events: deque[Event] = deque()
 
@@ -125,6 +136,8 @@ class BlockReader:
                     self._on_damage(event)
                 elif block := self._skip_in(event):
                     return block
+            if self._process != os.getpid():
+                self._check_fork()
             self._planning = True
             lane = self._current()
             if lane is None:
@@ -138,6 +151,14 @@ class BlockReader:
                 self._leave(lane)
             else:
                 self._events.extend(events)
+
+    def _check_fork(self) -> None:
+        """Refuse to wait for threads of the process that forked this one."""
+        if self._files.is_opening or any(isinstance(lane, _Lane) and lane.pending for lane in self._lanes):
+            raise FailedPreconditionError(
+                "the reader was begun in the process that forked this one, and its threads are there. Begin anew in "
+                "this process; where object stores are used, start processes with spawn."
+            )
 
     @unless_exiting
     def __del__(self) -> None:
@@ -182,16 +203,17 @@ class BlockReader:
         """Open the next file. An error takes its place in the order."""
         if not self._files:
             return False
-        target = self._files.popleft()
+        target, opening = self._files.take()
         unchecked = self._checked and self._to_skip > 0 and self._policy.crc
         policy = replace(self._policy, crc=False) if unchecked or not self._checked else self._policy
         try:
-            reader = open_file_reader(open_source(target), policy, self._block_bytes, start=self._start)
+            source = self._files.open(target, opening)
+            reader = open_file_reader(source, policy, self._block_bytes, start=self._start)
             self._lanes.append(_Lane(reader, unchecked))
         except (OpError, MissingExtraError) as error:
             self._lanes.append(error)
             if self._repeats(error):
-                self._files.appendleft(target)
+                self._files.put_back(target)
                 return True
         self._start = (0, 0)
         return True
@@ -201,6 +223,7 @@ class BlockReader:
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
         """Return the next events of the file, None at its end."""
+        self._files.look_ahead()
         if self._threads > 1 and lane.reader.source.regular:
             self._keep_busy()
         if not lane.pending:
@@ -238,9 +261,7 @@ class BlockReader:
             running += 1
 
     def _can_look_ahead(self) -> bool:
-        # Opening a pipe waits for its writer: that is done only when its turn has come.
-        first = self._files[0] if self._files else None
-        return isinstance(first, str) and os.path.isfile(first) and self._open_next()
+        return self._files.is_ready() and self._open_next()
 
     def _skip_in(self, block: Block) -> Block | None:
         """Return the block without the records that are to be skipped, and checked if that has not been done yet."""
@@ -338,6 +359,7 @@ def read_blocks(
     threads: int | None = None,
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int | None = None,
+    cache: bool | None = None,
     policy: ReadPolicy = TFRKIT,
 ) -> BlockReader:
     """Read TFRecord files as blocks of many records: the fast way.
@@ -353,6 +375,8 @@ def read_blocks(
         threads: how many cores to use; by default all. With 1, everything happens in the calling thread.
         block_bytes: about how much to read at once.
         max_record_bytes: a record that claims to be larger is damage; by default 4 GiB.
+        cache: keep what is read of remote files in the cache folder, and read it from there the next time; by default
+            as `configure_store` says. Local files are not kept.
         policy: where the defaults come from: TFRKIT, or TENSORFLOW to read exactly as TensorFlow does.
 
     Returns:
@@ -367,7 +391,11 @@ def read_blocks(
     if compression is not None and compression != "auto" and not policy.tensorflow_containers:
         compression = canonical(compression)
     chosen = policy.with_options(
-        compression=compression, crc=crc, on_corrupt=on_corrupt, max_record_bytes=max_record_bytes
+        compression=compression,
+        crc=crc,
+        on_corrupt=on_corrupt,
+        max_record_bytes=max_record_bytes,
+        cache=cache,
     )
     return BlockReader(expand_paths(paths, globs=chosen.globs), chosen, threads, block_bytes)
 
@@ -381,6 +409,7 @@ def read_records(
     threads: int | None = None,
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int | None = None,
+    cache: bool | None = None,
     policy: ReadPolicy = TFRKIT,
 ) -> RecordIterator:
     """Read TFRecord files record by record.
@@ -393,6 +422,7 @@ def read_records(
         threads: see `read_blocks`.
         block_bytes: see `read_blocks`.
         max_record_bytes: see `read_blocks`.
+        cache: see `read_blocks`.
         policy: see `read_blocks`.
 
     Returns:
@@ -410,6 +440,7 @@ def read_records(
             threads=threads,
             block_bytes=block_bytes,
             max_record_bytes=max_record_bytes,
+            cache=cache,
             policy=policy,
         )
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Final
 
 from tfrkit import _core
+from tfrkit.codecs.codec import Codec
+from tfrkit.codecs.none import NONE
+from tfrkit.codecs.table import record_codecs
 
 __all__ = ["HEAD_BYTES", "holds_records", "sniff_compression", "starts_with_frame"]
 
-HEAD_BYTES: Final = 512  # what `detect` wants to see of a file
+HEAD_BYTES: Final = 512  # what `sniff_compression` wants to see of a file
+_HEADER_BYTES: Final = 12  # of a frame: a length and its CRC
 
 
 def sniff_compression(head: bytes) -> str:
@@ -20,43 +23,31 @@ def sniff_compression(head: bytes) -> str:
     """
     if starts_with_frame(head):
         return ""
-    if head.startswith(b"\x1f\x8b\x08"):
-        return "GZIP"
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return "XZ"
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
-        return "ZSTD"
-    if _looks_like_zlib(head):
-        return "ZLIB"
-    return ""
+    return _sniff(head).name
 
 
 def holds_records(head: bytes) -> bool:
     """Tell whether a file surely holds records, by its first HEAD_BYTES bytes. Pure: no I/O.
 
-    Only what can be seen counts: a frame's header, plain or inflated. XZ and Zstandard do not show theirs.
+    Only what can be seen counts: a frame's header, plain or inflated. Some compressions do not show theirs.
     """
-    inner = head
-    if head.startswith(b"\x1f\x8b\x08") or _looks_like_zlib(head):
-        try:
-            inner = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(head, 12)
-        except zlib.error:
-            return False
-    return starts_with_frame(inner)
+    return starts_with_frame(head) or starts_with_frame(_sniff(head).preview(head, _HEADER_BYTES) or b"")
 
 
 def starts_with_frame(head: bytes) -> bool:
     """Tell whether the first bytes of a stream are a frame's header: a length with its CRC. Pure: no I/O."""
-    return len(head) >= 12 and _core.crc32c_masked(head[:8]) == int.from_bytes(head[8:12], "little")
+    return len(head) >= _HEADER_BYTES and _core.crc32c_masked(head[:8]) == int.from_bytes(
+        head[8:12], "little"
+    )
 
 
-def _looks_like_zlib(head: bytes) -> bool:
-    # RFC 1950: method 8, window up to 32 kB, header a multiple of 31. That is weak (1 in 500 of all byte pairs), so
-    # the stream must also inflate to a frame's header, or to nothing yet.
-    if len(head) < 2 or head[0] & 0x8F != 0x08 or (head[0] << 8 | head[1]) % 31:
-        return False
-    try:
-        inner = zlib.decompressobj().decompress(head, 12)
-    except zlib.error:
-        return False
-    return len(inner) < 12 or starts_with_frame(inner)
+def _sniff(head: bytes) -> Codec:
+    for codec in record_codecs():
+        if codec.magic and codec.is_surely(head):
+            return codec
+    for codec in record_codecs():
+        # First bytes that prove nothing: the stream must also inflate to a frame's header, or to nothing yet.
+        inner = None if codec.begins is None else codec.preview(head, _HEADER_BYTES)
+        if inner is not None and (len(inner) < _HEADER_BYTES or starts_with_frame(inner)):
+            return codec
+    return NONE

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfrkit.codecs.codec import Codec
+from tfrkit.codecs.table import record_codecs, sniff
+
 __all__ = ["sniff_file"]
 
 _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
@@ -12,10 +15,6 @@ _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
         b"version https://git-lfs.github.com/spec",
         "a git-LFS pointer. Fetch the file itself with `git lfs pull`",
     ),
-    (0, b"\x1f\x8b", 'a GZIP file. Pass compression="GZIP"'),
-    (0, b"\xfd7zXZ\x00", 'an XZ file. Pass compression="XZ"'),
-    (0, b"\x28\xb5\x2f\xfd", 'a Zstandard file. Pass compression="ZSTD"'),
-    (0, b"BZh", "a bzip2 file. Unpack it first"),
     (0, b"PK\x03\x04", "a zip archive (or a .npz file). Unpack it first"),
     (0, b"PK\x05\x06", "an empty zip archive"),
     (257, b"ustar", "a tar archive. Unpack it first"),
@@ -31,6 +30,7 @@ _MAGIC: Final[tuple[tuple[int, bytes, str], ...]] = (
     (0, b"%PDF", "a PDF file"),
     (0, b"TFRKIDX1", "a tfrkit index file. Name the shard that it belongs to"),
 )
+_SPOKEN_WITH_A_VOWEL: Final = "AEFHILMNORSX"  # capitals that are spelt: an XZ file
 
 
 def sniff_file(head: bytes, compression: str = "") -> str:
@@ -43,10 +43,11 @@ def sniff_file(head: bytes, compression: str = "") -> str:
     >>> sniff_file(b"<!DOCTYPE html><html><head>")
     'an HTML page. A download probably gave an error page; fetch the file again'
     """
+    if (packed := sniff(head)).name:
+        return "" if packed.name == compression else _packed_text(packed)
     for offset, magic, text in _MAGIC:
         if head[offset : offset + len(magic)] == magic:
-            known = {"GZIP": b"\x1f\x8b", "XZ": b"\xfd7zXZ", "ZSTD": b"\x28\xb5"}.get(compression)
-            return "" if known is not None and magic.startswith(known) else text
+            return text
     if len(head) >= 16 and not head.strip(b"\0"):
         return "zero bytes only. The disk was probably full or the copy was not finished; copy the file again"
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:64].lower()
@@ -56,12 +57,18 @@ def sniff_file(head: bytes, compression: str = "") -> str:
         return "an XML document. A download probably gave an error message; fetch the file again"
     if _is_text(head):
         return "text. TFRecord files are binary; is this the right file?"
-    zlib_header = len(head) >= 2 and head[0] & 0x8F == 0x08 and (head[0] << 8 | head[1]) % 31 == 0
+    perhaps = next((each.name for each in record_codecs() if each.may_begin(head)), "")
     if compression == "":
-        return 'perhaps a ZLIB stream. Pass compression="ZLIB"' if zlib_header else ""
-    if compression == "ZLIB" and zlib_header:
+        return f'perhaps a {perhaps} stream. Pass compression="{perhaps}"' if perhaps else ""
+    if compression == perhaps:
         return ""
     return f"no {compression} data. Leave compression out, so that it is found by the content"
+
+
+def _packed_text(codec: Codec) -> str:
+    article = "an" if codec.title[0] in _SPOKEN_WITH_A_VOWEL and codec.title.isupper() else "a"
+    remedy = "Unpack it first" if codec.encoder is None else f'Pass compression="{codec.name}"'
+    return f"{article} {codec.title} file. {remedy}"
 
 
 def _is_text(head: bytes) -> bool:

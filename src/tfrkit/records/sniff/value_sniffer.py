@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from tfrkit import _core
+from tfrkit.codecs.table import all_codecs
 from tfrkit.model.wire import read_varint
 
 __all__ = ["Sample", "sniff_values"]
@@ -33,10 +33,6 @@ class Sample(NamedTuple):
 
 
 _MAGIC: Final[tuple[tuple[bytes, str], ...]] = (
-    (b"\x1f\x8b\x08", "GZIP data"),
-    (b"\xfd7zXZ\x00", "XZ data"),
-    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
-    (b"BZh", "bzip2 data"),
     (b"PK\x03\x04", "zip archive"),
     (b"\x93NUMPY", "NumPy .npy array"),
     (b"\x80\x04\x95", "Python pickle"),
@@ -101,17 +97,7 @@ def _file(sample: Sample) -> str:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
-    return "ZLIB data" if _is_zlib(head) else ""
-
-
-def _is_zlib(head: bytes) -> bool:
-    if len(head) < 8 or head[0] != 0x78 or int.from_bytes(head[:2]) % 31:
-        return False
-    try:
-        zlib.decompressobj().decompress(head, 1 << 16)
-    except zlib.error:
-        return False
-    return True
+    return next((f"{codec.title} data" for codec in all_codecs() if codec.is_surely(head)), "")
 
 
 # -- text --------------------------------------------------------------------------------------------------------------

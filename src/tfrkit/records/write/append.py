@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfrkit import _core
-from tfrkit.codecs.inflate import open_decoder
-from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError
+from tfrkit.codecs.table import codec, open_decoder
+from tfrkit.errors import DataLossError, DataLossWarning, FailedPreconditionError, UnimplementedError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.read.damage import Damage
@@ -19,11 +19,11 @@ from tfrkit.records.read.frame_splitter import HEADER_BYTES, check_block
 from tfrkit.records.read.reader import read_blocks
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression, starts_with_frame
 from tfrkit.records.sniff.file_sniffer import sniff_file
-from tfrkit.stores.source import ByteSource, open_source
+from tfrkit.stores.files import open_source, traits_of
+from tfrkit.stores.source import ByteSource
+from tfrkit.stores.url import display_name
 
 __all__ = ["AppendPlan", "kept_blocks", "plan_append"]
-
-_IN_PLACE: Final = ("", "GZIP", "XZ", "ZSTD")  # what may simply be followed by more of its kind; ZLIB may not
 
 _LENGTH_BYTES: Final = 8
 
@@ -52,7 +52,16 @@ def plan_append(path: str, compression: str) -> AppendPlan | None:
 
     Raises:
         FailedPreconditionError: the file is no TFRecord file, has another compression, or is damaged before its end.
+        UnimplementedError: the store cannot append.
     """
+    if not traits_of(path).appends:
+        name = display_name(path)
+        raise UnimplementedError(
+            f"{name}; nothing can be appended there: what an object store holds is written whole. Write the new "
+            "records to a file of their own beside it, as another shard; or write all again: "
+            f"with tfrkit.TFRecordWriter(new) as w: w.write_many(tfrkit.read_records({name!r})).",
+            path=name,
+        )
     if not os.path.lexists(path) or os.path.getsize(path) == 0:
         return None
     source = open_source(path)
@@ -78,7 +87,7 @@ def plan_append(path: str, compression: str) -> AppendPlan | None:
         )
     if not records and damage is None:
         return AppendPlan(0, 0, False)  # an empty container; TensorFlow would not look past it
-    in_place = compression in _IN_PLACE and (damage is None or not compression)
+    in_place = codec(compression).appends and (damage is None or not compression)
     return AppendPlan(end if not compression else size, records, not in_place)
 
 

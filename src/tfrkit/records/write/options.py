@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any, Final
 
+from tfrkit.codecs.table import codec
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["DEFAULT_BUFFER_BYTES", "TFRecordCompressionType", "TFRecordOptions"]
@@ -100,11 +101,11 @@ class TFRecordOptions:
 
     def zlib_arguments(self) -> tuple[int, int, int, int, int]:
         """Return level, method, window bits, memory level and strategy as TensorFlow hands them to zlib."""
-        gzip = self.get_compression_type_string(self) == "GZIP"
+        window_bits = codec(self.get_compression_type_string(self)).window_bits or zlib.MAX_WBITS
         return (
             -1 if self.compression_level is None else self.compression_level,
             zlib.DEFLATED if self.compression_method is None else self.compression_method,
-            (31 if gzip else 15) if self.window_bits is None else self.window_bits,
+            window_bits if self.window_bits is None else self.window_bits,
             9 if self.mem_level is None else self.mem_level,
             zlib.Z_DEFAULT_STRATEGY if self.compression_strategy is None else self.compression_strategy,
         )

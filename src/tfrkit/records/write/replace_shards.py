@@ -1,7 +1,9 @@
-"""OldShards: shards that a new set replaces. They leave the manifest first, and lie aside until the new set is whole.
+"""What lies under a prefix before a new set of shards takes its place, and how it gives way.
 
-Many files cannot be replaced at once. A kill in between leaves too few shards rather than old and new ones that look
-like one set, and the manifest never names a file with another content. After an error the old set is put back.
+Many files cannot be replaced at once. They leave the manifest first, which thus never names a file with another
+content. Where files can be renamed, they lie aside until the new set is whole: a kill in between leaves too few shards
+rather than old and new ones that look like one set, and after an error the old set is put back. An object store has no
+renaming: there the new shards take the place of those of the same names one by one, and the rest is removed at the end.
 """
 
 from __future__ import annotations
@@ -9,99 +11,97 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import re
+from abc import ABC, abstractmethod
 from typing import Any, Final
 
-from tfrkit.errors import from_os_error
+from tfrkit.errors import OpError
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path
+from tfrkit.records.record_names import RecordName, parse_record_name
+from tfrkit.stores.files import (
+    file_info,
+    is_local,
+    is_there,
+    list_files,
+    list_names,
+    make_folder,
+    move,
+    remove,
+    traits_of,
+)
 from tfrkit.stores.output import sidecar_folder, sync_folder
+from tfrkit.stores.url import split_path
 
-__all__ = ["OldShards", "shards_of_prefix"]
+__all__ = ["OldShards", "old_shards", "shards_of_prefix"]
 
-_SHARD: Final = re.compile(r"-[0-9]{5,}-of-[0-9]{5,}\.tfrecord(\.(gz|zlib|xz|zst))?")
 _ASIDE: Final = ".old"
 
 
 def shards_of_prefix(prefix: str) -> list[str]:
     """Find the shards that lie under a prefix, sorted."""
-    found = glob.glob(glob.escape(prefix) + "-*-of-*.tfrecord*")
-    return sorted(path for path in found if _SHARD.fullmatch(path[len(prefix) :]))
+    if is_local(prefix):
+        found = glob.glob(glob.escape(prefix) + "-*-of-*.tfrecord*")
+    else:
+        folder, title = split_path(prefix)
+        found = [os.path.join(folder, name) for name in list_names(folder) if name.startswith(title)]
+    return sorted(path for path in found if _is_number(parse_record_name(path[len(prefix) :])))
 
 
-class OldShards:
-    """What lies under a prefix before a new set takes its place.
+def _is_number(rest: RecordName | None) -> bool:
+    """Whether nothing but a number and suffixes followed the prefix."""
+    return rest is not None and not rest[0] and bool(rest[1])
+
+
+def old_shards(prefix: str, new: list[str]) -> OldShards:
+    """Look at what lies under a prefix.
 
     Args:
         prefix: folder and beginning of the names.
         new: the names that the new set will have, without the folder.
     """
+    return (_ShardsAside if traits_of(prefix).renames else _ShardsInPlace)(prefix, new)
+
+
+class OldShards(ABC):
+    """Shards that a new set replaces."""
 
     def __init__(self, prefix: str, new: list[str]) -> None:
         self._prefix = prefix
-        self._folder, self._title = os.path.split(prefix)
+        self._folder, self._title = split_path(prefix)
         self._new = new
-        self._paths = shards_of_prefix(prefix)
-        self._aside: list[str] = []
-        self._out_of_the_way = self._forgotten = False
+        self._forgotten = False
         self._entries: list[dict[str, Any]] = []
         self._made_by: dict[str, Any] = {}
         self._jobs: dict[str, Any] = {}
 
+    @abstractmethod
     def set_aside(self) -> None:
         """Take the old shards out of the manifest, then out of the way."""
-        if self._paths or os.path.exists(manifest_path(self._folder)):
-            change_manifest(self._folder, self._forget)
-        for path in self._paths:
-            self._aside.append(path)
-            try:
-                os.makedirs(sidecar_folder(path), exist_ok=True)
-                os.replace(path, _aside(path))
-            except OSError as error:
-                raise from_os_error(error, path) from error
-        if self._aside:
-            sync_folder(self._folder)
-        self._out_of_the_way = True
 
-    def put_back(self) -> None:
-        """Undo all, the part of the new set included that is there already."""
-        known = self._forgotten
-        if not known and not self._out_of_the_way:
-            return
-        if os.path.exists(manifest_path(self._folder)):
-            change_manifest(self._folder, self._forget)
-        if self._out_of_the_way:  # else what has these names is old
-            for name in self._new:
-                _remove(os.path.join(self._folder, name))
-        for path in self._aside:
-            with contextlib.suppress(FileNotFoundError):  # it has not been moved
-                os.replace(_aside(path), path)
-        if known:
-            sync_folder(self._folder)
-            change_manifest(self._folder, self._remember)
+    @abstractmethod
+    def put_back(self) -> str:
+        """Undo all, the part of the new set included that is there already; return what could not be undone."""
 
+    @abstractmethod
     def remove(self) -> None:
-        """Remove what lies aside, and what killed processes have left there, with the indexes."""
-        folder = sidecar_folder(self._prefix)
-        for path in glob.glob(
-            os.path.join(glob.escape(folder), glob.escape(self._title) + f"-*-of-*{_ASIDE}")
-        ):
-            name = os.path.basename(path).removesuffix(_ASIDE)
-            if self._is_mine(name):
-                if name not in self._new:
-                    _remove(index_path(os.path.join(self._folder, name)))
-                _remove(path)
+        """Remove what the new set has not replaced, with the indexes."""
 
     def _forget(self, content: dict[str, Any]) -> None:
-        if not self._forgotten:
-            self._entries = [entry for entry in content["shards"] if self._is_mine(entry["name"])]
+        """Take the old set out of a manifest, and remember it."""
+        entries = [entry for entry in content["shards"] if self._is_mine(entry["name"])]
+        if entries or not self._forgotten:  # again, if another process has changed it meanwhile
+            self._entries = entries
             self._made_by = content["made_by"].get(self._title, {})
             self._jobs = dict(content.get("jobs", {}))
             self._forgotten = True
+        self._strip(content)
+
+    def _strip(self, content: dict[str, Any]) -> None:
         content["shards"] = [entry for entry in content["shards"] if not self._is_mine(entry["name"])]
         content["made_by"].pop(self._title, None)
 
     def _remember(self, content: dict[str, Any]) -> None:
+        self._strip(content)
         content["shards"] += self._entries
         if self._made_by:
             content["made_by"][self._title] = self._made_by
@@ -109,17 +109,115 @@ class OldShards:
             content["jobs"] = self._jobs | content.get("jobs", {})
 
     def _is_mine(self, name: str) -> bool:
-        return name.startswith(self._title) and bool(_SHARD.fullmatch(name[len(self._title) :]))
+        return name.startswith(self._title) and _is_number(parse_record_name(name[len(self._title) :]))
+
+
+class _ShardsAside(OldShards):
+    """Where files can be renamed."""
+
+    def __init__(self, prefix: str, new: list[str]) -> None:
+        super().__init__(prefix, new)
+        self._paths = shards_of_prefix(prefix)
+        self._aside: list[str] = []
+        self._out_of_the_way = False
+
+    def set_aside(self) -> None:
+        if self._paths or self._has_manifest():
+            change_manifest(self._folder, self._forget)
+        for path in self._paths:
+            self._aside.append(path)
+            make_folder(sidecar_folder(path))
+            move(path, _aside(path))
+        if self._aside:
+            self._sync()
+        self._out_of_the_way = True
+
+    def put_back(self) -> str:
+        known = self._forgotten
+        if not known and not self._out_of_the_way:
+            return ""
+        if self._has_manifest():
+            change_manifest(self._folder, self._strip)
+        if self._out_of_the_way:  # else what has these names is old
+            for name in self._new:
+                remove(os.path.join(self._folder, name))
+        for path in self._aside:
+            with contextlib.suppress(FileNotFoundError):  # it has not been moved
+                move(_aside(path), path)
+        if known:
+            self._sync()
+            change_manifest(self._folder, self._remember)
+        return ""
+
+    def remove(self) -> None:
+        """Remove what lies aside, and what killed processes have left there, with the indexes."""
+        folder = sidecar_folder(self._prefix)
+        for found in list_names(folder):
+            name = found.removesuffix(_ASIDE)
+            if name != found and self._is_mine(name):
+                if name not in self._new:
+                    remove(index_path(os.path.join(self._folder, name)))
+                remove(os.path.join(folder, found))
+
+    def _has_manifest(self) -> bool:
+        return file_info(manifest_path(self._folder)) is not None
+
+    def _sync(self) -> None:
+        if is_local(self._prefix):
+            sync_folder(self._folder)
+
+
+class _ShardsInPlace(OldShards):
+    """Where they cannot: what the manifest has forgotten is there until something else has its name."""
+
+    def __init__(self, prefix: str, new: list[str]) -> None:
+        super().__init__(prefix, new)
+        self._versions = {
+            name: info.version
+            for info in list_files(self._folder)
+            if self._is_mine(name := os.path.basename(info.path))
+        }
+
+    def set_aside(self) -> None:
+        if self._versions or is_there(manifest_path(self._folder)):
+            change_manifest(self._folder, self._forget)
+
+    def _forget(self, content: dict[str, Any]) -> None:
+        super()._forget(content)
+        if (
+            self._versions
+        ):  # so that what a kill leaves is not taken for a whole set that never had a manifest
+            content["made_by"][self._title] = {}
+
+    def put_back(self) -> str:
+        try:
+            replaced = sum(map(self._was_replaced, self._new))
+            if not replaced and self._forgotten:
+                change_manifest(self._folder, self._remember)
+        except OpError as error:
+            return f"The manifest does not name the shards of {self._prefix!r} any more: {error.message}"
+        if not replaced:
+            return ""
+        return (
+            f"{replaced} of the {len(self._versions)} old shards of {self._prefix!r} were replaced before that, and "
+            "the manifest names none of them any more. Write the set again."
+        )
+
+    def _was_replaced(self, name: str) -> bool:
+        """Tell whether an old shard is not what it was; remove a new one that has replaced none."""
+        path = os.path.join(self._folder, name)
+        if name not in self._versions:
+            remove(path)
+            return False
+        info = file_info(path)
+        return info is None or info.version != self._versions[name]
+
+    def remove(self) -> None:
+        for name in self._versions.keys() - set(self._new):
+            path = os.path.join(self._folder, name)
+            remove(path)
+            remove(index_path(path))
 
 
 def _aside(path: str) -> str:
     return os.path.join(sidecar_folder(path), os.path.basename(path) + _ASIDE)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise from_os_error(error, path) from error

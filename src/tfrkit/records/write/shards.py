@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import secrets
 from collections.abc import Iterable
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical, codec
 from tfrkit.errors import (
     AbortedError,
     AlreadyExistsError,
     FailedPreconditionError,
     InvalidArgumentError,
-    from_os_error,
+    OpError,
 )
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.manifest import ShardEntry, update_manifest
+from tfrkit.records.record_names import shard_name
 from tfrkit.records.write.overlap import UninterruptedStep
-from tfrkit.records.write.replace_shards import OldShards, shards_of_prefix
+from tfrkit.records.write.replace_shards import old_shards, shards_of_prefix
 from tfrkit.records.write.writer import RUN_BYTES, TFRecordWriter
 from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
-from tfrkit.stores.output import AtomicOutput
+from tfrkit.stores.files import create, is_local, make_folder, move, remove, traits_of
+from tfrkit.stores.output import WholeOutput, sidecar_folder
 from tfrkit.stores.paths import PathLike, path_text
-from tfrkit.threads import default_threads
+from tfrkit.stores.url import split_path
+from tfrkit.threads import default_threads, in_threads
 
 __all__ = ["ShardWriter", "shard_of"]
 
-_SUFFIXES: Final = {"": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
 _BUFFER_BYTES: Final = 1 << 26  # for the unwritten records of all shards together
 
 
@@ -49,14 +54,16 @@ class ShardWriter:
     The files appear at close(), each whole or not at all; after an exception inside `with`, none does.
 
     Args:
-        prefix: folder and beginning of the names, such as "out/train". Folders are made.
+        prefix: folder and beginning of the names, such as "out/train" or "s3://bucket/train". Folders are made.
         shards: a fixed number of files: records go round robin, or by the hash of their key.
         shard_bytes: instead: begin a new file when this much was written to one; its number is known at the end.
         compression: "none" (default), "GZIP", "ZLIB", "XZ", "ZSTD"; the names get a suffix.
         level: of the compression.
         index: keep an index of each shard beside it (plain and GZIP).
         overwrite: replace the shards that an earlier writer left under this prefix; else they are an error. They stay
-            until close() has the new ones ready, and come back if these cannot be published.
+            until close() has the new ones ready, and come back if these cannot be published. An object store cannot
+            rename: there the manifest forgets them, and the new ones replace them one by one. More than 25 shards
+            at once wait in temporary files (in `TMPDIR`), as each upload needs memory.
 
     Raises:
         AlreadyExistsError: there are shards of this prefix already.
@@ -88,9 +95,8 @@ class ShardWriter:
                 raise InvalidArgumentError(f"Expected {name} to be at least 1 but got {value}.")
         self._prefix = path_text(prefix)
         self._kind = canonical(compression)
-        self._suffix = ".tfrecord" + _SUFFIXES[self._kind]
         self._level = level
-        self._index = index and self._kind in ("", "GZIP")
+        self._index = index and codec(self._kind).seeks
         self._shard_bytes = shard_bytes
         self._run_bytes = max(
             1 << 14, min(RUN_BYTES, _BUFFER_BYTES // (shards or 1), shard_bytes or RUN_BYTES)
@@ -99,10 +105,12 @@ class ShardWriter:
         self._encoder: ExampleEncoder | None = None
         self.records = 0
         self.paths: list[str] = []  # of the finished shards, after close()
-        try:
-            os.makedirs(os.path.dirname(self._prefix) or ".", exist_ok=True)
-        except OSError as error:
-            raise from_os_error(error, self._prefix) from error
+        self._folder, self._title = split_path(self._prefix)
+        traits = traits_of(self._prefix)
+        if not traits.writes:
+            create(self._prefix)  # which says why
+        self._stages = shards is None and not traits.renames
+        make_folder(self._folder)
         old = shards_of_prefix(self._prefix)
         if old and not overwrite:
             raise AlreadyExistsError(
@@ -113,6 +121,7 @@ class ShardWriter:
         self._shards: list[_Shard] = []
         self._step = UninterruptedStep()  # round what must reach every shard or none
         self._closed = False
+        self._count = shards
         finish_at_exit(self)
         for _ in range(shards or 1):
             self._begin_shard()
@@ -216,11 +225,25 @@ class ShardWriter:
             )
 
     def _begin_shard(self) -> None:
-        name = f"{self._prefix}-{len(self._shards):05d}"
-        threads = (
-            default_threads() if self._shard_bytes is not None else 1 if len(self._shards) > 64 else None
-        )
-        self._shards.append(_Shard(name, self._kind, self._level, self._index, self._run_bytes, threads))
+        number = len(self._shards)
+        if self._count is not None and not is_local(self._prefix):
+            name = shard_name(self._prefix, number, self._count, self._kind)
+        elif self._stages:
+            temporary = f"{self._title}-{number:05d}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+            name = os.path.join(sidecar_folder(self._prefix), temporary)
+        else:
+            name = f"{self._prefix}-{number:05d}"
+        output = create(name, at_once=self._count or 1)
+        threads = default_threads() if self._count is None else 1 if number > 64 else None
+        try:
+            writer = TFRecordWriter(
+                output, compression=self._kind, level=self._level, index=self._index, threads=threads
+            )
+        except BaseException:
+            output.discard()
+            raise
+        writer.set_run_bytes(self._run_bytes)
+        self._shards.append(_Shard(output, writer, name if self._stages else None))
 
     def _choose(self, key: bytes | str | None) -> _Shard:
         if self._shard_bytes is None:
@@ -240,39 +263,50 @@ class ShardWriter:
 
     def _publish(self) -> None:
         total = len(self._shards)
-        paths = [f"{self._prefix}-{number:05d}-of-{total:05d}{self._suffix}" for number in range(total)]
-        old = OldShards(self._prefix, [os.path.basename(path) for path in paths])
+        paths = [shard_name(self._prefix, number, total, self._kind) for number in range(total)]
+        old = old_shards(self._prefix, [os.path.basename(path) for path in paths])
         try:
             old.set_aside()
-            entries = [self._publish_shard(*pair) for pair in zip(self._shards, paths, strict=True)]
+            entries = self._publish_shards(paths)
             made: dict[str, Any] = {"writer": "ShardWriter", "shards": total, "compression": self._kind}
             if self._shard_bytes is not None:
                 made["shard_bytes"] = self._shard_bytes
-            update_manifest(
-                os.path.dirname(self._prefix), entries, [], {os.path.basename(self._prefix): made}
-            )
-        except BaseException:
-            old.put_back()
+            update_manifest(self._folder, entries, [], {self._title: made})
+        except BaseException as error:
+            left = old.put_back()
+            if left and isinstance(error, OpError):
+                raise type(error)(f"{error.message} {left}", path=error.path) from error
             raise
         self.paths = paths
         old.remove()
 
+    def _publish_shards(self, paths: list[str]) -> list[ShardEntry]:
+        pairs = zip(self._shards, paths, strict=True)
+        if is_local(self._prefix):
+            return [self._publish_shard(*pair) for pair in pairs]
+        with in_threads([partial(self._publish_shard, *pair) for pair in pairs]) as results:
+            return [result() for result in results]
+
     def _publish_shard(self, shard: _Shard, path: str) -> ShardEntry:
-        shard.output.publish(path)
+        shard.publish(path)
         if self._index:
             shard.writer.save_index(path)
-        return ShardEntry(os.path.basename(path), shard.writer.records, os.path.getsize(path), self._kind)
+        return ShardEntry(os.path.basename(path), shard.writer.records, shard.output.position, self._kind)
 
 
 class _Shard:
-    """One shard on its way: a writer over a temporary file."""
+    """One shard on its way.
 
-    def __init__(
-        self, name: str, kind: str, level: int | None, index: bool, run_bytes: int, threads: int | None
-    ) -> None:
-        self.output = AtomicOutput(name)
-        self.writer = TFRecordWriter(self.output, compression=kind, level=level, index=index, threads=threads)
-        self.writer.set_run_bytes(run_bytes)
+    Args:
+        output: it appears whole.
+        writer: writes to it.
+        stage: a temporary name under which it is finished, where nothing can be renamed; None: it keeps its output.
+    """
+
+    def __init__(self, output: WholeOutput, writer: TFRecordWriter, stage: str | None) -> None:
+        self.output = output
+        self.writer = writer
+        self._stage = stage
         self._finished = False
 
     def finish(self) -> None:
@@ -280,9 +314,24 @@ class _Shard:
         if not self._finished:
             self.writer.write_many(())  # raises again what has made the file incomplete
             self.writer.close()
-            self.output.finish()
+            if self._stage is None:
+                self.output.finish()
+            else:
+                self.output.close()  # which gives back its memory
             self._finished = True
+
+    def publish(self, path: str) -> None:
+        """Give the finished shard its name."""
+        if self._stage is None:
+            self.output.publish(path)
+        else:
+            move(self._stage, path)
+            self._stage = None
 
     def discard(self) -> None:
         self.writer.discard()
         self.output.discard()
+        if self._stage is not None and self._finished:
+            stage, self._stage = self._stage, None
+            with contextlib.suppress(OpError):  # the store does not answer: it is seen as a temporary file
+                remove(stage)

@@ -17,26 +17,16 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.codecs.deflate import DeflateStream, Encoder
-from tfrkit.codecs.member import (
-    EMPTY_MEMBER,
-    MAX_MEMBER_BYTES,
-    deflate_huge,
-    deflate_member,
-    ends_badly,
-    pad_member,
-)
+from tfrkit.codecs.codec import Encoder, MemberFormat
+from tfrkit.codecs.deflate import DeflateStream
 from tfrkit.model.block import IntArray
 from tfrkit.records.write.options import DEFAULT_BUFFER_BYTES, TFRecordOptions
 from tfrkit.stores.output import Output
 from tfrkit.threads import thread_pool
 
-__all__ = ["MEMBER_LEVEL", "MemberSink", "PlainSink", "Sink", "StreamSink", "ZlibSink"]
+__all__ = ["MemberSink", "PlainSink", "Sink", "StreamSink", "ZlibSink"]
 
 _MEMBER_BYTES: Final = 3 << 18  # less than a run of the writer (1 MB), so that whole runs are not copied
-# zlib-ng's level 5: files 4 % larger than TensorFlow's (zlib's level 6), 5.6 times as fast on two cores
-# (benchmarks/gzip_write.py).
-MEMBER_LEVEL: Final = 5
 # Runs of a list into a plain file: each is framed while the one before is written. Shorter ones are switched too often,
 # longer ones of small records leave the cache (measured with benchmarks/write_many.py).
 _PLAIN_RUN_BYTES: Final = 1 << 21
@@ -114,7 +104,7 @@ class PlainSink(Sink):
 
 
 class StreamSink(Sink):
-    """Streams of any encoder, one after another: XZ, ZSTD. A flush ends a stream, the next write begins another."""
+    """Streams of any encoder, one after another. A flush ends a stream, the next write begins another."""
 
     def __init__(self, output: Output, make_encoder: Callable[[], Encoder]) -> None:
         self._output = output
@@ -139,7 +129,7 @@ class StreamSink(Sink):
 
 
 class ZlibSink(Sink):
-    """TensorFlow's GZIP or ZLIB stream, with all its options."""
+    """TensorFlow's one deflate stream, with all its options."""
 
     fails_at_close = True
 
@@ -179,12 +169,13 @@ class ZlibSink(Sink):
 
 
 class MemberSink(Sink):
-    """GZIP as members, deflated on several threads and written in order."""
+    """Members, deflated on several threads and written in order."""
 
     joins_blocks = has_starts = True
 
-    def __init__(self, output: Output, level: int, threads: int) -> None:
+    def __init__(self, output: Output, members: MemberFormat, level: int, threads: int) -> None:
         self._output = output
+        self._format = members
         self._level = level
         self._threads = threads
         self._gathered: list[memoryview] = []  # runs that are too small for a member of their own
@@ -213,31 +204,30 @@ class MemberSink(Sink):
         frames = self._gathered_frames
         data = self._gathered[0] if len(self._gathered) == 1 else memoryview(b"".join(self._gathered))
         self._gathered, self._gathered_bytes, self._gathered_frames = [], 0, 0
-        if len(data) > MAX_MEMBER_BYTES:
+        if len(data) > self._format.max_bytes:
             self._drain(0)
             self._write_huge(data)
             self.kept += frames
         elif self._threads == 1:
-            self._put(deflate_member(data, frames, self._level), len(data), frames)
+            self._put(self._format.deflate(data, frames, self._level), len(data), frames)
         else:
-            future = thread_pool().submit(deflate_member, data, frames, self._level)
+            future = thread_pool().submit(self._format.deflate, data, frames, self._level)
             self._pending.append((future, len(data), frames))
             self._drain(2 * self._threads)
 
     def _write_huge(self, data: memoryview) -> None:
-        """Write an ordinary gzip member: sizes beyond 32 bits do not fit into ours."""
-        start = self._output.position
+        """Write an ordinary stream: sizes beyond 32 bits do not fit into ours.
+
+        It is deflated twice, first to know where it ends: not every output can take back what it has.
+        """
+        size = sum(map(len, self._format.deflate_huge(data, self._level, False)))
+        padded = self._format.ends_badly(self._output.position + size)
         self._begin_member(len(data))
-        try:
-            for padded in (False, True):
-                for piece in deflate_huge(data, self._level, padded=padded):
-                    self._output.write(piece)
-                if not ends_badly(self._output.position):
-                    break
-                self._output.rollback(start)
-        except BaseException:
-            self._output.rollback(start)
-            raise
+        _write_whole(self._output, lambda: self._write_pieces(data, padded))
+
+    def _write_pieces(self, data: memoryview, padded: bool) -> None:
+        for piece in self._format.deflate_huge(data, self._level, padded):
+            self._output.write(piece)
 
     def _drain(self, keep: int) -> None:
         while len(self._pending) > keep or (self._pending and self._pending[0][0].done()):
@@ -251,7 +241,7 @@ class MemberSink(Sink):
 
     def _put(self, member: bytes, size: int, frames: int) -> None:
         self._begin_member(size)
-        padded = pad_member(member, self._output.position)
+        padded = self._format.pad(member, self._output.position)
         _write_whole(self._output, partial(self._output.write, padded))
         self.kept += frames
 
@@ -264,7 +254,7 @@ class MemberSink(Sink):
         self._submit()
         self._drain(0)
         if self._output.position == 0:
-            self._output.write(EMPTY_MEMBER)
+            self._output.write(self._format.empty)
 
 
 def _write_whole(output: Output, write: Callable[[], None]) -> None:

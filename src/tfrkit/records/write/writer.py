@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.codecs.compression import canonical, from_suffix
-from tfrkit.codecs.deflate import xz_encoder, zstd_encoder
+from tfrkit.codecs.codec import Codec
+from tfrkit.codecs.table import SEEKABLE, canonical, codec, from_suffix
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
@@ -26,19 +26,18 @@ from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.access.index import build_index, save_index, save_lengths
 from tfrkit.records.write.append import kept_blocks, plan_append
 from tfrkit.records.write.frame_runs import FrameRun, FrameRuns, frames_of
-from tfrkit.records.write.options import TFRecordCompressionType, TFRecordOptions
+from tfrkit.records.write.options import TFRecordOptions
 from tfrkit.records.write.overlap import UninterruptedStep, WriteOverlap
-from tfrkit.records.write.sink import MEMBER_LEVEL, MemberSink, PlainSink, Sink, StreamSink, ZlibSink
+from tfrkit.records.write.sink import MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
-from tfrkit.stores.output import AtomicOutput, FileOutput, ObjectOutput, Output
+from tfrkit.stores.files import create, is_local, open_source
+from tfrkit.stores.output import FileOutput, ObjectOutput, Output
 from tfrkit.stores.paths import PathLike, path_text
-from tfrkit.stores.source import open_source
 from tfrkit.threads import default_threads
 
 __all__ = ["TFRecordWriter"]
 
 RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
-_LEVELS: Final = {"": (-1, 9), "GZIP": (-1, 9), "ZLIB": (-1, 9), "XZ": (0, 9), "ZSTD": (-7, 22)}
 _HUGE_BYTES: Final = 1 << 22  # records from here on are written from where they lie
 _MAX_PIECES: Final = 768  # the kernel takes 1,024 in one call
 
@@ -47,14 +46,15 @@ class TFRecordWriter:
     """Writes records to a TFRecord file. Not for several threads at once.
 
     Args:
-        path: the file; it is emptied first unless `append`. Or an open binary file, which is left open.
+        path: the file; it is emptied first unless `append`. A URL names an object that appears at close(), whole or,
+            after an exception inside `with`, not at all. Or an open binary file, which is left open.
         options: TFRecordOptions, or a compression by name or number, as in TensorFlow.
         compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default what `options` or the path's suffix say.
         level: of the compression; by default a good one.
         members: write GZIP as many members, on all cores, seekable (default), or as one stream with TensorFlow's
             bytes (False; also whenever `options` tune zlib).
         append: continue an existing file. A torn frame at its end is cut off, with a warning; any other damage, and
-            a file that holds no records, is an error and leaves the file as it is.
+            a file that holds no records, is an error and leaves the file as it is. Object stores cannot append.
         atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
         index: keep an index of the frames beside the file, for random access; plain and member-GZIP files only.
         threads: for GZIP members; by default all cores.
@@ -62,6 +62,7 @@ class TFRecordWriter:
 
     Raises:
         NotFoundError, FailedPreconditionError, PermissionDeniedError: the file cannot be made.
+        UnimplementedError: `append` to a store that cannot, or no store knows the URL's scheme.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "a.tfrecord")
@@ -100,23 +101,26 @@ class TFRecordWriter:
         self.records = 0
         self._before = 0  # records that were there before appending
         name = _checked_path(path, self._strict)
-        if name is None and not isinstance(path, AtomicOutput) and (append or index or atomic):
+        if name is None and not getattr(path, "whole", False) and (append or index or atomic):
             raise InvalidArgumentError("append, atomic and index need a path, not an open file.")
         kind, zlib_options = _resolve(name, options, compression, self._strict)
-        members = kind == "GZIP" and members is not False and (zlib_options is None or bool(members))
-        _check_level(kind, level)
+        used = codec(kind)
+        members = (
+            used.members is not None and members is not False and (zlib_options is None or bool(members))
+        )
+        _check_level(used, level)
         if index and kind and not members:
             raise InvalidArgumentError(
-                f"There is no index of one {kind} stream. Write it plain or in GZIP members."
+                f"There is no index of one {kind} stream. Write it plain or in {SEEKABLE.name} members."
             )
-        self._name = name
+        self._name, self._kind = name, kind
         plan = plan_append(name, kind) if append and name is not None else None
         self._extends = plan is not None
         rewrite = plan is not None and (atomic or plan.rewrite)
         self._output = _open_output(path, name, atomic or rewrite, plan)
         try:
             self._sink = _make_sink(
-                self._output, kind, zlib_options, level, members, threads or default_threads()
+                self._output, used, zlib_options, level, members, threads or default_threads()
             )
             self._closed = False
             finish_at_exit(self)
@@ -225,7 +229,10 @@ class TFRecordWriter:
         self._write_block(encode_examples(columns), checked=True)
 
     def flush(self) -> None:
-        """Bring everything written so far into the file, so that any reader can read it."""
+        """Bring everything written so far into the file, so that any reader can read it.
+
+        What appears at close() only, an atomic file or an object in a store, cannot be read before that.
+        """
         self._check_open()
         self._drain()
         self._guard(self._sink.flush)
@@ -274,10 +281,10 @@ class TFRecordWriter:
             raise FailedPreconditionError(
                 f"{self._output.name}; written without index=True", path=self._output.name
             )
-        save_lengths(shard, open_source(shard), self._lengths, self._sink.members())
+        save_lengths(shard, open_source(shard), self._lengths, self._kind, self._sink.members())
 
     def discard(self) -> None:
-        """End without the file: an atomic one never appears, any other keeps what has reached it."""
+        """End without the file: an atomic one or an object never appears, any other keeps what has reached it."""
         if not self._closed:
             self._output.discard()  # again, if it is interrupted
             self._closed = True
@@ -322,14 +329,14 @@ class TFRecordWriter:
 
     def _may_be_dropped(self) -> bool:
         """Whether only close() writes what is left: a forked process has it from its parent, which writes it too."""
-        return isinstance(self._output, AtomicOutput) or self._process != os.getpid()
+        return (self._output.whole and not self._strict) or self._process != os.getpid()
 
     def _interrupted(self) -> OpError:
         return self._explain(KeyboardInterrupt())
 
     def _end_early(self) -> None:
         """End after an interruption that came between two steps: what is in the file is whole, but not all."""
-        if not isinstance(self._output, AtomicOutput):
+        if not self._output.whole:
             self._guard(self._sink.finish)
         self.discard()
 
@@ -436,7 +443,10 @@ class TFRecordWriter:
         if isinstance(error, OpError):
             cls, text = type(error), error.message
         kept = self._sink.kept
-        if kept is None:
+        if self._output.whole:
+            kept = 0
+            where = "0 records are in the file, which appears whole or not at all. Write all of them again."
+        elif kept is None:
             where = (
                 f"The last of the {self.records} records before this are not in the file, and its container has no "
                 "end. append=True keeps those that are whole and reports their number in .records."
@@ -447,7 +457,7 @@ class TFRecordWriter:
                 f"{kept} records are in the file; those from number {kept} on are not. "
                 "Make room and write them again, for example with append=True."
             )
-        return cls(f"{text}. {where}", path=self._output.name, record=kept)
+        return cls(f"{text.removesuffix('.')}. {where}", path=self._output.name, record=kept)
 
 
 def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int) -> list[Any]:
@@ -465,12 +475,12 @@ def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int) -> list[An
     return pieces
 
 
-def _check_level(kind: str, level: int | None) -> None:
+def _check_level(codec: Codec, level: int | None) -> None:
     """Refuse a level before a file is touched."""
-    lowest, highest = _LEVELS[kind]
+    lowest, highest = codec.levels
     if level is not None and not lowest <= level <= highest:
         raise InvalidArgumentError(
-            f"Expected a level of {kind or 'no compression'} from {lowest} to {highest} but got {level}."
+            f"Expected a level of {codec.name or 'no compression'} from {lowest} to {highest} but got {level}."
         )
 
 
@@ -508,7 +518,7 @@ def _resolve(
         kind = TFRecordOptions.get_compression_type_string(options)
     else:
         kind = from_suffix(name) if name is not None and not strict else ""
-    if kind in ("GZIP", "ZLIB") and options is not None:
+    if codec(kind).window_bits is not None and options is not None:
         options.check()
     if strict or (options is not None and options.tunes_zlib()):
         return kind, options or TFRecordOptions()
@@ -518,31 +528,31 @@ def _resolve(
 def _open_output(path: Any, name: str | None, atomic: bool, plan: Any) -> Output:
     if name is None:
         return ObjectOutput(path)
-    if atomic:
-        return AtomicOutput(name)
+    if atomic or not is_local(name):
+        return create(name)
     return FileOutput(name, append_at=None if plan is None else plan.end)
 
 
 def _make_sink(
     output: Output,
-    kind: str,
+    codec: Codec,
     tuned: TFRecordOptions | None,
     level: int | None,
     members: bool,
     threads: int,
 ) -> Sink:
-    if kind == "":
+    if not codec.name:
         return PlainSink(output)
-    if kind == "XZ":
-        return StreamSink(output, lambda: xz_encoder(level))
-    if kind == "ZSTD":
-        return StreamSink(output, lambda: zstd_encoder(level))
-    if members:
+    if members and codec.members is not None:
         chosen = level if level is not None or tuned is None else tuned.compression_level
-        return MemberSink(output, MEMBER_LEVEL if chosen is None or chosen < 0 else chosen, threads)
+        chosen = codec.members.default_level if chosen is None or chosen < 0 else chosen
+        return MemberSink(output, codec.members, chosen, threads)
+    if codec.window_bits is None:
+        assert codec.encoder is not None
+        return StreamSink(output, partial(codec.encoder, codec.default_level if level is None else level))
     given = tuned or TFRecordOptions(compression_level=level)
     given = TFRecordOptions(
-        TFRecordCompressionType.GZIP if kind == "GZIP" else TFRecordCompressionType.ZLIB,
+        codec.name,
         given.flush_mode,
         given.input_buffer_size,
         given.output_buffer_size,

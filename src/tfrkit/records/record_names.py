@@ -1,0 +1,72 @@
+"""Names of record files: `NAME.tfrecord` and the suffix of the compression, with or without the number of a shard.
+
+Pure: looks at names only. Which numbered names make a set is in `stores/shard_names.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tfrkit.codecs.table import codec, record_codecs
+from tfrkit.stores.shard_names import numbered_prefix
+
+__all__ = [
+    "RecordName",
+    "parse_record_name",
+    "record_suffix",
+    "record_suffixes",
+    "shard_name",
+    "shard_prefix",
+]
+
+_SUFFIX: Final = ".tfrecord"
+_STEM: Final = re.compile(r"(?s)(.*?)(-[0-9]{5,}-of-[0-9]{5,})?")
+
+RecordName = tuple[str, str]  # before the number; the number, such as "-00000-of-00004", or ""
+
+
+def record_suffix(compression: str) -> str:
+    """Return what ends the name of a file of records that tfrkit writes.
+
+    >>> record_suffix(""), record_suffix("GZIP")
+    ('.tfrecord', '.tfrecord.gz')
+    """
+    return _SUFFIX + codec(compression).suffix
+
+
+def record_suffixes() -> list[str]:
+    """Return all that `record_suffix` may return."""
+    return [_SUFFIX + each.suffix for each in record_codecs()]
+
+
+def shard_name(prefix: str, number: int, count: int, compression: str) -> str:
+    """Return the name of one of some numbered shards.
+
+    >>> shard_name("out/a", 0, 2, "GZIP")
+    'out/a-00000-of-00002.tfrecord.gz'
+    """
+    return f"{prefix}-{number:05d}-of-{count:05d}{record_suffix(compression)}"
+
+
+def parse_record_name(name: str) -> RecordName | None:
+    """Take the name of a file that tfrkit may have written apart; None if it is no such name.
+
+    >>> parse_record_name("a-00000-of-00004.tfrecord.gz"), parse_record_name("one.tfrecord"), parse_record_name("x.gz")
+    (('a', '-00000-of-00004'), ('one', ''), None)
+    """
+    suffix = next((each for each in record_suffixes() if name.endswith(each)), None)
+    found = None if suffix is None else _STEM.fullmatch(name.removesuffix(suffix))
+    return None if found is None else (found[1], found[2] or "")
+
+
+def shard_prefix(name: str) -> str | None:
+    """Return the prefix of a shard's name, with or without a number; None if it is no such name.
+
+    >>> shard_prefix("a-00000-of-00004.tfrecord.gz"), shard_prefix("one.tfrecord"), shard_prefix("notes.txt")
+    ('a', 'one', None)
+    """
+    prefix = numbered_prefix(name)
+    if prefix is None and (found := parse_record_name(name)) is not None:
+        return "".join(found)
+    return prefix
