@@ -89,6 +89,16 @@ def test_a_batch_of_parsed_records_is_a_parsed_batch(case, n):
     assert all(same(list(made[key]), [row[key] for row in rows]) for key in cut)
 
 
+@pytest.mark.parametrize("default", [float("nan"), 0.0, -1.5])
+def test_sequences_of_any_default_are_padded_whatever_comes_together(default):
+    spec = {"a": tfr.FixedLenSequenceFeature([], "float32", allow_missing=True, default_value=default)}
+    records = [
+        tfr.make_example({"a": tfr.float_list_feature(v)}).SerializeToString() for v in ([], [], [7.0])
+    ]
+    made = as_batch(ParseNode(RunsNode((as_records(records),)), spec, tfr.TFRKIT), 1)
+    assert same(made, tfr.parse_example(records, spec))
+
+
 @pytest.mark.parametrize("kind", ["RowSplits", "RowLengths", "RowStarts", "RowLimits", "ValueRowIds"])
 def test_partitions_that_fit_are_cut_in_a_batch(kind):
     borders = {

@@ -205,13 +205,13 @@ def test_files_are_pure_and_named_in_the_label(tmp_path):
 
 
 def test_error_without_the_package_for_a_compression_is_an_error_of_the_run(tmp_path, monkeypatch):
-    import tfrkit.codecs.inflate as inflate
+    import tfrkit.codecs.zstd as zstd
     from tfrkit.errors import MissingExtraError
 
     def missing(*_: object) -> None:
         raise MissingExtraError("needs a package")
 
-    monkeypatch.setattr(inflate, "require", missing)
+    monkeypatch.setattr(zstd, "require", missing)
     files = three_files(tmp_path)
     put(tmp_path / "0.tfrecord", contain(frames([b"x"]), "ZSTD"))
     assert pull_all(RecordsNode(files, TFRKIT).begin(Context())) == [

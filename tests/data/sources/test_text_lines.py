@@ -68,7 +68,8 @@ def test_state_goes_on_exactly(files, pulls, piece, tmp_path):
     expected = [line for pieces, _ in files for line in lines_of(b"".join(pieces))]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_lines, "_PIECE_BYTES", piece)
-        patch.setattr("tfrkit.codecs.inflate.CHUNK_BYTES", 1 << 18 if piece > 7 else 16)
+        for module in ("inflate", "stream_decoder", "none"):
+            patch.setattr(f"tfrkit.codecs.{module}.CHUNK_BYTES", 1 << 18 if piece > 7 else 16)
         node = TextLinesNode(paths, TFRKIT)
         iterator = node.begin(Context())
         given = 0

@@ -161,7 +161,7 @@ def take(column: Column, chosen: IntArray) -> Column:
 def alike(first: Column, second: Column) -> bool:
     """Whether two columns are of one kind, one type and one shape of rows."""
     if isinstance(first, Padded) and isinstance(second, Padded):
-        same = type(first.default) is type(second.default) and np.array_equal(first.default, second.default)
+        same = type(first.default) is type(second.default) and _same_default(first.default, second.default)
         return bool(same) and alike(first.ragged, second.ragged)
     if isinstance(first, Ragged) and isinstance(second, Ragged):
         return first.row_splits.dtype == second.row_splits.dtype and alike(first.values, second.values)
@@ -204,6 +204,11 @@ def finish(column: Column) -> Any:
         return column.ragged.to_padded(column.default)
     assert not isinstance(column, RowList)
     return column
+
+
+def _same_default(first: Any, second: Any) -> bool:
+    """Tell whether two values pad alike; one that is not a number is like itself."""
+    return np.array_equal(first, second) or np.asarray(first).tobytes() == np.asarray(second).tobytes()
 
 
 def nbytes(column: Column) -> int:

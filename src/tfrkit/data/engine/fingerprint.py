@@ -126,7 +126,8 @@ def _parts_of_ours(value: Any) -> tuple[Any, ...]:
     if hasattr(value, "signature"):
         return ("signature", value.signature())
     if dataclasses.is_dataclass(value):
-        parts = [(getattr(value, each.name), each.default) for each in dataclasses.fields(value)]
+        fields = [each for each in dataclasses.fields(value) if not each.metadata.get("unsigned")]
+        parts = [(getattr(value, each.name), each.default) for each in fields]
         while parts and isinstance(parts[-1][0], (int, str)) and parts[-1][0] == parts[-1][1]:
             parts.pop()  # a field that is added later changes nothing where it is not set
         return tuple(part for part, _ in parts)

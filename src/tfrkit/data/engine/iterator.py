@@ -257,6 +257,7 @@ class DatasetIterator:
         elif root is not None:
             self._context.closed = True
             root.close()
+            self._context.opening.close()
 
     @unless_exiting
     def __del__(self) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk
 from tfrkit.records.read.damage import Damage
+from tfrkit.records.read.open_ahead import OpenAhead
 from tfrkit.threads import default_threads
 
 __all__ = [
@@ -70,6 +71,7 @@ class Context:
         turned_off: names of TensorFlow's optimizations that the options turn off.
         wrap: put round every iterator that is started, to measure it.
         closed: the consumer is gone; background work that waits checks it.
+        opening: remote files that are opened before it is their turn.
     """
 
     threads: int = field(default_factory=default_threads)
@@ -81,6 +83,7 @@ class Context:
     turned_off: frozenset[str] = frozenset()
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
     closed: bool = False
+    opening: OpenAhead = field(default_factory=OpenAhead)
 
     def count_damages(self, count: int, found: Sequence[tuple[str, Damage]]) -> None:
         """Count damages that a source or a stage skipped, and keep the first of them. Thread-safe."""

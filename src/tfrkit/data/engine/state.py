@@ -18,6 +18,8 @@ from tfrkit.data.engine.fingerprint import fingerprint, other_stage, stages_of
 from tfrkit.data.engine.node import Node, to_json
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.access.fingerprint import file_fingerprint
+from tfrkit.stores.files import ask_all
+from tfrkit.stores.url import display_name
 
 __all__ = ["StateKeeper"]
 
@@ -99,7 +101,9 @@ def _checksum(at: Any, skip: Any) -> str:
 
 def _files_of(node: Node) -> dict[str, Any]:
     """The files that a pipeline reads: their number, all together, and (if they are few) each."""
-    prints = [(os.path.basename(path), file_fingerprint(path)) for path in _paths_of(node)]
+    paths = _paths_of(node)
+    names = [os.path.basename(display_name(path)) for path in paths]  # another signature is the same file
+    prints = list(zip(names, ask_all(file_fingerprint, paths), strict=True))
     digest = hashlib.blake2b(repr(prints).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     named = [[name, found and list(found)] for name, found in prints] if len(prints) <= _MAX_NAMED else None
     return {"count": len(prints), "all": digest, "each": named}

@@ -211,7 +211,7 @@ def require_features(stage: ColumnOp | str, element: Any, keys: Iterable[str] = 
     """
     missing = [key for key in keys if key not in element] if isinstance(element, dict) else [""]
     if not missing:
-        return element  # type: ignore[no-any-return]
+        return element  # type: ignore[no-any-return]  # nothing is missing, so it is a dict
     label = stage if isinstance(stage, str) else stage.label
     if not isinstance(element, dict):
         raise TypeError(

@@ -14,7 +14,7 @@ from typing import Any, Final
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator, find_seeds
-from tfrkit.data.shuffle.object_store import IncomingObjects, ObjectStore
+from tfrkit.data.shuffle.object_buffer import IncomingObjects, ObjectBuffer
 from tfrkit.data.shuffle.record_store import IncomingRecords, RecordStore
 from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, list_places, source_of, unpack
 from tfrkit.data.shuffle.shuffle_store import ShuffleStore, StoredElements
@@ -116,7 +116,7 @@ class ShuffleIterator(NodeIterator):
     def _new_store(self) -> Any:
         """Records of files are copied, other elements are referred to: a RecordStore or a ShuffleStore.
 
-        When objects come, an ObjectStore takes its place.
+        When objects come, an ObjectBuffer takes its place.
         """
         return ShuffleStore() if self._source is None else RecordStore()
 
@@ -207,7 +207,7 @@ class ShuffleIterator(NodeIterator):
         """Let the store keep a chunk; the first one shows what kind of store is the best."""
         single = isinstance(chunk, ObjectChunk) and isinstance(self._store, ShuffleStore)
         if single and len(chunk) and not len(self._store) and self._run is None:
-            self._store = ObjectStore()
+            self._store = ObjectBuffer()
             self._store.reseed(*self._seeds, self._numbers)
         return self._store.hold(chunk)
 

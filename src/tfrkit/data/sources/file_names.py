@@ -18,6 +18,7 @@ from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.elements.structure import is_nested, map_structure
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator
+from tfrkit.data.sources.file_source import restore_with_stores, state_with_stores
 from tfrkit.data.sources.slices import RowsIterator
 from tfrkit.data.stages.interleave import InterleaveNode
 from tfrkit.errors import InvalidArgumentError
@@ -42,6 +43,12 @@ class FilesNode(Node):
     @property
     def paths(self) -> tuple[str, ...]:
         return self.files
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_with_stores(self, self.files)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        restore_with_stores(self, state)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         names = BytesColumn.from_list([os.fsencode(path) for path in self.files])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -15,9 +15,25 @@ from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
 from tfrkit.errors import FailedPreconditionError
 from tfrkit.model.element_spec import TensorSpec
 from tfrkit.model.policy import ReadPolicy
+from tfrkit.stores.object_config import adopt_settings, settings_of
 from tfrkit.stores.source import is_stream
+from tfrkit.stores.url import display_name
 
-__all__ = ["FileSourceNode"]
+__all__ = ["FileSourceNode", "restore_with_stores", "state_with_stores"]
+
+_STORES: Final = "stores"
+
+
+def state_with_stores(node: Node, paths: tuple[str, ...]) -> dict[str, Any]:
+    """Return what pickles of a source that reads files, with what was configured for the places of its files."""
+    settings = settings_of(paths)
+    return {**vars(node), **({_STORES: settings} if settings else {})}
+
+
+def restore_with_stores(node: Node, state: dict[str, Any]) -> None:
+    """Restore a source; what its stores need is configured here unless this process has its own settings."""
+    adopt_settings(state.pop(_STORES, {}))
+    vars(node).update(state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +41,7 @@ class FileSourceNode(Node):
     """Elements of files, each a `bytes`.
 
     Attributes:
-        files: paths; "-" is standard input if the policy globs.
+        files: paths and URLs; "-" is standard input if the policy globs.
         policy: how they are read.
     """
 
@@ -37,6 +53,12 @@ class FileSourceNode(Node):
     @property
     def paths(self) -> tuple[str, ...]:
         return self.files
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_with_stores(self, self.files)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        restore_with_stores(self, state)
 
     @functools.cached_property
     def pure(self) -> bool:
@@ -72,7 +94,7 @@ class FileSourceNode(Node):
         return UNKNOWN_CARDINALITY
 
     def _shown(self) -> str:
-        shown = [repr(path) for path in self.files[:1]]
+        shown = [repr(display_name(path)) for path in self.files[:1]]
         if len(self.files) > 1:
             shown.append(f"{len(self.files) - 1} more")
         return ", ".join(shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.engine.node import Node
 from tfrkit.data.sources.file_names import check_buffer_size, check_text, make_reading_node
@@ -39,6 +39,7 @@ class TFRecordDataset(Dataset):
         on_corrupt: OnCorrupt | None = None,
         crc: bool | None = None,
         max_record_bytes: int | None = None,
+        cache: bool | None = None,
         policy: ReadPolicy = TFRKIT,
     ) -> None:
         """Describe the files; they are opened when their turn comes.
@@ -56,6 +57,8 @@ class TFRecordDataset(Dataset):
                 counted: see `DatasetIterator.skipped` and `damages`.
             crc: check the CRC of every record's data (default).
             max_record_bytes: a record that claims to be larger is damage.
+            cache: keep what is read of remote files in the cache folder, and read it from there in the next epoch; by
+                default as `configure_store` says.
             policy: where the defaults come from: TFRKIT, or TENSORFLOW to read exactly as TensorFlow does, without
                 patterns and without guessing the compression.
 
@@ -68,7 +71,11 @@ class TFRecordDataset(Dataset):
         if compression is not None and compression != "auto" and not policy.tensorflow_containers:
             compression = canonical(compression)
         chosen = policy.with_options(
-            compression=compression, crc=crc, on_corrupt=on_corrupt, max_record_bytes=max_record_bytes
+            compression=compression,
+            crc=crc,
+            on_corrupt=on_corrupt,
+            max_record_bytes=max_record_bytes,
+            cache=cache,
         )
         super().__init__(
             make_reading_node(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import IO, Any, ClassVar, Final
 
@@ -24,6 +25,7 @@ from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.frame_splitter import check_block
 from tfrkit.records.read.position import BEGINNING, Places, Position
 from tfrkit.records.read.reader import BlockReader
+from tfrkit.stores.source import ByteSource
 
 __all__ = ["RecordsNode"]
 
@@ -208,7 +210,14 @@ class _RecordsIterator(NodeIterator):
             node.block_bytes,
             self._position,
             checked=not self._late,
+            opening=self._opening(),
         )
+
+    def _opening(self) -> Future[ByteSource] | None:
+        files, first = self._node.files, self._position.file
+        if first >= len(files):
+            return None
+        return self._context.opening.take(files[first], cache=self._node.policy.cache)
 
     def _count(self, reader: BlockReader) -> None:
         """Report damages that the reader skipped."""

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.codecs.compression import canonical
-from tfrkit.codecs.inflate import Decoder, open_decoder
+from tfrkit.codecs.codec import Decoder
+from tfrkit.codecs.table import canonical, codec, names, open_decoder
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, concat
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
@@ -31,8 +31,8 @@ from tfrkit.errors import (
 )
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, ReadPolicy
+from tfrkit.records.read.open_ahead import OPEN_AHEAD
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.stores.source import open_source
 
 __all__ = ["TextLineDataset", "TextLinesNode"]
 
@@ -66,7 +66,7 @@ class TextLineDataset(Dataset):
         Args:
             filenames: a path, a pattern, "-" for standard input, any nesting of lists and arrays of them, or a Dataset
                 of names. Patterns are matched now.
-            compression_type: None finds GZIP, XZ and ZSTD by the content (not in a pipe); "" or "none", "GZIP", "ZLIB",
+            compression_type: None finds out by the content (not in a pipe, and not ZLIB); "" or "none", "GZIP", "ZLIB",
                 "XZ", "ZSTD".
             buffer_size: checked, without effect: files are read in large pieces.
             num_parallel_reads: return lines of this many files in turn; AUTOTUNE takes a third of the cores.
@@ -93,7 +93,7 @@ def _policy(policy: ReadPolicy, compression: str | None) -> ReadPolicy:
         return policy
     if not policy.tensorflow_containers:
         return policy.with_options(compression=canonical(compression))
-    if compression not in ("", "GZIP", "ZLIB"):
+    if compression not in names() or not codec(compression).tensorflow:
         raise InvalidArgumentError("Unsupported compression_type.")
     return policy.with_options(compression=compression)
 
@@ -117,13 +117,14 @@ class TextLinesNode(FileSourceNode):
         """
         file, offset = (0, 0) if state is None else state
         self.check_start(file, offset)
-        return _LinesIterator(self, file, offset)
+        return _LinesIterator(self, context, file, offset)
 
-    def open(self, file: int, offset: int) -> _LineFile:
+    def open(self, file: int, offset: int, context: Context) -> _LineFile:
         """Open a file at a byte of its uncompressed stream."""
         path = self.files[file]
         stream = path == "-" and self.policy.globs
-        source = open_source(sys.stdin.buffer if stream else path)
+        source = context.opening.open(sys.stdin.buffer if stream else path, cache=self.policy.cache)
+        context.opening.begin(self.files[file + 1 : file + 1 + OPEN_AHEAD], cache=self.policy.cache)
         kind = self.policy.compression
         if kind == "auto":
             kind = sniff_compression(source.peek(HEAD_BYTES)) if source.regular else ""
@@ -231,8 +232,9 @@ def _closed(data: bytes) -> bytes:
 
 
 class _LinesIterator(NodeIterator):
-    def __init__(self, node: TextLinesNode, file: int, offset: int) -> None:
+    def __init__(self, node: TextLinesNode, context: Context, file: int, offset: int) -> None:
         self._node = node
+        self._context = context
         self._file = file
         self._offset = offset  # where the first line of the piece at hand begins
         self._open: _LineFile | None = None
@@ -268,7 +270,7 @@ class _LinesIterator(NodeIterator):
         while self._file < len(self._node.files):
             try:
                 if self._open is None:
-                    self._open = self._node.open(self._file, self._offset)
+                    self._open = self._node.open(self._file, self._offset, self._context)
                 found = self._open.read()
             except (OpError, MissingExtraError):
                 self._open = None

@@ -8,6 +8,7 @@ and it cannot be observed, whole rounds are put together at once. A slot holds a
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,15 +18,18 @@ import numpy as np
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat, gather
 from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.function_spec import call_with, name_of, result_spec
-from tfrkit.data.engine.node import AUTOTUNE, UNKNOWN_CARDINALITY, Context, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.node import AUTOTUNE, UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryNode
 from tfrkit.data.stages.open_dataset import OpenDataset, node_of
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.policy import TFRKIT
+from tfrkit.records.read.open_ahead import OPEN_AHEAD
 from tfrkit.threads import default_threads
 
 __all__ = ["InterleaveNode", "resolve_cycle"]
 
 _LITTLE: Final = 64  # a consumer that asks for less gets it from whole rounds, where that cannot be observed
 _AHEAD: Final = 256
+_NAMES_AHEAD: Final = 4 * OPEN_AHEAD  # of files, that are looked at together
 _CORES_PER_FILE: Final = 3  # cores for each dataset that TensorFlow opens if it may choose
 
 
@@ -220,10 +224,11 @@ class _InterleaveIterator(NodeIterator):
             if error is not None:
                 self._cursor.unread(run, 1)
             try:
-                self._slots[self._at] = OpenDataset.open(
-                    self._node, self._context, place, run.chunk.objects()[0]
-                )
+                name = run.chunk.objects()[0]
+                slot = self._slots[self._at] = OpenDataset.open(self._node, self._context, place, name)
                 error = None
+                if run.error is None and self._node.input.pure:
+                    self._open_ahead(name, slot.node)
             except Exception as failure:
                 error = failure
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
@@ -233,6 +238,22 @@ class _InterleaveIterator(NodeIterator):
             self._slots[self._at] = OpenDataset.failed(place, error)
             return None
         return error
+
+    def _open_ahead(self, name: Any, made: Node | None) -> None:
+        """If a dataset is made of the remote file that its element names, begin to open those that come next."""
+        while made is not None and len(made.inputs) == 1:
+            made = made.inputs[0]
+        if (
+            not isinstance(name, bytes)
+            or b"://" not in name
+            or getattr(made, "paths", ()) != (os.fsdecode(name),)
+        ):
+            return
+        run = self._cursor.take(_NAMES_AHEAD)
+        if run is not None:
+            names = [os.fsdecode(each) for each in run.chunk.objects()[:OPEN_AHEAD]]
+            self._cursor.unread(run, 0)
+            self._context.opening.begin(names, cache=getattr(made, "policy", TFRKIT).cache)
 
     def _next_slot(self) -> None:
         self._done = 0

@@ -38,15 +38,19 @@ class OpenDataset:
 
     Attributes:
         pure: how far ahead it is read cannot be observed.
+        node: what the function made; None if it failed.
     """
 
-    __slots__ = ("_box", "_error", "_place", "pure")
+    __slots__ = ("_box", "_error", "_place", "node", "pure")
 
-    def __init__(self, place: Any, box: Cursor | None, error: Exception | None, *, pure: bool) -> None:
+    def __init__(
+        self, place: Any, box: Cursor | None, error: Exception | None, *, pure: bool, node: Node | None = None
+    ) -> None:
         self._place = place
         self._box = box
         self._error = error  # in the place of a dataset that could not be made
         self.pure = pure
+        self.node = node
 
     @classmethod
     def open(
@@ -57,11 +61,11 @@ class OpenDataset:
         Raises:
             Exception: that of the function.
         """
-        made = optimise(keep_order(node_of(call_with(node.function, element)), free=False))
+        made = named = optimise(keep_order(node_of(call_with(node.function, element)), free=False))
         pure = made.pure
         if node.parallel is not None and not getattr(made, "reads_ahead", False):
             made = PrefetchNode(made, AUTOTUNE)
-        return cls(place, Cursor(made, context, state), None, pure=pure)
+        return cls(place, Cursor(made, context, state), None, pure=pure, node=named)
 
     @classmethod
     def failed(cls, place: Any, error: Exception) -> OpenDataset:

@@ -15,9 +15,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tfrkit.errors import DataLossError, NotFoundError
-from tfrkit.stores.output import write_atomically
-from tfrkit.stores.scheme import check_local
+from tfrkit.errors import DataLossError, NotFoundError, OpError
+from tfrkit.stores import files
 
 __all__ = [
     "Checkpoints",
@@ -41,9 +40,10 @@ def write_states(path: str, states: dict[str, Any], counter: int | None) -> None
         states: of iterators, by the names of objects.
         counter: number of saved checkpoints, this one included; None if that is not counted.
     """
-    os.makedirs(os.path.dirname(check_local(path)) or ".", exist_ok=True)
+    if files.traits_of(path).writes:
+        files.make_folder(os.path.dirname(path))
     content = {"tfrkit_checkpoint": _VERSION, "save_counter": counter, "iterators": states}
-    write_atomically(_file_of(path), json.dumps(content).encode())
+    files.write_bytes(_file_of(path), json.dumps(content).encode())
 
 
 def read_states(path: str) -> tuple[dict[str, Any], int | None]:
@@ -54,8 +54,7 @@ def read_states(path: str) -> tuple[dict[str, Any], int | None]:
         DataLossError: tfrkit did not write it.
     """
     try:
-        with open(_file_of(path), "rb") as file:
-            content = json.loads(file.read())
+        content = json.loads(files.read_bytes(_file_of(path)))
         if isinstance(content, dict) and content.get("tfrkit_checkpoint") == _VERSION:
             states, counter = content.get("iterators"), content.get("save_counter")
             if isinstance(states, dict) and (counter is None or isinstance(counter, int)):
@@ -75,13 +74,12 @@ def read_states(path: str) -> tuple[dict[str, Any], int | None]:
 
 def checkpoint_exists(path: str) -> bool:
     """Return whether a checkpoint exists."""
-    return os.path.exists(_file_of(path))
+    return files.file_info(_file_of(path)) is not None
 
 
 def remove_checkpoint(path: str) -> None:
     """Remove a checkpoint, if it exists."""
-    if checkpoint_exists(path):
-        os.remove(_file_of(path))
+    files.remove(_file_of(path))
 
 
 def _file_of(path: str) -> str:
@@ -111,20 +109,20 @@ class Checkpoints:
         lines += [f"all_model_checkpoint_timestamps: {time}" for time in self.times]
         if self.last_preserved is not None:
             lines.append(f"last_preserved_timestamp: {self.last_preserved}")
-        os.makedirs(check_local(folder) or ".", exist_ok=True)
-        write_atomically(os.path.join(folder, name or _LIST), ("\n".join(lines) + "\n").encode())
+        files.make_folder(folder)
+        files.write_bytes(os.path.join(folder, name or _LIST), ("\n".join(lines) + "\n").encode())
 
     @classmethod
     def read(cls, folder: str, name: str | None = None) -> Checkpoints | None:
         """Read the list; None if it is missing or cannot be read, as in TensorFlow."""
         try:
             found: dict[str, list[Any]] = {}
-            with open(os.path.join(folder, name or _LIST), encoding="utf-8") as file:
-                for key, value in (match.groups() for match in map(_LINE.match, file) if match):
-                    path = key.endswith(("path", "paths"))
-                    read = os.path.join(folder, json.loads(value)) if path else float(value)
-                    found.setdefault(key, []).append(read)
-        except (OSError, ValueError, TypeError, RecursionError):
+            lines = files.read_bytes(os.path.join(folder, name or _LIST)).decode().splitlines()
+            for key, value in (match.groups() for match in map(_LINE.match, lines) if match):
+                path = key.endswith(("path", "paths"))
+                read = os.path.join(folder, json.loads(value)) if path else float(value)
+                found.setdefault(key, []).append(read)
+        except (OpError, OSError, ValueError, TypeError, RecursionError):
             return None
         latest = found.get("model_checkpoint_path", [None])
         paths, times = (found.get(f"all_model_checkpoint_{kind}", []) for kind in ("paths", "timestamps"))

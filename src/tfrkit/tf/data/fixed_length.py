@@ -1,7 +1,7 @@
 """Records of one length, cut from files between a header and a footer.
 
-Plain files are read where the records are wanted; a compressed one is inflated as a whole. Sizes that do not go up are
-errors, in TensorFlow's words.
+Plain files are read where the records are wanted; a compressed one is inflated as a whole, and so is what a web server
+sends only from its beginning. Sizes that do not go up are errors, in TensorFlow's words.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from tfrkit.codecs.inflate import open_decoder
+from tfrkit.codecs.table import open_decoder
 from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.engine.node import Context, NodeIterator, Run
 from tfrkit.data.sources.file_source import FileSourceNode
 from tfrkit.errors import DataLossError, InternalError, InvalidArgumentError, OpError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.stores.source import open_source
+from tfrkit.records.read.open_ahead import OPEN_AHEAD, OpenAhead
+from tfrkit.stores.url import is_url
 
 __all__ = ["FixedLengthNode"]
 
@@ -46,7 +47,7 @@ class FixedLengthNode(FileSourceNode):
         """Begin at the number of a file and of a record in it."""
         file, record = (0, 0) if state is None else state
         self.check_start(file, record)
-        return _RecordsIterator(self, file, record)
+        return _RecordsIterator(self, context, file, record)
 
     def refusal(self, path: str, body: int) -> str:
         """What to say of a file whose records do not go up."""
@@ -65,12 +66,12 @@ class _File:
         error: what comes after them.
     """
 
-    def __init__(self, node: FixedLengthNode, path: str) -> None:
+    def __init__(self, node: FixedLengthNode, path: str, opening: OpenAhead) -> None:
         self._node = node
-        self._source = open_source(path)
+        self._source = opening.open(path, cache=node.policy.cache)
         self._content: bytes | None = None
         self.error: OpError | None = None
-        if node.policy.compression:
+        if node.policy.compression or (is_url(path) and not self._source.regular):
             self._content = self._inflate()
         size = (self._source.size() or 0) if self._content is None else len(self._content)
         body = size - node.header - node.footer
@@ -107,8 +108,9 @@ class _File:
 
 
 class _RecordsIterator(NodeIterator):
-    def __init__(self, node: FixedLengthNode, file: int, record: int) -> None:
+    def __init__(self, node: FixedLengthNode, context: Context, file: int, record: int) -> None:
         self._node = node
+        self._opening = context.opening
         self._number = file
         self._record = record  # the next one
         self._file: _File | None = None
@@ -118,7 +120,7 @@ class _RecordsIterator(NodeIterator):
         node = self._node
         while self._number < len(node.files):
             try:
-                file = self._file = self._file or _File(node, node.files[self._number])
+                file = self._file = self._file or self._open()
             except OpError as error:
                 if isinstance(error, (InternalError, DataLossError)) or not node.policy.missing_file_repeats:
                     self._next_file()
@@ -133,6 +135,12 @@ class _RecordsIterator(NodeIterator):
             if error_after is not None:
                 return Run(ObjectChunk([]), error_after)
         return None
+
+    def _open(self) -> _File:
+        node, first = self._node, self._number + 1
+        file = _File(node, node.files[self._number], self._opening)
+        self._opening.begin(node.files[first : first + OPEN_AHEAD], cache=node.policy.cache)
+        return file
 
     def _next_file(self) -> None:
         self._number, self._record, self._file = self._number + 1, 0, None

@@ -1,4 +1,7 @@
-"""GFile: a local file with TensorFlow's interface, opened at the first read or write."""
+"""GFile: a file with TensorFlow's interface, opened at the first read or write.
+
+What is written to an object store is there when the file is closed.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,18 @@ import io
 import os
 from typing import Any, Final, Self
 
-from tfrkit.errors import InvalidArgumentError, OutOfRangeError, PermissionDeniedError
-from tfrkit.stores.scheme import check_local
-from tfrkit.tf.io.gfile_functions import any_path_text, os_errors, stat
+from tfrkit.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OutOfRangeError,
+    PermissionDeniedError,
+    UnimplementedError,
+)
+from tfrkit.stores import files
+from tfrkit.stores.output import WholeOutput
+from tfrkit.stores.source import SourceFile
+from tfrkit.stores.url import display_name, is_url
+from tfrkit.tf.io.gfile_functions import os_errors, path_text, stat
 
 __all__ = ["FastGFile", "GFile"]
 
@@ -35,7 +47,7 @@ class GFile:
             InvalidArgumentError: the mode is not one of these.
         """
         self._name = name
-        self._path = any_path_text(name)
+        self._path = path_text(name)
         self._mode = mode
         self._binary = "b" in mode
         plain = mode.replace("b", "")
@@ -44,7 +56,7 @@ class GFile:
         self._reads = plain in _READING
         self._writes = plain in _WRITING
         self._input: io.BufferedReader | None = None
-        self._output: io.BufferedWriter | None = None
+        self._output: io.BufferedWriter | WholeOutput | None = None
 
     @property
     def name(self) -> Any:
@@ -107,7 +119,7 @@ class GFile:
         place = int(position if offset is None else offset)  # type: ignore[arg-type]
         if whence not in (0, 1, 2):
             raise InvalidArgumentError(f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
-        size = self.size()
+        size = self._size_to_seek(file.raw)
         place += {0: 0, 1: file.tell(), 2: size}[whence]
         if place < 0:
             raise InvalidArgumentError(f"Seeking to a negative position: {place}")
@@ -116,18 +128,32 @@ class GFile:
             raise OutOfRangeError("reached end of file")
         file.seek(place)
 
+    def _size_to_seek(self, raw: Any) -> int:
+        if not isinstance(raw, SourceFile):
+            return self.size()
+        size = raw.source.size()
+        if size is None:
+            name = display_name(self._path)
+            raise FailedPreconditionError(
+                f"{name}; the server does not answer requests for ranges, so that the file can only be read in order. "
+                "Copy it, and seek in the copy.",
+                path=name,
+            )
+        return size
+
     def tell(self) -> int:
         """Return the current position."""
         if self._reads:
             return self._to_read().tell()
-        return self._to_write().tell()
+        output = self._to_write()
+        return output.tell() if isinstance(output, io.BufferedWriter) else output.position
 
     def size(self) -> int:
         """Return the size of the file in bytes."""
         return stat(self._path).length
 
     def seekable(self) -> bool:
-        """Return True: local files can be sought."""
+        """Return True, as TensorFlow does."""
         return True
 
     def flush(self) -> None:
@@ -178,19 +204,32 @@ class GFile:
             if not self._reads:
                 raise PermissionDeniedError("File isn't open for reading")
             with os_errors(self._path):
-                self._input = open(check_local(self._path), "rb")  # noqa: SIM115
+                self._input = files.open_file(self._path)
         return self._input
 
-    def _to_write(self) -> io.BufferedWriter:
+    def _to_write(self) -> io.BufferedWriter | WholeOutput:
         if self._output is None:
             if not self._writes:
                 raise PermissionDeniedError("File isn't open for writing")
             append = "a" in self._mode
             with os_errors(self._path):
-                self._output = open(check_local(self._path), "ab" if append else "wb")  # noqa: SIM115
-            if append:
+                if is_url(self._path):
+                    self._output = self._created(append)
+                else:
+                    self._output = open(self._path, "ab" if append else "wb")  # noqa: SIM115
+            if append and isinstance(self._output, io.BufferedWriter):
                 self._output.seek(0, os.SEEK_END)
         return self._output
+
+    def _created(self, append: bool) -> WholeOutput:
+        if append and not files.traits_of(self._path).appends:
+            name = display_name(self._path)
+            raise UnimplementedError(
+                f"{name}; a store of objects cannot append to one. Write another file beside it, or read this one and "
+                "write it anew with what is to be added.",
+                path=name,
+            )
+        return files.create(self._path)
 
 
 class FastGFile(GFile):

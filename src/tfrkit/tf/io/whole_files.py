@@ -7,9 +7,9 @@ from typing import Any
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.stores import files
 from tfrkit.stores.glob_files import glob_files
-from tfrkit.stores.scheme import check_local
-from tfrkit.tf.io.gfile_functions import os_errors
+from tfrkit.tf.io.gfile_functions import open_to_write, os_errors, path_text
 from tfrkit.tf.ops.strings.string_values import flat_strings, scalar_string, shape_text, strings_of
 
 __all__ = ["matching_files", "read_file", "write_file"]
@@ -24,8 +24,8 @@ def read_file(filename: Any) -> bytes:
         InvalidArgumentError: there are several names.
     """
     path = _path(filename, "ReadFile")
-    with os_errors(path), open(path, "rb") as file:
-        return file.read()
+    with os_errors(path):
+        return files.read_bytes(path)
 
 
 def write_file(filename: Any, contents: Any) -> None:
@@ -39,9 +39,9 @@ def write_file(filename: Any, contents: Any) -> None:
     data = scalar_string(contents, "Contents tensor must be scalar, but had shape: ")
     folder = os.path.dirname(path)
     with os_errors(path):
-        if folder:
-            os.makedirs(folder, exist_ok=True)
-        with open(path, "wb") as file:
+        if folder and files.traits_of(path).writes:
+            files.make_folder(folder)
+        with open_to_write(path) as file:
             file.write(data)
 
 
@@ -66,4 +66,4 @@ def _path(filename: Any, op: str) -> str:
         "Input filename tensor must be scalar, but had shape: ",
         op,
     )
-    return check_local(os.fsdecode(text))
+    return path_text(text)

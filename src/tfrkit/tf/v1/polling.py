@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from tfrkit.codecs.inflate import Decoder, open_decoder
+from tfrkit.codecs.codec import Decoder
+from tfrkit.codecs.table import open_decoder
 from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TENSORFLOW
 from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.frame_splitter import FrameSplitter
 from tfrkit.records.write.options import TFRecordOptions
+from tfrkit.stores.files import open_source
 from tfrkit.stores.paths import path_text
-from tfrkit.stores.source import open_source
 
 __all__ = ["RecordCursor", "tf_record_iterator"]
 

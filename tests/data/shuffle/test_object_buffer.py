@@ -1,4 +1,4 @@
-"""ObjectStore draws what the native buffer draws."""
+"""ObjectBuffer draws what the native buffer draws."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.elements.origin import Origin
-from tfrkit.data.shuffle.object_store import ObjectStore
+from tfrkit.data.shuffle.object_buffer import ObjectBuffer
 from tfrkit.data.shuffle.shuffle_store import ShuffleStore
 
 
 @given(st.data())
 def test_it_draws_as_the_other_store_does(data):
-    ours, theirs = ObjectStore(), ShuffleStore()
+    ours, theirs = ObjectBuffer(), ShuffleStore()
     seed, drawn = data.draw(st.integers(0, 2**40)), data.draw(st.integers(0, 20))
     for store in (ours, theirs):
         store.reseed(seed, 7, drawn)
@@ -41,7 +41,7 @@ def test_it_draws_as_the_other_store_does(data):
 
 
 def test_origins_come_along():
-    store = ObjectStore()
+    store = ObjectBuffer()
     store.reseed(1, 2)
     origin = Origin(("a", "b"), np.array([0, 1, 0], np.int32), np.array([5, 6, 7]))
     elements = store.hold(ObjectChunk(["a5", "b6", "a7"], origin))
@@ -58,13 +58,13 @@ def test_origins_come_along():
 
 
 def test_other_chunks_become_objects():
-    store = ObjectStore()
+    store = ObjectBuffer()
     store.append(store.hold(ColumnChunk({"x": np.arange(3)}, 3)), 0, 3)
     assert sorted(int(each["x"]) for each in store.draw(3).objects()) == [0, 1, 2]
 
 
 def test_what_was_drawn_is_let_go():
-    store = ObjectStore()
+    store = ObjectBuffer()
     for number in range(5000):
         elements = store.hold(ObjectChunk([bytes(100)]))
         if number < 10:

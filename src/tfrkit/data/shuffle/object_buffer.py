@@ -1,4 +1,4 @@
-"""ObjectStore: single objects in a shuffle's buffer, such as a function made them.
+"""ObjectBuffer: single objects in a shuffle's buffer, such as a function made them.
 
 They come a few at a time, and each is a Python object, so Python's own list is the quickest buffer: 2 us an element,
 where the numbers of a native buffer cost 70 (benchmarks/images_seed.py). What `ShuffleStore` is for chunks.
@@ -14,7 +14,7 @@ from tfrkit import _core
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.elements.origin import Origin
 
-__all__ = ["IncomingObjects", "ObjectStore"]
+__all__ = ["IncomingObjects", "ObjectBuffer"]
 
 _NUMBERS: Final = 256  # that are drawn at once
 _GAP: Final = 1024  # places of drawn elements at the front of the list, before it is moved
@@ -32,7 +32,7 @@ class IncomingObjects(NamedTuple):
         return len(self.entries)
 
 
-class ObjectStore:
+class ObjectBuffer:
     """ObjectChunk, drawn in TensorFlow's order."""
 
     def __init__(self) -> None:
