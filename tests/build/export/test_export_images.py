@@ -11,7 +11,7 @@ import pytest
 
 import tfrkit
 from tests.build.support.export_samples import write
-from tfrkit.build.export import export_folder, export_image_writer
+from tfrkit.build.export import export_folder
 from tfrkit.build.export.export_images import export_images
 from tfrkit.build.export.export_names import file_name, safe_name
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, OpError
@@ -255,7 +255,7 @@ def test_full_disk_leaves_nothing(tmp_path, monkeypatch):
     def full(*_args, **_options):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(export_image_writer, "open", full, raising=False)
+    monkeypatch.setattr(export_folder, "open", full, raising=False)
     with pytest.raises(OSError, match="No space left on device"):
         export_images(source, tmp_path / "out")
     assert os.listdir(tmp_path) == ["a.tfrecord"]

@@ -15,7 +15,7 @@ import pytest
 import tfrkit
 from tests.build.support.image_samples import photos, write_files
 from tfrkit import build
-from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.job.input_stamp import InputChangedError, InputStamp
 from tfrkit.build.reshape.compress import compress
 from tfrkit.build.reshape.merge import merge
 from tfrkit.build.reshape.reshard import reshard
@@ -23,7 +23,8 @@ from tfrkit.build.reshape.sample import sample
 from tfrkit.build.reshape.select import select
 from tfrkit.build.reshape.shuffle import shuffle as mix
 from tfrkit.build.reshape.split import split
-from tfrkit.errors import DataLossError
+from tfrkit.errors import DataLossError, NotFoundError
+from tfrkit.stores.files import remove_tree, write_bytes
 
 run = importlib.import_module("tfrkit.build.job.run_job")
 table = importlib.import_module("tfrkit.build.tables.table")
@@ -346,3 +347,24 @@ def test_unchanged_inputs_are_no_error_however_often_they_are_read(tmp_path):
     os.link(path, tmp_path / "link")
     InputStamp.of(str(path)).check()
     assert build.table(path, tmp_path / "out", shards=3).resumed == 3
+
+
+def test_stamp_of_a_url_has_its_version():
+    path = "memory://stamps/a.csv"
+    write_bytes(path, b"a\n1\n")
+    stamp = InputStamp.of(path)
+    stamp.check()
+    write_bytes(path, b"a\n2\n")
+    with pytest.raises(
+        InputChangedError, match=r"memory://stamps/a.csv: .* expected version \d+ but got \d+"
+    ):
+        stamp.check()
+    assert InputStamp.of(path).mark != stamp.mark
+    write_bytes(path, b"a\n")
+    with pytest.raises(InputChangedError, match="expected 4 bytes but got 2"):
+        stamp.check()
+    remove_tree("memory://stamps")
+    with pytest.raises(InputChangedError, match="it is not there any more"):
+        stamp.check()
+    with pytest.raises(NotFoundError, match=r"memory://stamps/a.csv; No such file"):
+        InputStamp.of(path)

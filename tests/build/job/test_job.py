@@ -11,7 +11,7 @@ from tfrkit.build.job.job import BadInput, Progress, ShardGroup, dry_run, run_jo
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.access.index import load_index
 from tfrkit.records.manifest import read_manifest
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 
 
 def test_each_recipe_becomes_a_shard_with_index(tmp_path):

@@ -15,9 +15,9 @@ import pytest
 import tfrkit as tfr
 from tests.build.support.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
 from tfrkit.build.job import run_job as run_module
+from tfrkit.build.job.file_journal import FileJournal
 from tfrkit.build.job.job import Progress, ShardGroup, run_job
 from tfrkit.build.job.job_plan import Job
-from tfrkit.build.job.journal import Journal
 from tfrkit.engines import local
 from tfrkit.errors import (
     AlreadyExistsError,
@@ -434,7 +434,7 @@ def test_first_shard_that_cannot_be_indexed_or_noted_is_not_left(call, overwrite
 
     with monkeypatch.context() as patched:
         if call == "add":
-            patched.setattr(Journal, "add", full)
+            patched.setattr(FileJournal, "add", full)
         else:
             patched.setattr(writer, "save_lengths", full)
         with pytest.raises(ResourceExhaustedError, match=r"0 of 4 shards are whole") as caught:

@@ -7,7 +7,7 @@ from tests.build.support.frame_files import RECORDS, contents, files_in, put_rec
 from tests.records.support.made import CONTAINERS
 from tfrkit.build.reshape.compression_table import measure_compressions
 from tfrkit.build.reshape.frame_input import frame_input
-from tfrkit.codecs.compression import from_suffix
+from tfrkit.codecs.table import from_suffix
 from tfrkit.errors import InvalidArgumentError
 
 

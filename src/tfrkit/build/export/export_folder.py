@@ -1,4 +1,9 @@
-"""A folder that appears whole or not at all: filled under another name beside it, synced, and renamed."""
+"""Folders for exported files: a local one appears whole or not at all; one in a store has a mark that tells.
+
+The files of a local folder are gathered under another name beside it, synced, and the folder is renamed. A store has no
+folders to rename: its files get their names one by one, and `.tfrkit/export.json` says `"complete": false` until all of
+them are there. An export that fails removes them. What a killed one leaves, `overwrite` may replace.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +12,79 @@ import logging
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import AlreadyExistsError, os_errors
-from tfrkit.stores.exchange import exchange
+from tfrkit.stores import files
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder
+from tfrkit.stores.store import ABSENT, FileInfo
+from tfrkit.stores.system.exchange import exchange
+from tfrkit.stores.url import is_url
+from tfrkit.threads import spawn
 
-__all__ = ["StagedFolder"]
+__all__ = ["ExportFolder", "StagedFolder", "StoreFolder", "export_folder"]
 
 _log = logging.getLogger(__name__)
 
 _SYNC_THREADS: Final = 16
 _SYNC_FILES: Final = 64  # that a thread takes at once
+_UPLOADS: Final = 32  # files on their way into a store at the same time
+_UPLOAD_BYTES: Final = 1 << 26
 _TITLE: Final = 50  # characters of the name in that of the temporary folder: at most 200 bytes
 _MARK: Final = os.path.join(SIDECAR_FOLDER, "export.json")  # in a folder that an export made, and may replace
 
 
-class StagedFolder:
+class ExportFolder(Protocol):
     """A folder to fill in a `with` block. Without `publish` in it, nothing is left.
+
+    Attributes:
+        name: what it is called.
+        unicode: names in it must be Unicode.
+    """
+
+    name: str
+    unicode: bool
+
+    def begin(self) -> None:
+        """Say that files will come: all that could be wrong without them was looked at."""
+
+    def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
+        """Write a file, under a name with a number if its own is taken; return whether it was.
+
+        Raises:
+            OpError: a file cannot be written; it may be an earlier one.
+        """
+
+    def publish(self, mark: Mapping[str, Any]) -> None:
+        """Let the folder appear, or be marked as complete."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def export_folder(name: str, overwrite: bool) -> ExportFolder:
+    """Return a folder to fill.
+
+    Args:
+        name: of a local folder, or a URL.
+        overwrite: replace a folder that an earlier export has made.
+
+    Raises:
+        AlreadyExistsError: there is such a folder, with something in it.
+    """
+    return StoreFolder(name, overwrite) if is_url(name) else StagedFolder(name, overwrite)
+
+
+class StagedFolder:
+    """A local folder to fill in a `with` block. Without `publish` in it, nothing is left.
 
     Args:
         name: what it will be called.
@@ -41,20 +98,15 @@ class StagedFolder:
         AlreadyExistsError: there is such a folder, with something in it.
     """
 
+    unicode = False
+
     def __init__(self, name: str, overwrite: bool) -> None:
         self.name = os.path.normpath(name)
         self.path = ""
+        self._made: set[str] = set()
+        self._next_number: dict[str, int] = {}
         if os.path.lexists(self.name) and not _may_replace(self.name, overwrite):
-            advice = (
-                "It is not the folder of an export, so it is never replaced: remove"
-                if overwrite
-                else "Remove"
-            )
-            raise AlreadyExistsError(
-                f"{self.name}; there is something already. {advice} it, or choose another folder"
-                + ("." if overwrite else ", or pass overwrite=True."),
-                path=self.name,
-            )
+            raise _occupied(self.name, overwrite)
 
     def __enter__(self) -> Self:
         folder, title = os.path.split(os.path.abspath(self.name))
@@ -64,6 +116,35 @@ class StagedFolder:
             os.mkdir(path)
             self.path = path
         return self
+
+    def begin(self) -> None:
+        """Do nothing: nobody sees the folder yet."""
+
+    def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
+        path = os.path.join(self.path, folder, stem)
+        with os_errors(path + suffix):
+            if folder not in self._made:
+                os.makedirs(os.path.join(self.path, folder), exist_ok=True)
+                self._made.add(folder)
+            fd, taken = self._new_file(path, suffix)
+            with open(fd, "wb", buffering=0) as file:
+                view = memoryview(data)
+                while len(view):
+                    view = view[file.write(view) :]
+        return taken
+
+    def _new_file(self, path: str, suffix: str) -> tuple[int, bool]:
+        """Create a file under a name that is not taken, which the file system knows."""
+        number = self._next_number.get(path + suffix, 1)
+        while True:
+            name = path + (f"-{number}" if number > 1 else "") + suffix
+            try:
+                fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            except FileExistsError:
+                number += 1
+                self._next_number[path + suffix] = number
+            else:
+                return fd, number > 1
 
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Rename the folder when all of it is on the disk; what an earlier export has left there is removed."""
@@ -95,6 +176,113 @@ class StagedFolder:
     ) -> None:
         if self.path:
             _remove(self.path)
+
+
+class StoreFolder:
+    """A folder behind a URL to fill in a `with` block. Without `publish` in it, nothing is left.
+
+    Args:
+        name: its URL.
+        overwrite: replace a folder that an earlier export has made, which is removed before the first file comes.
+
+    Raises:
+        AlreadyExistsError: there is such a folder, with something in it.
+    """
+
+    unicode = True
+
+    def __init__(self, name: str, overwrite: bool) -> None:
+        self.name = name.rstrip("/")
+        self._mark = f"{self.name}/{_MARK}"
+        self._begun = False
+        self._made: set[str] = set()
+        self._names: set[str] = set()
+        self._next_number: dict[str, int] = {}
+        self._uploads: deque[tuple[Future[str | None], int]] = deque()
+        self._bytes = 0  # of what is on its way
+        self._replaced = ABSENT  # version of the mark of what is replaced
+        if (found := files.file_info(self.name)) is not None:
+            self._look(found, overwrite)
+
+    def _look(self, found: FileInfo, overwrite: bool) -> None:
+        if found.is_folder and not any(True for _ in files.list_files(self.name)):
+            return  # an empty bucket
+        mark = files.file_info(self._mark) if found.is_folder and overwrite else None
+        if mark is None:
+            raise _occupied(self.name, overwrite)
+        self._replaced = mark.version
+
+    def __enter__(self) -> Self:
+        return self
+
+    def begin(self) -> None:
+        """Mark the folder as incomplete, and remove what an earlier export has left there.
+
+        Raises:
+            AlreadyExistsError: another export has begun meanwhile.
+        """
+        files.make_folder(os.path.dirname(self._mark))
+        data = json.dumps({"complete": False, "token": secrets.token_hex(8)}).encode()
+        if files.write_bytes(self._mark, data, expected=self._replaced) is None:
+            raise _occupied(self.name, overwrite=False)
+        self._begun = True
+        if self._replaced != ABSENT:
+            old = [info.path for info in files.list_files(self.name, recursive=True)]
+            self._remove(path for path in old if path != self._mark)
+
+    def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
+        if folder not in self._made:
+            files.make_folder(f"{self.name}/{folder}".rstrip("/"))
+            self._made.add(folder)
+        path = f"{folder}/{stem}" if folder else stem
+        number = self._next_number.get(path + suffix, 1)
+        while (name := path + (f"-{number}" if number > 1 else "") + suffix) in self._names:
+            number += 1
+            self._next_number[path + suffix] = number
+        self._names.add(name)
+        while self._uploads and (len(self._uploads) >= _UPLOADS or self._bytes + len(data) > _UPLOAD_BYTES):
+            self._wait()
+        self._uploads.append((spawn(files.write_bytes, f"{self.name}/{name}", data), len(data)))
+        self._bytes += len(data)
+        return number > 1
+
+    def _wait(self) -> None:
+        """Wait for the upload that began first."""
+        future, size = self._uploads.popleft()
+        self._bytes -= size
+        future.result()
+
+    def publish(self, mark: Mapping[str, Any]) -> None:
+        """Mark the folder as complete when all files are there."""
+        while self._uploads:
+            self._wait()
+        files.write_bytes(self._mark, json.dumps({**mark, "complete": True}).encode())
+        self._begun = False
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for future, _ in self._uploads:
+            if not future.cancel():
+                future.exception()
+        if self._begun:
+            self._remove(f"{self.name}/{name}" for name in sorted(self._names))
+            files.remove(self._mark)
+            if not any(True for _ in files.list_files(self.name, recursive=True)):
+                files.remove_tree(self.name)  # folders, where there are any
+
+    def _remove(self, paths: Iterable[str]) -> None:
+        for _ in run_tasks(list(paths), files.remove, workers=_UPLOADS, stop=Stop()):
+            pass
+
+
+def _occupied(name: str, overwrite: bool) -> AlreadyExistsError:
+    advice = "It is not the folder of an export, so it is never replaced: remove" if overwrite else "Remove"
+    return AlreadyExistsError(
+        f"{name}; there is something already. {advice} it, or choose another folder"
+        + ("." if overwrite else ", or pass overwrite=True."),
+        path=name,
+    )
 
 
 def _remove(folder: str) -> None:

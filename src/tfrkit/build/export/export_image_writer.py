@@ -10,17 +10,19 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
+from tfrkit.build.export.export_folder import ExportFolder
 from tfrkit.build.export.export_image_keys import ImageKeys
-from tfrkit.build.export.export_names import ClassFolders, file_name, safe_name
+from tfrkit.build.export.export_names import ClassFolders, file_name, readable, safe_name
 from tfrkit.build.export.export_paths import record_stem
 from tfrkit.build.images.label_map import write_label_map
-from tfrkit.errors import InvalidArgumentError, os_errors
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.png.png_encode import encode_png_file
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.read.table_layout import Cells
+from tfrkit.stores.url import base_name
 
 __all__ = ["ImageWriter"]
 
@@ -51,7 +53,7 @@ class ImageWriter:
 
     def __init__(
         self,
-        folder: str,
+        folder: ExportFolder,
         keys: ImageKeys,
         columns: tuple[ExportColumn, ...],
         label_names: list[str] | None,
@@ -71,9 +73,7 @@ class ImageWriter:
         self._places = {column.feature: place for place, column in enumerate(columns) if not column.steps}
         self._names = label_names
         self._digits = _digits(schema, keys.label)
-        self._folders = ClassFolders()
-        self._made: set[str] = set()
-        self._next_number: dict[str, int] = {}
+        self._folders = ClassFolders(unicode=folder.unicode)
         self._labels: dict[int, str] = {}
         self._one_name_a_label = True
         self.classes: Counter[str] = Counter()
@@ -119,8 +119,10 @@ class ImageWriter:
         for image in images:
             kind, data = self._content(image, record)
             stem, suffix = self._file_name(record, folder, _SUFFIXES[kind])
-            stem = stem or f"{safe_name(_stem_of(block))}-{block.place(number)[0]:08d}"
-            self._write_file(folder, stem, suffix, data)
+            stem = stem or f"{safe_name(self._text(_stem_of(block)))}-{block.place(number)[0]:08d}"
+            self._counts[TAKEN] += self._folder.add(folder, stem, suffix, data)
+            self.images += 1
+            self.bytes += len(data)
             self.classes[folder] += 1
 
     def _class_folder(self, record: dict[str, list[Any]]) -> str:
@@ -183,36 +185,13 @@ class ImageWriter:
         if not names:
             return "", suffixes[0]
         wanted = os.fsdecode(names[0])
-        stem, suffix = file_name(wanted, suffixes)
+        stem, suffix = file_name(self._text(wanted), suffixes)
         self._counts[MENDED_FILES] += wanted not in (stem + suffix, f"{folder}/{stem}{suffix}")
         return stem, suffix
 
-    def _write_file(self, folder: str, stem: str, suffix: str, data: bytes) -> None:
-        path = os.path.join(self._folder, folder, stem)
-        with os_errors(path + suffix):
-            if folder not in self._made:
-                os.makedirs(os.path.join(self._folder, folder), exist_ok=True)
-                self._made.add(folder)
-            with open(self._new_file(path, suffix), "wb", buffering=0) as file:
-                view = memoryview(data)
-                while len(view):
-                    view = view[file.write(view) :]
-        self.images += 1
-        self.bytes += len(data)
-
-    def _new_file(self, path: str, suffix: str) -> int:
-        """Create a file under a name that is not taken, which the file system knows."""
-        number = self._next_number.get(path + suffix, 1)
-        while True:
-            name = path + (f"-{number}" if number > 1 else "") + suffix
-            try:
-                fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-            except FileExistsError:
-                number += 1
-                self._next_number[path + suffix] = number
-            else:
-                self._counts[TAKEN] += number > 1
-                return fd
+    def _text(self, name: str) -> str:
+        """Return a name as the folder takes it."""
+        return readable(name) if self._folder.unicode else name
 
 
 def _digits(schema: Schema, label: str | None) -> int:
@@ -231,4 +210,4 @@ def _lists(cells: Cells) -> list[list[Any]]:
 
 
 def _stem_of(block: Block) -> str:
-    return record_stem(os.path.basename(block.path or "record"))
+    return record_stem(base_name(block.path or "record"))

@@ -1,7 +1,7 @@
 """export_images: the pictures of TFRecord files as image files, in a folder for each class.
 
 The bytes are written as they are; pixels become PNG files. Everything else that records have is dropped, and counted.
-The files are gathered in a temporary folder, which gets its name when all are there.
+The files are gathered in a temporary folder, which gets its name when all are there; see `export_folder.py` for stores.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tfrkit.build.export.export_columns import parse_chunk, settle_columns
-from tfrkit.build.export.export_folder import StagedFolder
+from tfrkit.build.export.export_folder import export_folder
 from tfrkit.build.export.export_image_keys import ImageKeys, find_keys
 from tfrkit.build.export.export_image_writer import ImageWriter
 from tfrkit.build.export.export_paths import input_files
 from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map
-from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged
+from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged, stamps_of
 from tfrkit.build.job.job import Progress
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import InvalidArgumentError, PermissionDeniedError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import read_blocks
+from tfrkit.stores.files import is_file
 from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = ["ImagesReport", "export_images"]
@@ -87,14 +88,16 @@ def export_images(
 
     Args:
         paths: files or patterns. They are read twice, first to see what is in them.
-        folder: where the images go. It must not be there yet, or be empty.
+        folder: where the images go. It must not be there yet, or be empty. Behind a URL images appear one by one, and
+            `.tfrkit/export.json` in it says `"complete": false` until all of them are there.
         image: feature with the image; by default "image/encoded", "image" or the only one that looks like images.
         label: feature with the number of the class; by default "image/label", "image/class/label" or "label".
         text: feature with the name of the class; by default "image/text" or "image/class/text".
         filename: feature with the name of the file; by default "image/filename" or "file_name".
         label_map: file with a class name on each line, for numbers without names; by default `labels.txt` beside the
             first input, if there is one.
-        overwrite: replace a folder that an earlier export has made; another one is never touched.
+        overwrite: replace a folder that an earlier export has made; another one is never touched. Behind a URL what is
+            there is removed before the first image is written.
         threads: how many cores to read with; by default all.
         on_corrupt: what to do about damaged records, as in `read_blocks`.
         progress: called several times a second, in this thread.
@@ -119,15 +122,16 @@ def export_images(
     """
     started = time.perf_counter()
     files = input_files(paths)
-    stamps = [InputStamp.of(file) for file in files if os.path.isfile(file)]
+    stamps = stamps_of(files)
     names = _label_names(label_map, files)
-    with StagedFolder(path_text(folder), overwrite) as staged:
-        meter = Meter(files, 1, progress)
+    with export_folder(path_text(folder), overwrite) as staged:
+        meter = Meter(sum(stamp.size for stamp in stamps.values()), 1, progress)
         schema = inspect(files, on_corrupt=on_corrupt, threads=threads, progress=meter.surveyed)
         keys = find_keys(schema, image=image, label=label, text=text, filename=filename)
         columns = settle_columns(schema, keys.all(), unset="absent") if schema.records else ()
         meter.begin(schema.data_bytes)
-        writer = ImageWriter(staged.path, keys, columns, names, schema)
+        staged.begin()
+        writer = ImageWriter(staged, keys, columns, names, schema)
         read = read_blocks(files, on_corrupt=on_corrupt, threads=threads)
         for blocks in gather_blocks(read, _CHUNK_BYTES):
             writer.write(blocks, parse_chunk(blocks, columns, threads or 0))
@@ -135,9 +139,8 @@ def export_images(
             meter.tell()
         lines = writer.label_lines()
         if lines is not None:
-            with open(os.path.join(staged.path, LABELS_FILE), "wb") as file:
-                file.write(lines)
-        check_unchanged(stamps)
+            staged.add("", *os.path.splitext(LABELS_FILE), lines)
+        check_unchanged(stamps.values())
         if writer.records != schema.records:
             raise InputChangedError(
                 files[-1],
@@ -173,9 +176,7 @@ def _label_names(label_map: PathLike | None, files: list[str]) -> list[str] | No
     if label_map is not None:
         return [os.fsdecode(name) for name in read_label_map(path_text(label_map))]
     path = os.path.join(os.path.dirname(files[0]), LABELS_FILE) if files else LABELS_FILE
-    if not os.path.isfile(path):
-        return None
     try:
-        return [os.fsdecode(name) for name in read_label_map(path)]
-    except InvalidArgumentError:
-        return None  # something else that is called so
+        return [os.fsdecode(name) for name in read_label_map(path)] if is_file(path) else None
+    except (InvalidArgumentError, PermissionDeniedError):
+        return None  # something else that is called so, or nothing that this user may see

@@ -9,7 +9,7 @@ from typing import Final
 
 from tfrkit.build.images.image_items import RESERVED
 
-__all__ = ["ClassFolders", "file_name", "safe_name"]
+__all__ = ["ClassFolders", "file_name", "readable", "safe_name"]
 
 _SEPARATORS: Final = re.compile(r"[/\\]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -36,6 +36,15 @@ def safe_name(text: str) -> str:
     return name
 
 
+def readable(text: str) -> str:
+    r"""Return a name that is Unicode: bytes of others that are not UTF-8 are written out. Pure: no I/O.
+
+    >>> readable("caf\udce9"), readable("café")
+    ('caf\\xe9', 'café')
+    """
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def file_name(text: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
     r"""Make a file name and its suffix from a path in a record. Pure: no I/O.
 
@@ -57,7 +66,13 @@ class ClassFolders:
     Nor has one the name of a file that is put beside them, or a name that `build images` passes over.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, unicode: bool = False) -> None:
+        """Begin without classes.
+
+        Args:
+            unicode: names must be Unicode, as in object stores; else any bytes will do.
+        """
+        self._unicode = unicode
         self._folders: dict[str | None, str] = {}
         self._taken = set(RESERVED)
         self._next_number: dict[str, int] = {}
@@ -77,7 +92,7 @@ class ClassFolders:
         'labels.txt-2'
         """
         if name not in self._folders:
-            wanted = safe_name(name or "") or fallback
+            wanted = safe_name(readable(name or "") if self._unicode else name or "") or fallback
             title, number = wanted, self._next_number.get(wanted, 2)
             while _same(title) in self._taken:
                 title = f"{wanted}-{number}"

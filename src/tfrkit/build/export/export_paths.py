@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tfrkit.codecs.compression import from_suffix
+from tfrkit.codecs.table import from_suffix
+from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
+from tfrkit.stores.files import is_folder, is_local, is_there, real_path
 from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.url import base_name, is_url, path_parts
 
 __all__ = ["STDOUT", "ExportTarget", "input_files", "plan_targets", "record_stem", "refuse_existing"]
 
 STDOUT: Final = "-"
+_REQUESTS: Final = 16  # outputs behind URLs that are looked for together
 _RECORD_SUFFIXES: Final = (".tfrecord", ".tfrecords", ".tfrec", ".records")
 
 
@@ -49,20 +53,27 @@ def plan_targets(files: Sequence[str], out: str, suffixes: tuple[str, ...]) -> l
     >>> [target.path for target in plan_targets(["a/x.tfrecord.gz", "b/x.tfrecord"], "out", (".csv",))]
     ['out/a/x.csv', 'out/b/x.csv']
     """
-    if out == STDOUT or (os.path.splitext(out)[1].lower() in suffixes and not os.path.isdir(out)):
+    if out == STDOUT or (os.path.splitext(out)[1].lower() in suffixes and not is_folder(out)):
         return [ExportTarget(out, tuple(files))]
-    names = [record_stem(os.path.basename(file)) for file in files]
+    names = [record_stem(base_name(file)) for file in files]
     if len(set(names)) < len(names):
-        folders = [os.path.dirname(os.path.abspath(file)) for file in files]
-        shared = os.path.commonpath(folders)
-        names = [
-            os.path.normpath(os.path.join(os.path.relpath(folder, shared), name))
-            for folder, name in zip(folders, names, strict=True)
-        ]
+        folders = [_folders_of(file) for file in files]
+        levels = zip(*folders, strict=False)
+        shared = next(
+            (depth for depth, each in enumerate(levels) if len(set(each)) > 1), min(map(len, folders))
+        )
+        names = [os.path.join(*folder[shared:], name) for folder, name in zip(folders, names, strict=True)]
     return [
         ExportTarget(os.path.join(out, name + suffixes[0]), (file,))
         for name, file in zip(_unique(names), files, strict=True)
     ]
+
+
+def _folders_of(file: str) -> tuple[str, ...]:
+    """Return the names of the folders that a file is in; never what would lead out of another folder. Pure: no I/O."""
+    if is_url(file):
+        return tuple(part for part in path_parts(file)[:-1] if part not in (".", ".."))
+    return path_parts(os.path.abspath(file))[:-1]
 
 
 def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
@@ -72,16 +83,19 @@ def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
         AlreadyExistsError: a file is there already.
         InvalidArgumentError: a file is one of the inputs, whether it may be overwritten or not.
     """
+    written = [target.path for target in targets if target.path != STDOUT]
+    if all(map(is_local, written)):
+        there = {path for path in written if is_there(path)}
+    else:
+        there = {
+            path for path, found in run_tasks(written, is_there, workers=_REQUESTS, stop=Stop()) if found
+        }
     for target in targets:
-        if target.path == STDOUT or not os.path.lexists(target.path):
+        if target.path not in there:
             continue
         for other in targets:
             for file in other.inputs:
-                if (
-                    os.path.exists(file)
-                    and os.path.exists(target.path)
-                    and os.path.samefile(file, target.path)
-                ):
+                if _is_same(file, target.path):
                     raise InvalidArgumentError(
                         f"{target.path}; expected another output than an input.", path=target.path
                     )
@@ -91,6 +105,12 @@ def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
                 "overwrite=True.",
                 path=target.path,
             )
+
+
+def _is_same(file: str, other: str) -> bool:
+    if is_url(file) or is_url(other):
+        return real_path(file) == real_path(other)
+    return os.path.exists(file) and os.path.exists(other) and os.path.samefile(file, other)
 
 
 def record_stem(name: str) -> str:

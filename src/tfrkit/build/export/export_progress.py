@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from tfrkit.build.job.job import Progress
@@ -16,14 +15,12 @@ _EVERY_SECONDS: Final = 0.1
 
 
 class Meter:
-    """Counts for a `progress` callback; the sizes of the inputs count twice, as they are read twice. Thread-safe."""
+    """Counts for a `progress` callback; the size of the inputs counts twice, as they are read twice. Thread-safe."""
 
-    def __init__(
-        self, files: Sequence[str], outputs: int, progress: Callable[[Progress], None] | None
-    ) -> None:
+    def __init__(self, size: int, outputs: int, progress: Callable[[Progress], None] | None) -> None:
         self._progress = progress
         self._outputs = outputs
-        self._size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
+        self._size = size
         self._data_bytes = self._size
         self._lock = threading.Lock()
         self._started = time.perf_counter()

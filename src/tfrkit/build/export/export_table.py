@@ -1,8 +1,9 @@
 """export: TFRecord files into Parquet, Arrow, JSON lines or CSV.
 
 The columns are settled over all records first, then each output is written chunk by chunk, several at once. They get
-their names when all are whole: an export that fails or is interrupted leaves nothing. What a format looks like is in
-its own file; images are in `export_images.py`.
+their names when all are whole: an export that fails or is interrupted leaves nothing. Where names cannot be given
+afterwards, each has its own when it is whole, and is removed if another fails. What a format looks like is in its own
+file; images are in `export_images.py`.
 """
 
 from __future__ import annotations
@@ -40,16 +41,17 @@ from tfrkit.build.export.export_format import (
 from tfrkit.build.export.export_jsonl import JsonlSink
 from tfrkit.build.export.export_paths import STDOUT, ExportTarget, input_files, plan_targets, refuse_existing
 from tfrkit.build.export.export_progress import Meter
-from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged
+from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged, stamps_of
 from tfrkit.build.job.job import Progress
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import InvalidArgumentError, os_errors
+from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.optional import require
 from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import read_blocks
-from tfrkit.stores.output import AtomicOutput, ObjectOutput, Output
+from tfrkit.stores import files
+from tfrkit.stores.output import ObjectOutput, Output, WholeOutput
 from tfrkit.stores.paths import PathLike, Paths, path_text
 from tfrkit.threads import default_threads
 
@@ -128,13 +130,14 @@ def export(
     """Write the Examples or SequenceExamples of TFRecord files as Parquet, Arrow, JSON lines or CSV.
 
     The first three lose nothing: `tfrkit.build.table` makes the same records of them. Memory does not grow with the
-    inputs. Files appear when all of them are whole; after an error or an interruption there are none.
+    inputs. Files appear when all of them are whole; after an error or an interruption there are none. In a store each
+    appears when it is whole, and is removed if another fails; only a killed process leaves some of them.
 
     Args:
         paths: files or patterns. They are read twice, first to settle the columns.
         out: a file, if it ends as files of the format do (`.parquet`, `.arrow`, `.jsonl`, `.csv`): all records go into
-            it. Else a folder, which is made: each input gets a file of its name there. "-" is standard output, for
-            JSON lines and CSV.
+            it. Else a folder, which is made: each input gets a file of its name there. It may be a URL. "-" is standard
+            output, for JSON lines and CSV.
         format: "parquet", "arrow", "jsonl" or "csv"; by default what `out` ends with.
         columns: only these features, in this order; by default all, sorted.
         unset: a feature that is there without a kind, as TFX writes them, is written as if it were "absent", which is
@@ -182,12 +185,12 @@ def export(
     check_options(chosen, options)
     if chosen in ("parquet", "arrow"):
         require("pyarrow", f"export to {chosen}")  # before all records are read
-    files = input_files(paths)
-    stamps = {file: InputStamp.of(file) for file in files if os.path.isfile(file)}
-    targets = plan_targets(files, place, SUFFIXES[chosen])
+    inputs = input_files(paths)
+    stamps = stamps_of(inputs)
+    targets = plan_targets(inputs, place, SUFFIXES[chosen])
     refuse_existing(targets, overwrite)
-    meter = Meter(files, len(targets), progress)
-    schema = inspect(files, on_corrupt=on_corrupt, threads=workers, progress=meter.surveyed)
+    meter = Meter(sum(stamps[file].size for file in inputs if file in stamps), len(targets), progress)
+    schema = inspect(inputs, on_corrupt=on_corrupt, threads=workers, progress=meter.surveyed)
     settled = settle_columns(schema, columns, unset="absent" if chosen == "csv" else unset)
     meter.begin(schema.data_bytes)
     job = _Export(
@@ -222,34 +225,31 @@ class _Export:
     stamps: Mapping[str, InputStamp]
     records: int | None
     outputs: dict[str, Output] = field(default_factory=dict)
+    named: list[str] = field(default_factory=list)
 
     def run(
         self, targets: list[ExportTarget], overwrite: bool
     ) -> list[tuple[ExportedFile, Mapping[str, int]]]:
-        """Write all files, in any order, and rename them when all are whole; else nothing is left."""
+        """Write all files, in any order, and give them their names when all are whole; else nothing is left."""
         try:
             done = self._write_all(targets)
-            self._publish(targets, overwrite)
+            for target in targets:
+                self._publish(target.path)
         except BaseException:
             for output in self.outputs.values():
                 output.discard()
+            for path in [] if overwrite else self.named:  # there were none of these before
+                with contextlib.suppress(OSError, OpError):
+                    files.remove(path)
             raise
         return [done[target] for target in targets]
 
-    def _publish(self, targets: list[ExportTarget], overwrite: bool) -> None:
-        """Rename all files to their final names."""
-        named = []
-        try:
-            for target in targets:
-                output = self.outputs[target.path]
-                if isinstance(output, AtomicOutput):
-                    output.publish()
-                    named.append(target.path)
-        except BaseException:
-            for path in [] if overwrite else named:  # there were none of these before
-                with contextlib.suppress(OSError):
-                    os.unlink(path)
-            raise
+    def _publish(self, path: str) -> None:
+        """Give a file its name, unless it has it."""
+        output = self.outputs[path]
+        if output.whole and path not in self.named:
+            cast("WholeOutput", output).publish()
+            self.named.append(path)
 
     def _write_all(
         self, targets: list[ExportTarget]
@@ -284,10 +284,12 @@ class _Export:
                 self.meter.written(sum(block.nbytes for block in blocks), count)
             sink.close()
             self._check(target, records)
-            if isinstance(output, AtomicOutput):
-                output.finish()
-            else:
+            if not output.whole:
                 output.close()
+            else:
+                cast("WholeOutput", output).finish()
+                if not files.traits_of(target.path).local:  # what waits for its name may wait in memory
+                    self._publish(target.path)
         except BaseException:
             file.abandon()
             raise
@@ -313,7 +315,7 @@ def _checked_format(out: str, wanted: str | None) -> Format:
             f"expected a format, {', '.join(SUFFIXES)}, but got {wanted!r} and the output {out!r}. Pass format=, or an "
             "output that ends with one, such as data.parquet."
         )
-    if format_of(out) not in (None, chosen) and not os.path.isdir(out):
+    if format_of(out) not in (None, chosen) and not files.is_folder(out):
         raise InvalidArgumentError(
             f"expected an output for {chosen} but {out!r} ends like a file of {format_of(out)}. Give it the suffix "
             f"{SUFFIXES[chosen][0]}, or none for a folder."
@@ -328,7 +330,5 @@ def _checked_format(out: str, wanted: str | None) -> Format:
 def _open_output(path: str) -> Output:
     if path == STDOUT:
         return ObjectOutput(sys.stdout.buffer)
-    folder = os.path.dirname(path)
-    with os_errors(folder):
-        os.makedirs(folder or ".", exist_ok=True)
-    return AtomicOutput(path)
+    files.make_folder(os.path.dirname(path))
+    return files.create(path)

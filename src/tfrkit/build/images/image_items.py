@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.stores.url import display_name
 
 __all__ = [
     "Extra",
@@ -51,7 +52,7 @@ def shown(name: bytes) -> str:
     >>> shown("猫/a.jpg".encode()), shown(b"\xc3\x28")
     ('猫/a.jpg', '\\xc3(')
     """
-    return name.decode("utf-8", "backslashreplace")
+    return display_name(name.decode("utf-8", "backslashreplace"))
 
 
 class Ledger:
@@ -133,6 +134,7 @@ class ImageItems:
         texts: for each image the number of its class name in the list; used by lists alone.
         extras: further columns.
         times: when each file was written last, in nanoseconds; None for members of archives.
+        versions: of what is behind URLs, as their stores say; empty for local files. None if all are local.
     """
 
     folders: tuple[bytes, ...]
@@ -144,6 +146,7 @@ class ImageItems:
     texts: IntArray | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)
     times: IntArray | None = None
+    versions: BytesColumn | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -155,14 +158,18 @@ class ImageItems:
 
     def take(self, rows: IntArray) -> ImageItems:
         """Return some images, in this order; a copy."""
-        return self._pick(rows, self.names.take(rows), rows)
+        versions = None if self.versions is None else self.versions.take(rows)
+        return self._pick(rows, self.names.take(rows), versions, rows)
 
     def run(self, begin: int, end: int) -> ImageItems:
         """Return the images from `begin` to `end`; views, except of further columns."""
         rows = slice(begin, end)
-        return self._pick(rows, self.names[rows], np.arange(begin, min(end, len(self))))
+        versions = None if self.versions is None else self.versions[rows]
+        return self._pick(rows, self.names[rows], versions, np.arange(begin, min(end, len(self))))
 
-    def _pick(self, rows: Any, names: BytesColumn, numbers: IntArray) -> ImageItems:
+    def _pick(
+        self, rows: Any, names: BytesColumn, versions: BytesColumn | None, numbers: IntArray
+    ) -> ImageItems:
         def of(column: IntArray | None) -> IntArray | None:
             return None if column is None else column[rows]
 
@@ -176,10 +183,11 @@ class ImageItems:
             texts=of(self.texts),
             extras={name: extra.take(numbers) for name, extra in self.extras.items()},
             times=of(self.times),
+            versions=versions,
         )
 
     def paths(self) -> list[bytes]:
-        """Paths in the source, with slashes."""
+        """Paths in the source, with slashes; in lists also URLs, with all that is needed to open them."""
         prefixes = [folder + b"/" if folder else b"" for folder in self.folders]
         names: list[bytes] = self.names.to_list()
         return [prefixes[folder] + name for folder, name in zip(self.folder_of.tolist(), names, strict=True)]

@@ -12,7 +12,7 @@ from tfrkit.build.images.image_features import feature_names
 from tfrkit.build.images.image_pixels import Encoding, Order, PixelPlan, parse_size
 from tfrkit.build.images.image_split import Split, parse_split
 from tfrkit.build.job.job_plan import plan_shards
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.stores.paths import path_text
 

@@ -24,7 +24,8 @@ from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
-from tfrkit.stores.scheme import check_local
+from tfrkit.stores.files import is_folder, real_path, traits_of
+from tfrkit.stores.url import is_url, path_parts
 
 __all__ = ["check_apart", "plan_images"]
 
@@ -72,7 +73,7 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
     digest = listing.digest()
     listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted)
     labelled = _label(listing, options, bad)
-    name = os.path.basename(os.path.normpath(source))
+    name = path_parts(source)[-1] if is_url(source) else os.path.basename(os.path.normpath(source))
     if not len(labelled.items):
         raise _nothing(source, bad, noted, options)
     groups, features = _groups(listing, labelled, options, name)
@@ -111,10 +112,12 @@ def check_apart(source: str, out: str) -> None:
 
     Raises:
         InvalidArgumentError: it is inside.
-        UnimplementedError: one of them is a URL.
+        UnimplementedError: no store knows the scheme of one of them.
     """
-    inner, outer = os.path.realpath(check_local(out)), os.path.realpath(check_local(source))
-    if inner == outer or (os.path.isdir(source) and inner.startswith(os.path.join(outer, ""))):
+    for path in (out, source):
+        traits_of(path)  # before anything is done
+    inner, outer = real_path(out), real_path(source)
+    if inner == outer or (inner.startswith(os.path.join(outer, "")) and is_folder(source)):
         raise InvalidArgumentError(
             f"{out}: expected a folder for the output outside of the source {source!r}. Choose another one."
         )

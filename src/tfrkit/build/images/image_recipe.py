@@ -103,7 +103,7 @@ class _Batch:
     def begin(self, items: ImageItems) -> None:
         """Continue with further images; rows count from the first of them."""
         self._items = items
-        self.paths = items.paths()
+        self.paths = [path if b"://" not in path else shown(path).encode() for path in items.paths()]
 
     def add(self, row: int, header: ImageHeader) -> None:
         """Take the image that was read last."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from tfrkit.build.images.image_items import shown
 from tfrkit.errors import InvalidArgumentError, os_errors
+from tfrkit.stores.files import open_file
 
 __all__ = ["LABELS_FILE", "read_label_map", "sorted_labels", "write_label_map"]
 
@@ -48,7 +49,7 @@ def read_label_map(path: str) -> tuple[bytes, ...]:
         InvalidArgumentError: it is empty, or has an empty line or a name twice.
         NotFoundError: there is none.
     """
-    with os_errors(path, "Expected a label map: a class name on each line."), open(path, "rb") as file:
+    with os_errors(path, "Expected a label map: a class name on each line."), open_file(path) as file:
         content = file.read().removeprefix(codecs.BOM_UTF8)
     names = tuple(line.removesuffix(b"\r") for line in content.removesuffix(b"\n").split(b"\n"))
     seen: set[bytes] = set()

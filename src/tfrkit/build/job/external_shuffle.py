@@ -14,6 +14,7 @@ Keys, and the files of chunks, are in `shuffle_chunks.py`.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.job.report import Finished
 from tfrkit.build.job.shuffle_chunks import KEY_BITS, RECORD_BYTES, ChunkWriter, Keys, KeyStream
 from tfrkit.engines.local import Stop
-from tfrkit.errors import DataLossError, os_errors
+from tfrkit.errors import DataLossError, OpError, os_errors
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
 
@@ -306,10 +307,22 @@ class ExternalShuffle:
                     os.unlink(os.path.join(self._folder, file))
 
     def _is_whole(self, part: Finished) -> bool:
+        """Return whether the file of a part is the one that its entry describes: the chunks are where it says.
+
+        Another machine may have written the entry, whose chunks are larger or smaller.
+        """
+        last = len(part.buckets)
         try:
-            return os.stat(self._path(part.name)).st_size == part.bytes
-        except OSError:
+            if os.stat(self._path(part.name)).st_size != part.bytes:
+                return False
+            with self._opened(part) as file:
+                for start, end in itertools.pairwise((*part.chunks, part.bytes)):
+                    ((records, size),) = _read_pairs(file, start + 16 * last, 1)
+                    if start + 16 * (last + 1) + 8 * records + size != end:
+                        return False
+        except (OSError, OpError):
             return False
+        return True
 
     def drop_split(self, done: Mapping[str, Finished]) -> None:
         """Remove the files of parts all of whose buckets were split."""

@@ -21,7 +21,9 @@ from tfrkit.build.job.output_ownership import claim, inspect_folder
 from tfrkit.build.job.progress import BadInput, OnBad, Progress, TaskReporter
 from tfrkit.build.job.report import BuildReport, make_report
 from tfrkit.build.job.run_job import JobRun
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, UnimplementedError, from_os_error
+from tfrkit.stores.files import is_local, traits_of
+from tfrkit.stores.url import display_name, local_path
 from tfrkit.threads import default_threads
 
 __all__ = [
@@ -96,6 +98,7 @@ def dry_run(
         InvalidArgumentError: bad input with on_bad="raise", too much of it, or a plan that cannot be run.
         PermissionDeniedError: the folder may not be written to.
     """
+    job = _at_home(job)
     limit = _check_before(job, on_bad, max_bad)
     found = inspect_folder(job)
     state, refusal = found.state, found.refusal
@@ -107,7 +110,8 @@ def dry_run(
         found.own.close()
     if state == "complete" and found.complete is not None:
         _check_complete(found.complete, on_bad, limit)
-    _check_writable(job.folder)
+    if is_local(job.folder):  # elsewhere that shows only when something is written
+        _check_writable(job.folder)
     report = make_report(job, (), (), 0, 0)
     return PlanSummary(
         job.folder,
@@ -160,6 +164,7 @@ def run_job(
     started = time.perf_counter()
     if workers is not None and workers < 1:
         raise InvalidArgumentError(f"Expected at least 1 worker but got {workers}.")
+    job = _at_home(job)
     limit = _check_before(job, on_bad, max_bad)
     found = claim(job, overwrite=overwrite, staged=limit != BadLimit())
     if found.complete is not None:
@@ -167,6 +172,25 @@ def run_job(
         return replace(found.complete, seconds=time.perf_counter() - started)
     threads = workers or min(default_threads(), MAX_WORKERS)
     return JobRun(job, found, threads, on_bad, progress, started, limit).run()
+
+
+def _at_home(job: Job) -> Job:
+    """Return a job with one name of its folder, whatever slashes a user has put at the end. Pure: no I/O.
+
+    Raises:
+        UnimplementedError: no store knows the folder's scheme, or nothing can be written there.
+    """
+    folder = job.folder
+    if is_local(folder):
+        return replace(job, folder=local_path(folder))
+    traits = traits_of(folder)
+    if not (traits.writes and traits.lists):
+        name = display_name(folder)
+        raise UnimplementedError(
+            f"{name}; nothing can be written there. Choose a local folder or one in an object store.",
+            path=name,
+        )
+    return job if folder.endswith("://") else replace(job, folder=folder.rstrip("/"))
 
 
 def _check_before(job: Job, on_bad: OnBad, max_bad: MaxBad | None) -> BadLimit:

@@ -6,7 +6,6 @@ Pure: nothing here does I/O. A plan is run in `job.py`; recipes are made by the 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
@@ -15,8 +14,10 @@ from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.build.job.wanted_features import WantedFeatures
+from tfrkit.codecs.table import names
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
+from tfrkit.records.record_names import parse_record_name, record_suffix, shard_name
 from tfrkit.stores.json_file import is_file_name, json_line
 
 __all__ = [
@@ -31,8 +32,6 @@ __all__ = [
 ]
 
 DEFAULT_SHARD_BYTES: Final = 256_000_000
-_SUFFIXES: Final = {"": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
-_SHARD: Final = re.compile(r"(?s)(.*?)(-[0-9]{5,}-of-[0-9]{5,})?\.tfrecord(\.gz|\.zlib|\.xz|\.zst)?")
 _OWN_FILES: Final = ("manifest.json", "report.json")
 
 
@@ -167,10 +166,10 @@ def shard_names(job: Job, group: ShardGroup) -> list[str]:
     >>> shard_names(Job("out", (), "GZIP", None, {}), ShardGroup("a", (), 2))
     ['a-00000-of-00002.tfrecord.gz', 'a-00001-of-00002.tfrecord.gz']
     """
-    suffix = ".tfrecord" + _SUFFIXES[job.compression]
     if group.shards is None:
-        return [group.prefix + suffix]
-    return [f"{group.prefix}-{number:05d}-of-{group.shards:05d}{suffix}" for number in range(group.shards)]
+        return [group.prefix + record_suffix(job.compression)]
+    count = group.shards
+    return [shard_name(group.prefix, number, count, job.compression) for number in range(count)]
 
 
 def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
@@ -183,12 +182,11 @@ def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
     >>> [belongs_to(name, {"a": False}) for name in ("a-00001-of-00002.tfrecord.gz", "a.tfrecord", "a-b.tfrecord")]
     [True, False, False]
     """
-    found = _SHARD.fullmatch(name)
+    found = parse_record_name(name)
     if found is None:
         return False
-    if found[2] is None:
-        return prefixes.get(found[1], False)
-    return found[1] in prefixes or prefixes.get(found[1] + found[2], False)
+    prefix, number = found
+    return (bool(number) and prefix in prefixes) or prefixes.get(prefix + number, False)
 
 
 def check_plan(job: Job) -> None:
@@ -197,9 +195,9 @@ def check_plan(job: Job) -> None:
     Raises:
         InvalidArgumentError: says which group and why.
     """
-    if job.compression not in _SUFFIXES:
+    if job.compression not in names():
         raise InvalidArgumentError(
-            f"Expected one of {list(_SUFFIXES)} as compression but got {job.compression!r}."
+            f"Expected one of {list(names())} as compression but got {job.compression!r}."
         )
     for name in (*job.prefixes, *(job.files.keys() - set(_OWN_FILES))):
         if not is_file_name(name):

@@ -13,11 +13,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.build.job.job_plan import Job, belongs_to, job_digest, shard_names
-from tfrkit.build.job.journal import Header, Journal, found_journals
+from tfrkit.build.job.journal import Header, Journal
+from tfrkit.build.job.journals import begin_journal, found_journals
 from tfrkit.build.job.report import BuildReport, is_part, read_report, report_from
-from tfrkit.build.job.staging import StagingArea, clear_temporary, remove, remove_tree, shuffle_folder
-from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError, from_os_error, os_errors
-from tfrkit.records.access.index import index_path
+from tfrkit.build.job.staging import (
+    StagingArea,
+    clear_temporary,
+    file_sizes,
+    names_in,
+    remove_all,
+    shuffle_folder,
+)
+from tfrkit.codecs.table import codec
+from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError
 from tfrkit.records.manifest import (
     ShardEntry,
     folder_lock,
@@ -25,6 +33,7 @@ from tfrkit.records.manifest import (
     read_manifest,
     update_manifest,
 )
+from tfrkit.stores import files
 from tfrkit.stores.json_file import json_line
 from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar
 
@@ -103,38 +112,38 @@ def header_of(job: Job, *, staged: bool = False) -> Header:
 
 def staging_of(job: Job, header: Header) -> StagingArea:
     """Return where a job writes its shards. Pure: no I/O."""
-    return StagingArea(job.folder, header.digest, header.staged, job.compression in ("", "GZIP"))
+    return StagingArea(job.folder, header.digest, header.staged, codec(job.compression).seeks)
 
 
-def inspect_folder(job: Job) -> OutputState:
-    """Inspect the folder of a job without changing anything; journals are locked until they are closed.
+def inspect_folder(job: Job, *, lock: bool = False) -> OutputState:
+    """Inspect the folder of a job without changing anything.
+
+    Args:
+        job: the plan.
+        lock: lock the journals of unfinished jobs, until they are closed.
 
     Raises:
         FailedPreconditionError: a running job writes under the same names.
     """
     _check_folder(job.folder)
     header = header_of(job)
-    found = OutputState(header.digest, set(), set(), _lock_journals(job.folder, header))
+    found = OutputState(header.digest, set(), set(), _open_journals(job.folder, header, lock=lock))
     try:
         # After the journals: a job that has just ended has none, but a manifest.
-        names, manifest = os.listdir(job.folder), read_manifest(job.folder)
+        names, manifest = names_in(job.folder), read_manifest(job.folder)
         listed = {entry["name"] for entry in manifest["shards"]}
         found.present = {name for name in names if belongs_to(name, header.prefixes)}
         found.shards = found.present | {name for name in listed if belongs_to(name, header.prefixes)}
         _decide(job, header, found, manifest)
-    except FileNotFoundError:
-        return found
-    except BaseException as error:
+    except BaseException:
         found.own = None
         found.close()
-        if isinstance(error, OSError) and not isinstance(error, OpError):
-            raise from_os_error(error, job.folder) from error
         raise
     return found
 
 
-def _lock_journals(folder: str, header: Header) -> list[Journal]:
-    """Return the journals of unfinished jobs with the same prefixes, read and locked."""
+def _open_journals(folder: str, header: Header, *, lock: bool) -> list[Journal]:
+    """Return the journals of unfinished jobs with the same prefixes, read and perhaps locked."""
     found: list[Journal] = []
     for journal in found_journals(folder):
         if (
@@ -143,7 +152,7 @@ def _lock_journals(folder: str, header: Header) -> list[Journal]:
             and journal.header.prefixes.keys().isdisjoint(header.prefixes)
         ):
             journal.close()
-        elif not journal.lock():
+        elif not journal.lock() if lock else journal.running():
             for other in (journal, *found):
                 other.close()
             raise FailedPreconditionError(
@@ -160,7 +169,7 @@ def _lock_journals(folder: str, header: Header) -> list[Journal]:
 
 
 def _check_folder(folder: str) -> None:
-    if os.path.isfile(folder):
+    if files.is_file(folder):
         raise FailedPreconditionError(
             f"{folder}; it is a file, not a folder. Choose another place.", path=folder
         )
@@ -193,7 +202,7 @@ def _decide(job: Job, header: Header, found: OutputState, manifest: Mapping[str,
     if not found.same:
         for name, content in job.files.items():
             path = os.path.join(job.folder, name)
-            if not found.refusal and os.path.lexists(path) and not _holds(path, content):
+            if not found.refusal and files.is_there(path) and not _holds(path, content):
                 found.refusal = (
                     f"{path}; it is there already, with other content. Choose another folder, "
                     "or pass overwrite=True (--overwrite)."
@@ -241,11 +250,12 @@ def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier |
     entries = {name: entry for name, entry in manifest_entries(manifest).items() if name not in mended}
     kept: dict[str, ShardEntry] = {}
     lost: dict[str, ShardEntry] = {}
+    sizes = file_sizes(job.folder, links=True)
+    indexes = file_sizes(os.path.join(job.folder, SIDECAR_FOLDER), links=True)
     for name in (name for group in job.groups for name in shard_names(job, group)):
-        path = os.path.join(job.folder, name)
-        indexed = job.compression not in ("", "GZIP") or os.path.exists(index_path(path))
+        indexed = not codec(job.compression).seeks or f"{name}.idx" in indexes
         if name in entries:
-            whole = indexed and _has_size(path, entries[name].bytes)
+            whole = indexed and sizes.get(name) == entries[name].bytes
             (kept if whole else lost)[name] = entries[name]
     return Earlier(report, kept, lost)
 
@@ -260,27 +270,18 @@ def _completed(job: Job, earlier: Earlier | None) -> BuildReport | None:
     return report_from(earlier.report, job.folder, earlier.kept.values(), len(names), 0.0, job.columns)
 
 
-def _has_size(path: str, size: int) -> bool:
-    try:
-        return os.stat(path).st_size == size
-    except OSError:
-        return False
-
-
 def _holds(path: str, content: bytes) -> bool:
     try:
-        if os.stat(path).st_size != len(content):
-            return False
-        with open(path, "rb") as file:
-            return file.read() == content
-    except OSError:
+        found = files.file_info(path)
+        return found is not None and found.size == len(content) and files.read_bytes(path) == content
+    except (OSError, OpError):
         return False
 
 
 def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
     """Claim the names that a job writes, and remove what is not its own; its journal is then locked and open.
 
-    Nothing is changed if the job is complete already (unless `overwrite`).
+    Nothing is written if the job is complete already (unless `overwrite`).
 
     Args:
         job: the plan.
@@ -292,12 +293,14 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
         FailedPreconditionError: a running job writes under the same names.
     """
     _check_folder(job.folder)
-    with os_errors(job.folder):
-        os.makedirs(job.folder, exist_ok=True)
+    files.make_folder(job.folder)
     with folder_lock(job.folder, "jobs.lock"):
-        found = inspect_folder(job)
+        found = inspect_folder(job, lock=True)
         try:
             if found.complete is not None and not overwrite:
+                for journal in found.journals:
+                    if journal.header is None:  # what a kill has left while it was removed
+                        journal.delete()
                 return found
             if found.refusal and not overwrite:
                 raise AlreadyExistsError(found.refusal, path=job.folder)
@@ -306,7 +309,7 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
                 found.earlier = None
             _discard(job.folder, found)
             if found.own is None:
-                found.own = Journal.begin(job.folder, header_of(job, staged=staged or bool(found.shards)))
+                found.own = begin_journal(job.folder, header_of(job, staged=staged or bool(found.shards)))
             else:
                 found.own.resume()
             _clear(job, found.own, found)
@@ -324,7 +327,7 @@ def _discard(folder: str, found: OutputState) -> None:
     for journal in list(found.journals):
         if journal is not found.own:
             if journal.header is not None:
-                remove_tree(shuffle_folder(folder, journal.header.digest))
+                files.remove_tree(shuffle_folder(folder, journal.header.digest))
                 StagingArea(folder, journal.header.digest, True, True).remove()
             journal.delete()
             found.journals.remove(journal)
@@ -335,12 +338,12 @@ def _clear(job: Job, own: Journal, found: OutputState) -> None:
     header = own.header
     assert header is not None
     staging, done = staging_of(job, header), own.finished
-    for name in list(done):
-        if not is_part(name) and not staging.is_whole(name, done[name].bytes, moved=own.ready):
-            del done[name]
+    shards = [task for task in done.values() if not is_part(task.name)]
+    for name in {task.name for task in shards} - staging.whole(shards, moved=own.ready):
+        del done[name]
     clear_temporary(job, header.prefixes)
     if os.path.islink(folder := shuffle_folder(job.folder, header.digest)):
-        remove(folder)
+        files.remove(folder)
     staging.begin()
     staging.clear(done)
     if not staging.staged:
@@ -348,10 +351,12 @@ def _clear(job: Job, own: Journal, found: OutputState) -> None:
         stale = found.shards - done.keys() - kept
         if stale:
             update_manifest(job.folder, (), stale, {})
-        for name in stale:
-            remove(os.path.join(job.folder, name))
         sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
-        for name in os.listdir(sidecar):
-            shard = name.removesuffix(".idx")
-            if shard != name and belongs_to(shard, header.prefixes) and shard not in {*done, *kept}:
-                remove(os.path.join(sidecar, name))
+        remove_all(os.path.join(job.folder, name) for name in stale)
+        remove_all(
+            os.path.join(sidecar, name)
+            for name in names_in(sidecar)
+            if (shard := name.removesuffix(".idx")) != name
+            and belongs_to(shard, header.prefixes)
+            and shard not in {*done, *kept}
+        )

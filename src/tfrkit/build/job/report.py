@@ -16,10 +16,11 @@ from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.job_plan import Job
 from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.progress import BadInput, TaskReporter
-from tfrkit.errors import DataLossError, from_os_error
+from tfrkit.errors import DataLossError, NotFoundError
 from tfrkit.records.manifest import ShardEntry, folder_lock
+from tfrkit.stores import files
 from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_bytes, parse_json, shorten
-from tfrkit.stores.output import remove_temporary, write_atomically
+from tfrkit.stores.output import remove_temporary
 
 __all__ = [
     "BuildReport",
@@ -266,12 +267,9 @@ def read_report(folder: str) -> dict[str, Any]:
     """
     path = report_path(folder)
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except FileNotFoundError:
+        data = files.read_bytes(path)
+    except NotFoundError:
         return {}
-    except OSError as error:
-        raise from_os_error(error, path) from error
     try:
         content = parse_json(data)
     except ValueError as error:
@@ -306,11 +304,12 @@ def save_report(folder: str, digest: str, entry: Mapping[str, Any]) -> None:
     """Put a job's entry into the report; entries of other jobs stay if they have other prefixes."""
     mine = set(entry["prefixes"])
     with folder_lock(folder, "manifest.lock"):
-        remove_temporary(report_path(folder))
+        if files.is_local(folder):
+            remove_temporary(report_path(folder))
         jobs = {digest: dict(entry)}
         for other, found in read_report(folder).items():
             left = [prefix for prefix in found["prefixes"] if prefix not in mine]
             if other != digest and left:
                 jobs[other] = {**found, "prefixes": left}
         content = {"format": _FORMAT, "version": _VERSION, "jobs": jobs}
-        write_atomically(report_path(folder), json_bytes(content))
+        files.write_bytes(report_path(folder), json_bytes(content))

@@ -31,7 +31,8 @@ from tfrkit.build.job.report import (
     report_from,
     save_report,
 )
-from tfrkit.build.job.staging import differing, remove_old, remove_tree, shuffle_folder
+from tfrkit.build.job.staging import differing, remove_old, shuffle_folder
+from tfrkit.codecs.table import codec
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import (
     CancelledError,
@@ -39,11 +40,14 @@ from tfrkit.errors import (
     InvalidArgumentError,
     OpError,
     ResourceExhaustedError,
+    os_errors,
 )
 from tfrkit.model.block import Block
 from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
 from tfrkit.records.write.writer import TFRecordWriter
-from tfrkit.stores.output import temporary_of, write_atomically
+from tfrkit.stores import files
+from tfrkit.stores.cache.folder import make_cache_folder
+from tfrkit.stores.output import temporary_of
 
 __all__ = ["JobRun"]
 
@@ -117,10 +121,11 @@ class JobRun:
             self._write_all()
             report = self._finish()
         except BaseException as error:
+            held = self._journal.held  # else all is another process's by now
             changed = None if self._publishing else self._changed(error)
-            if changed is not None:
+            if held and changed is not None:
                 self._forget()
-            self._give_up()
+            self._give_up(held=held)
             if changed is not None and changed is not error:
                 raise changed from error
             if (cause := _out_of_room(error)) is not None:
@@ -155,6 +160,9 @@ class JobRun:
         found = {}
         for number, group in enumerate(self._job.groups):
             if group.shuffle_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
+                if not files.is_local(self._job.folder):
+                    with os_errors(folder):
+                        make_cache_folder("jobs", os.path.basename(folder))  # for this user alone
                 found[number] = ExternalShuffle(folder, number, group, min(self._workers, MAX_SHUFFLERS))
                 found[number].restore(done)
         return found
@@ -226,7 +234,7 @@ class JobRun:
                 compression=kind or "none",
                 level=self._job.level,
                 atomic=True,
-                index=kind in ("", "GZIP"),
+                index=codec(kind).seeks,
                 threads=max(1, self._workers // len(self._names)),
             ) as writer,
         ):
@@ -236,7 +244,8 @@ class JobRun:
                 self._totals.add(records=len(block))
                 del block  # before the next one is made
             stop.check()
-        size = os.path.getsize(path)
+            self._journal.check()
+        size = files.file_size(path)
         return Finished.of(name, writer.records, size, reporter)
 
     def _stage(self, tasks: Sequence[_Task]) -> None:
@@ -276,7 +285,7 @@ class JobRun:
             done = task.write(reporter, stop)
             self._journal.add(done)
         except BaseException:
-            if not is_part(task.name):
+            if not is_part(task.name) and self._journal.held:
                 self._staging.drop(task.name)
             raise
         return done
@@ -330,10 +339,11 @@ class JobRun:
             report = make_report(job, entries, self._in_order(), self._resumed, seconds)
         if not self._publishing:
             self._check(report)
+        self._journal.check()
         self._publishing = True
         self._take_place()
         for name, content in job.files.items():
-            write_atomically(os.path.join(job.folder, name), content)
+            files.write_bytes(os.path.join(job.folder, name), content)
         save_report(job.folder, self._digest, report.to_entry(job.prefixes))
 
         def change(content: dict[str, Any]) -> None:
@@ -344,9 +354,10 @@ class JobRun:
             made = {"made_by": dict(job.made_by), "spec": job.spec, "files": sorted(job.files)}
             content.setdefault("jobs", {})[self._digest] = made
 
+        self._journal.check()
         change_manifest(job.folder, change)
         self._staging.remove()
-        remove_tree(shuffle_folder(job.folder, self._digest))
+        files.remove_tree(shuffle_folder(job.folder, self._digest))
         self._journal.delete()
         self._tick_last()
         return report
@@ -391,7 +402,7 @@ class JobRun:
             )
             if other:
                 update_manifest(self._job.folder, (), other, {})
-        self._staging.move(self._names)
+        self._staging.move(self._names, self._journal.check)
 
     def _check_unchanged(self) -> None:
         """Compare shards that were lost and made again with what the manifest says of them."""
@@ -424,16 +435,16 @@ class JobRun:
                 self._staging.drop(name)
         self._journal.finished.clear()
 
-    def _give_up(self) -> None:
+    def _give_up(self, *, held: bool) -> None:
         """Keep what is finished for the next run; if that is nothing, leave nothing."""
-        if self._journal.finished.keys() <= self._kept and not self._publishing:
+        if held and self._journal.finished.keys() <= self._kept and not self._publishing:
             with contextlib.suppress(
                 OSError, OpError
             ):  # then the journal stays, and the next run removes the rest
                 self._staging.remove()
-                remove_tree(shuffle_folder(self._job.folder, self._digest))
+                files.remove_tree(shuffle_folder(self._job.folder, self._digest))
                 if self._staging.staged or not any(
-                    os.path.lexists(self._staging.path(name)) for name in self._names
+                    files.is_there(self._staging.path(name)) for name in self._names
                 ):
                     self._journal.delete()
         self._journal.close()

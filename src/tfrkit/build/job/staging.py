@@ -4,35 +4,41 @@ A job writes its shards where they belong if nothing is there, and how much may 
 known to hold at the end. Else it writes them to `.tfrkit/job-<digest>/`, and what is there stays until all of them are
 whole: then the journal says so, the manifest forgets the old shards, they are removed, the new ones are renamed, and
 the manifest names them. A kill at any moment leaves the old set, the new one, or a journal by which the same job ends
-what was begun; and never a manifest that names what is not there.
+what was begun; and never a manifest that names what is not there. A store that cannot rename copies and removes: that
+takes longer, and until it is done readers that do not look into the manifest see a mixture.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
-import shutil
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.job_plan import Job, belongs_to
-from tfrkit.errors import from_os_error, os_errors
+from tfrkit.build.job.object_journal import REQUESTS_AT_ONCE
+from tfrkit.build.job.report import Finished
+from tfrkit.engines.local import Stop, run_tasks
+from tfrkit.errors import NotFoundError, OpError, os_errors
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
+from tfrkit.stores import files
+from tfrkit.stores.cache.folder import cache_folder
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder, temporary_of
 
 __all__ = [
     "StagingArea",
     "clear_temporary",
     "differing",
+    "file_sizes",
     "is_further_file",
-    "is_regular",
-    "remove",
+    "names_in",
+    "remove_all",
     "remove_old",
-    "remove_tree",
     "shuffle_folder",
 ]
 
@@ -64,66 +70,92 @@ class StagingArea:
         """Where a shard is written."""
         return os.path.join(self.home, name)
 
-    def is_whole(self, name: str, size: int, *, moved: bool) -> bool:
-        """Return whether a shard that was finished is still there, with its index.
+    def whole(self, done: Iterable[Finished], *, moved: bool) -> set[str]:
+        """Return the names of those finished shards that are still there, each with its index.
 
         Args:
-            name: of the shard.
-            size: that it had.
-            moved: it may be where it belongs already.
+            done: the shards.
+            moved: they may be where they belong already.
         """
-        paths = [self.path(name), *([os.path.join(self.folder, name)] if moved else [])]
-        return any(is_regular(path, size) for path in paths) and (
-            not self.indexed or any(is_regular(index_path(path)) for path in paths)
-        )
+        places = (self.home, self.folder) if moved else (self.home,)
+        sizes = [file_sizes(place) for place in places]
+        indexes = {name for place in places for name in file_sizes(os.path.join(place, SIDECAR_FOLDER))}
+        return {
+            task.name
+            for task in done
+            if any(found.get(task.name) == task.bytes for found in sizes)
+            and (not self.indexed or f"{task.name}.idx" in indexes)
+        }
 
     def begin(self) -> None:
         """Make the folder of shards that wait; a link under its name is removed."""
         if self.staged:
-            with os_errors(self.home):
-                if os.path.islink(self.home):
-                    os.unlink(self.home)
-                os.makedirs(self.home, exist_ok=True)
+            if files.is_local(self.home) and os.path.islink(self.home):
+                files.remove(self.home)
+            files.make_folder(self.home)
+            if not files.is_local(self.home):
+                files.make_folder(os.path.join(self.home, SIDECAR_FOLDER))
 
     def clear(self, done: Collection[str]) -> None:
         """Remove what killed runs have left among the shards that wait, and is not finished."""
         if self.staged:
             sidecar = os.path.join(self.home, SIDECAR_FOLDER)
-            for name in _names(self.home):
-                if name != SIDECAR_FOLDER and name not in done:
-                    remove(os.path.join(self.home, name))
-            for name in _names(sidecar):
-                if name.removesuffix(".idx") not in done:
-                    remove(os.path.join(sidecar, name))
+            shards = [
+                os.path.join(self.home, name)
+                for name in names_in(self.home)
+                if name != SIDECAR_FOLDER and name not in done
+            ]
+            indexes = [
+                os.path.join(sidecar, name)
+                for name in names_in(sidecar)
+                if name.removesuffix(".idx") not in done
+            ]
+            remove_all(shards + indexes)
 
     def drop(self, name: str) -> None:
         """Remove a shard that was not finished."""
         for path in (self.path(name), index_path(self.path(name))):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+            with contextlib.suppress(OSError, OpError):
+                files.remove(path)
 
-    def move(self, names: Collection[str]) -> None:
-        """Rename shards that wait, and their indexes, to their final names; those that have them stay."""
+    def move(self, names: Collection[str], check: Callable[[], None]) -> None:
+        """Give shards that wait, and their indexes, their final names; those that have them stay.
+
+        Args:
+            names: of the shards.
+            check: called before each; raises if they are another process's by now.
+        """
         if not self.staged:
             return
-        with os_errors(self.folder):
-            os.makedirs(os.path.join(self.folder, SIDECAR_FOLDER), exist_ok=True)
-            for name in names:
-                old, new = self.path(name), os.path.join(self.folder, name)
-                for source, target in ((index_path(old), index_path(new)), (old, new)):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.replace(source, target)
-            sync_folder(self.folder)
+        files.make_folder(os.path.join(self.folder, SIDECAR_FOLDER))
+
+        def move(name: str) -> None:
+            check()
+            old, new = self.path(name), os.path.join(self.folder, name)
+            for source, target in ((index_path(old), index_path(new)), (old, new)):
+                with contextlib.suppress(NotFoundError):
+                    files.move(source, target)
+
+        _do_all(move, names, self.folder)
+        if files.is_local(self.folder):
+            with os_errors(self.folder):
+                sync_folder(self.folder)
 
     def remove(self) -> None:
         """Remove the folder of shards that wait."""
         if self.staged:
-            remove_tree(self.home)
+            files.remove_tree(self.home)
 
 
 def shuffle_folder(folder: str, digest: str) -> str:
-    """Return the folder for the temporary files of a job that shuffles."""
-    return os.path.join(folder, SIDECAR_FOLDER, f"mix-{digest}")
+    """Return the local folder for the temporary files of a job that shuffles. Pure: no I/O.
+
+    They are beside the shards, or in the cache folder if those are not on this machine.
+    """
+    if files.is_local(folder):
+        return os.path.join(folder, SIDECAR_FOLDER, f"mix-{digest}")
+    place = hashlib.blake2b(folder.encode(errors="surrogateescape"), digest_size=4).hexdigest()
+    return os.path.join(cache_folder(), "jobs", f"mix-{digest}-{place}")
 
 
 def is_further_file(name: str) -> bool:
@@ -141,7 +173,7 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
     The manifest forgets all shards of the prefixes first; who made them it forgets when it names others, so that a kill
     does not hide the further files.
     """
-    files: set[str] = set()
+    files_of_others: set[str] = set()
 
     def change(content: dict[str, Any]) -> None:
         content["shards"] = [entry for entry in content["shards"] if not belongs_to(entry["name"], prefixes)]
@@ -149,31 +181,34 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
         gone = {made[prefix].get("job") for prefix in prefixes if prefix in made}
         left = {other.get("job") for prefix, other in made.items() if prefix not in prefixes}
         for digest in gone - left:
-            files.update(jobs.get(digest, {}).get("files", ()))
+            files_of_others.update(jobs.get(digest, {}).get("files", ()))
         for digest in left:
-            files.difference_update(jobs.get(digest, {}).get("files", ()))
+            files_of_others.difference_update(jobs.get(digest, {}).get("files", ()))
 
-    if os.path.exists(manifest_path(job.folder)):
+    if files.is_there(manifest_path(job.folder)):
         change_manifest(job.folder, change)
-    old = {name for name in _names(job.folder) if belongs_to(name, prefixes) and name not in names}
-    for name in (*old, *filter(is_further_file, files - job.files.keys())):
-        remove(os.path.join(job.folder, name))
+    old = [name for name in names_in(job.folder) if belongs_to(name, prefixes) and name not in names]
+    gone = [*old, *filter(is_further_file, files_of_others - job.files.keys())]
     sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
-    for name in _names(sidecar):
-        shard = name.removesuffix(".idx")
-        if shard != name and belongs_to(shard, prefixes) and shard not in names:
-            remove(os.path.join(sidecar, name))
+    indexes = [
+        os.path.join(sidecar, name)
+        for name in names_in(sidecar)
+        if (shard := name.removesuffix(".idx")) != name and belongs_to(shard, prefixes) and shard not in names
+    ]
+    remove_all([*(os.path.join(job.folder, name) for name in gone), *indexes])
 
 
 def clear_temporary(job: Job, prefixes: Mapping[str, bool]) -> None:
     """Remove what killed runs have left of attempts to write a job's files."""
+    if not files.is_local(job.folder):
+        return  # what is not whole is not there
     sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
-    for name in _names(sidecar):
+    for name in names_in(sidecar):
         base = temporary_of(name)
         if base is not None and (
             belongs_to(base.removesuffix(".idx"), prefixes) or base.removesuffix(".idx") in job.files
         ):
-            remove(os.path.join(sidecar, name))
+            files.remove(os.path.join(sidecar, name))
 
 
 def differing(folder: str, made: Mapping[str, tuple[int, int]]) -> set[str]:
@@ -185,42 +220,51 @@ def differing(folder: str, made: Mapping[str, tuple[int, int]]) -> set[str]:
     }
 
 
-def is_regular(path: str, size: int | None = None) -> bool:
-    """Return whether a path is a regular file, not a link; of a certain size if given."""
+def file_sizes(folder: str, *, links: bool = False) -> dict[str, int]:
+    """Return the sizes of the regular files in a folder, by name; none if there is no such folder.
+
+    Args:
+        folder: where to look.
+        links: links to files count, too.
+    """
     try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and size in (None, found.st_size)
+        if not files.is_local(folder):
+            found = files.list_files(folder)
+            return {os.path.basename(info.path): info.size for info in found if not info.is_folder}
+        with os_errors(folder), os.scandir(folder) as entries:
+            return {name: size for entry in entries for name, size in _size_of(entry, links=links)}
+    except NotFoundError:
+        return {}
 
 
-def remove(path: str) -> None:
-    """Remove a file if it is there; of a link, the link."""
+def _size_of(entry: os.DirEntry[str], *, links: bool) -> list[tuple[str, int]]:
     try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise from_os_error(error, path) from error
-
-
-def remove_tree(path: str) -> None:
-    """Remove a folder with all that is in it, if it is there; links are removed, never followed."""
-    try:
-        if os.path.islink(path):
-            os.unlink(path)
-        elif os.path.lexists(path):
-            shutil.rmtree(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise from_os_error(error, path) from error
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
+        found = entry.stat(follow_symlinks=links)
+    except OSError:  # a link that leads nowhere, or removed meanwhile
         return []
-    except OSError as error:
-        raise from_os_error(error, folder) from error
+    return [(entry.name, found.st_size)] if stat.S_ISREG(found.st_mode) else []
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the names in a folder; none if there is no such folder."""
+    if not files.is_local(folder):
+        return files.list_names(folder)
+    with os_errors(folder):
+        return files.list_names(folder)
+
+
+def remove_all(paths: Iterable[str]) -> None:
+    """Remove files that may be there; of links, the links."""
+    given = list(paths)
+    if given:
+        _do_all(files.remove, given, given[0])
+
+
+def _do_all(work: Callable[[str], object], names: Collection[str], folder: str) -> None:
+    """Do something with each of some names: in order where it costs nothing to wait, else several at once."""
+    if files.is_local(folder):
+        for name in names:
+            work(name)
+    else:
+        for _ in run_tasks(list(names), work, workers=REQUESTS_AT_ONCE, stop=Stop()):
+            pass

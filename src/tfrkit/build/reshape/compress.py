@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 
 from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, run_job
@@ -14,7 +13,9 @@ from tfrkit.build.reshape.frame_output import (
     name_without_suffix,
 )
 from tfrkit.build.reshape.frame_recipe import Change, Choice
+from tfrkit.codecs.table import SEEKABLE
 from tfrkit.model.policy import OnCorrupt
+from tfrkit.stores.files import is_folder
 from tfrkit.stores.paths import PathLike, Paths, path_text
 
 __all__ = ["compress", "plan_compress", "plan_files"]
@@ -66,7 +67,7 @@ def compress(
 
 def plan_compress(given: FrameInput, out: PathLike, compression: str | None, level: int | None) -> Job:
     """Plan it: see `compress`."""
-    output, groups = plan_files(given, out, compression, level, default="GZIP")
+    output, groups = plan_files(given, out, compression, level, default=SEEKABLE.name)
     return frame_job(given, output, groups, {"command": "compress"})
 
 
@@ -82,7 +83,7 @@ def plan_files(
 ) -> tuple[FrameOutput, list[ShardGroup]]:
     """Plan a file for each input in a folder, or one file of all of them if that is what `out` names."""
     text = path_text(out)
-    if is_file_name(text) and not os.path.isdir(text):
+    if is_file_name(text) and not is_folder(text):
         output = FrameOutput.file(text, compression, level)
         return output, [ShardGroup(output.prefix, (given.whole(choices=choices, changes=changes),), None)]
     output = FrameOutput.named(text, compression or default, level, given)

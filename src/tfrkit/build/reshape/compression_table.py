@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any
 
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_read import FrameReader
+from tfrkit.codecs.codec import Codec
+from tfrkit.codecs.none import NONE
+from tfrkit.codecs.table import record_codecs
 from tfrkit.errors import InvalidArgumentError, MissingExtraError
 from tfrkit.model.block import Block
 from tfrkit.records.read.reader import read_blocks
 from tfrkit.records.write.writer import TFRecordWriter
 
 __all__ = ["CompressionRow", "measure_compressions"]
-
-# Level None is the writer's own choice. The rates of slow ones are known after a part of the sample.
-WAYS: Final[tuple[tuple[str, int | None], ...]] = (
-    ("", None),
-    ("GZIP", 1),
-    ("GZIP", None),
-    ("GZIP", 9),
-    ("ZLIB", None),
-    ("ZSTD", None),
-    ("ZSTD", 12),
-    ("XZ", 0),
-    ("XZ", None),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,35 +78,32 @@ def measure_compressions(
     rows = []
     with tempfile.TemporaryDirectory(prefix="tfrkit-") as folder:
         path = os.path.join(folder, "sample")
-        _measure(path, blocks[:1], taken, "", None)  # what is only slow once is not measured
-        for compression, level in WAYS:
-            if started is not None:
-                started(compression or "none")
-            try:
-                rows.append(_measure(path, blocks, taken, compression, level))
-            except MissingExtraError:
-                continue
+        _measure(path, blocks[:1], taken, NONE, None)  # what is only slow once is not measured
+        for codec in record_codecs():
+            for level in codec.sample_levels:
+                if started is not None:
+                    started(codec.name.lower() or "none")
+                with contextlib.suppress(MissingExtraError):
+                    rows.append(_measure(path, blocks, taken, codec, level))
     return sum(len(block) for block in blocks), taken, rows
 
 
-def _measure(
-    path: str, blocks: list[Block], taken: int, compression: str, level: int | None
-) -> CompressionRow:
+def _measure(path: str, blocks: list[Block], taken: int, codec: Codec, level: int | None) -> CompressionRow:
     begin = time.perf_counter()
-    with TFRecordWriter(path, compression=compression, level=level) as writer:
+    with TFRecordWriter(path, compression=codec.name, level=level) as writer:
         for block in blocks:
             writer.write_frames(block)
     written = time.perf_counter()
-    for _ in read_blocks(path, compression=compression):
+    for _ in read_blocks(path, compression=codec.name):
         pass
     read = time.perf_counter()
     size = os.path.getsize(path)
     return CompressionRow(
-        compression.lower() or "none",
+        codec.name.lower() or "none",
         level,
         size,
         taken / size,
         taken / (written - begin),
         taken / (read - written),
-        compression in ("", "GZIP", "ZLIB"),
+        codec.tensorflow,
     )

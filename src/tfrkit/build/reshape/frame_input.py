@@ -12,15 +12,15 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 import numpy as np
 
-from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.job.input_stamp import InputStamp, stamps_of
 from tfrkit.build.job.job import BadInput
 from tfrkit.build.reshape.frame_read import FrameReader
 from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
@@ -31,12 +31,15 @@ from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.access.index import tail_checksum
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.records.write.writer import TFRecordWriter
+from tfrkit.stores.files import is_local, open_file, open_source
 from tfrkit.stores.paths import Paths, expand_paths
-from tfrkit.stores.source import open_source
+from tfrkit.stores.url import base_name
 from tfrkit.threads import default_threads
 
 __all__ = ["FrameInput", "InputFrames", "Scratch", "frame_input"]
 
+_Seen = TypeVar("_Seen")
+_REQUESTS: Final = 16  # files behind URLs that are looked at together
 _MARK_BYTES: Final = 1 << 20
 _MARKS_A_PART: Final = 16  # so that parts of equal bytes are equal but for a sixteenth
 _READINGS: Final = (
@@ -77,6 +80,7 @@ class FrameInput:
         file_bytes: of all of them, as they are stored.
         scratch: for temporary files.
         stamps: of those files that are not copies.
+        sizes: bytes of each file as it is stored, by its path.
     """
 
     paths: tuple[str, ...]
@@ -85,6 +89,7 @@ class FrameInput:
     file_bytes: int
     scratch: Scratch
     stamps: tuple[InputStamp, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies the files, for the manifest: the same in every folder.
@@ -92,24 +97,31 @@ class FrameInput:
         Of each file name, size, tail and some pieces all over it: not every byte, which would be one more reading.
         """
         digest = hashlib.blake2b(digest_size=16)
-        for path, name in zip(self.paths, self.names, strict=True):
-            source = open_source(path)
-            size, crc = tail_checksum(source)
+        for name, (size, crc, pieces) in zip(self.names, self._each(_samples), strict=True):
             digest.update(f"{name}\0{size}\0{crc}\n".encode("utf-8", "surrogateescape"))
-            for piece in range(_PIECES):
-                digest.update(source.read_at(size * piece // _PIECES, _SAMPLE_BYTES))
+            for piece in pieces:
+                digest.update(piece)
         return {"files": len(self.paths), "bytes": self.file_bytes, "digest": digest.hexdigest()}
 
     def stamp(self) -> str:
         """Return a digest of when the files were changed: an interrupted job does not resume with other content."""
         digest = hashlib.blake2b(digest_size=8)
-        for path, name in zip(self.paths, self.names, strict=True):
-            digest.update(b"-" if name == "-" else b"%d\n" % os.stat(path).st_mtime_ns)
+        marks = {stamp.path: stamp.mark for stamp in self.stamps}
+        for path in self.paths:
+            digest.update(marks.get(path, b"-"))
         return digest.hexdigest()
 
     def compressions(self) -> list[str]:
         """Return how the files are compressed; each kind once, sorted."""
-        return sorted({sniff_compression(open_source(path).peek(HEAD_BYTES)) for path in self.paths})
+        return sorted(set(self._each(_compression)))
+
+    def _each(self, look: Callable[[str], _Seen]) -> Iterator[_Seen]:
+        """Look at all files in order; at those behind URLs several at once."""
+        if all(map(is_local, self.paths)):
+            yield from map(look, self.paths)
+            return
+        found = dict(run_tasks(sorted(set(self.paths)), look, workers=_REQUESTS, stop=Stop()))
+        yield from (found[path] for path in self.paths)
 
     def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
         """Return the recipe of all frames of all files. Nothing is looked at before."""
@@ -120,7 +132,7 @@ class FrameInput:
     def each(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> list[FrameRecipe]:
         """Return a recipe for each file."""
         like = self.whole(choices=choices, changes=changes)
-        return [replace(like, paths=(path,), input_bytes=_size(path)) for path in self.paths]
+        return [replace(like, paths=(path,), input_bytes=self.sizes[path]) for path in self.paths]
 
     def survey(self, parts: int = 1, part_bytes: int | None = None) -> InputFrames:
         """Survey all files, one per core at a time.
@@ -136,7 +148,7 @@ class FrameInput:
         stop = Stop()
 
         def look(path: str) -> FrameFile:
-            if _size(path) > _READINGS * share and not is_seekable(path):
+            if self.sizes[path] > _READINGS * share and not is_seekable(path):
                 return _unpacked(path, self, step, threads, stop)
             return survey_frames(path, self.on_corrupt, step, threads, stop)
 
@@ -266,27 +278,42 @@ def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[Frame
     Raises:
         NotFoundError: a pattern matches nothing, or a file is not there.
     """
-    files: list[str] = []
-    names: list[str] = []
-    stamps: list[InputStamp] = []
     scratch = Scratch()
     with closing(scratch):
-        for target in expand_paths(paths, globs=True):
-            if isinstance(target, str) and (os.path.isfile(target) or not os.path.exists(target)):
+        targets = expand_paths(paths, globs=True)
+        stamps = stamps_of(target for target in targets if isinstance(target, str))
+        files: list[str] = []
+        names: list[str] = []
+        for target in targets:
+            if isinstance(target, str) and target in stamps:
                 files.append(target)
-                names.append(os.path.basename(target))
-                stamps.append(InputStamp.of(target))
+                names.append(base_name(target))
             else:
                 kind = "standard-input" if target is sys.stdin.buffer else "pipe"
                 files.append(_copied(target, scratch.path(f"{kind}-{len(files)}")))
                 names.append("-")
-        size = sum(map(_size, files))
-        yield FrameInput(tuple(files), tuple(names), on_corrupt, size, scratch, tuple(stamps))
+        sizes = {path: stamps[path].size if path in stamps else os.path.getsize(path) for path in files}
+        yield FrameInput(
+            tuple(files),
+            tuple(names),
+            on_corrupt,
+            sum(sizes[path] for path in files),
+            scratch,
+            tuple(stamps[path] for path in files if path in stamps),
+            sizes,
+        )
 
 
-def _size(path: str) -> int:
-    with os_errors(path):
-        return os.path.getsize(path)
+def _compression(path: str) -> str:
+    return sniff_compression(open_source(path).peek(HEAD_BYTES))
+
+
+def _samples(path: str) -> tuple[int, int, list[bytes | memoryview]]:
+    """Return the size of a file, the checksum of its tail, and some pieces all over it."""
+    source = open_source(path)
+    size, crc = tail_checksum(source)
+    starts = [size * piece // _PIECES for piece in range(_PIECES)]
+    return size, crc, source.read_ranges(starts, [_SAMPLE_BYTES] * _PIECES)
 
 
 def _copied(target: str | IO[bytes], path: str) -> str:
@@ -294,7 +321,7 @@ def _copied(target: str | IO[bytes], path: str) -> str:
     name = target if isinstance(target, str) else str(getattr(sys.stdin, "name", "<stdin>"))
     with os_errors(name), open(path, "wb") as copy:
         if isinstance(target, str):
-            with open(target, "rb") as stream:
+            with open_file(target) as stream:
                 shutil.copyfileobj(stream, copy, 1 << 20)
         else:
             shutil.copyfileobj(target, copy, 1 << 20)

@@ -7,10 +7,9 @@ input: neither what is written nor what `overwrite` would replace.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from tfrkit.build.export.export_paths import record_stem
 from tfrkit.build.job.job import BadInput, Job, Recipe, ShardGroup
@@ -18,9 +17,12 @@ from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
-from tfrkit.codecs.compression import canonical, from_suffix
+from tfrkit.codecs.table import canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.records.record_names import parse_record_name, record_suffixes
+from tfrkit.stores.files import is_folder, real_path, traits_of
 from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.url import is_url, path_parts
 from tfrkit.threads import default_threads
 
 __all__ = [
@@ -31,13 +33,21 @@ __all__ = [
     "one_or_many",
 ]
 
-_FILE: Final = re.compile(r"(?s)(.+)\.tfrecord(\.gz|\.zlib|\.xz|\.zst)?")
-_NAMES: Final = "NAME.tfrecord, or NAME.tfrecord.gz, .zlib, .xz or .zst"
-
 
 def is_file_name(path: str) -> bool:
     """Return whether a path is named as one file of records, not as a folder or a prefix. Pure: no I/O."""
-    return _FILE.fullmatch(os.path.basename(path)) is not None
+    return bool(_stem(path))
+
+
+def _stem(path: str) -> str:
+    """The name of one file of records without its suffixes; empty if it is no such name."""
+    return "".join(parse_record_name(os.path.basename(path)) or ())
+
+
+def _expected_names() -> str:
+    first, *others = record_suffixes()
+    *more, last = (suffix.removeprefix(first) for suffix in others)
+    return f"NAME{first}, or NAME{first}{', '.join(more)} or {last}"
 
 
 def name_without_suffix(path: str) -> str:
@@ -72,12 +82,12 @@ class FrameOutput:
         Raises:
             InvalidArgumentError: it is not a name for such a file.
         """
-        text = path_text(path)
-        found = _FILE.fullmatch(os.path.basename(text))
-        if found is None:
+        text = _checked(path)
+        stem = _stem(text)
+        if not stem:
             raise InvalidArgumentError(
-                f"Expected {_NAMES} as the output but got {text!r}. Give it such a name, or ask for shards: then the "
-                "output is a folder and the beginning of their names."
+                f"Expected {_expected_names()} as the output but got {text!r}. Give it such a name, or ask for shards: "
+                "then the output is a folder and the beginning of their names."
             )
         kind = from_suffix(text)
         if compression is not None and canonical(compression) != kind:
@@ -85,7 +95,7 @@ class FrameOutput:
                 f"Expected a file of {canonical(compression) or 'no'} compression but {text!r} has the suffix of "
                 f"{kind or 'none'}. The name says the compression: leave the option out, or choose another name."
             )
-        return cls(os.path.dirname(text) or ".", found[1], kind, level)
+        return cls(_folder_of(text), stem, kind, level)
 
     @classmethod
     def shards(cls, prefix: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
@@ -94,21 +104,45 @@ class FrameOutput:
         Raises:
             InvalidArgumentError: it is not a prefix.
         """
-        text = path_text(prefix)
+        text = _checked(prefix)
         if not os.path.basename(text) or is_file_name(text):
             raise InvalidArgumentError(
                 f"Expected a folder and the beginning of names, such as out/train, but got {text!r}. "
                 "The files are then called out/train-00000-of-00008.tfrecord and so on."
             )
-        return cls(os.path.dirname(text) or ".", os.path.basename(text), _kind(compression, given), level)
+        return cls(_folder_of(text), os.path.basename(text), _kind(compression, given), level)
 
     @classmethod
     def named(cls, folder: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
         """Files in a folder, which the plan names; else as `shards`."""
-        text = path_text(folder)
-        if is_file_name(text) and not os.path.isdir(text):
+        text = _checked(folder)
+        if is_file_name(text) and not is_folder(text):
             raise InvalidArgumentError(f"Expected a folder as the output but got {text!r}.")
         return cls(text, "", _kind(compression, given), level)
+
+
+def _checked(path: PathLike) -> str:
+    """Return a path as text, if a store knows it.
+
+    Raises:
+        UnimplementedError: no store does.
+    """
+    text = path_text(path)
+    traits_of(text)
+    return text
+
+
+def _folder_of(path: str) -> str:
+    """Return the folder of a file that will be written.
+
+    Raises:
+        InvalidArgumentError: it is a URL of a whole bucket.
+    """
+    if is_url(path) and len(path_parts(path)) < 3:
+        raise InvalidArgumentError(
+            f"Expected a name in a bucket, such as {path.rstrip('/')}/train, but got {path!r}."
+        )
+    return os.path.dirname(path) or "."
 
 
 def _kind(compression: str | None, given: FrameInput) -> str:
@@ -157,9 +191,9 @@ def frame_job(
         InvalidArgumentError: an input is one of the files that would be written or replaced.
     """
     prefixes = {group.prefix: group.shards is None for group in groups}
-    folder = os.path.realpath(output.folder)
+    folder = real_path(output.folder)
     for path in given.paths:
-        real = os.path.realpath(path)
+        real = real_path(path)
         if os.path.dirname(real) == folder and belongs_to(os.path.basename(real), prefixes):
             raise InvalidArgumentError(
                 f"{path}; it is an input, and the output would replace it. "

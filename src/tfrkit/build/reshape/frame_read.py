@@ -13,6 +13,7 @@ from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.position import BEGINNING, Position
 from tfrkit.records.read.reader import BlockReader
+from tfrkit.stores.url import base_name, is_url
 
 __all__ = ["FrameReader"]
 
@@ -83,4 +84,4 @@ def _left_file(error: OpError) -> BadInput:
 
 def _shown(path: str) -> str:
     """Return a path as reports have it, which are the same on every machine."""
-    return os.path.basename(path) if os.path.isabs(path) else path
+    return base_name(path) if is_url(path) or os.path.isabs(path) else path

@@ -16,12 +16,14 @@ from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.job.wanted_features import features_in
 from tfrkit.build.reshape.frame_read import FrameReader
+from tfrkit.codecs.table import from_suffix
 from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.position import Position
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import is_local, open_source
+from tfrkit.stores.url import base_name
 
 __all__ = ["Change", "Choice", "FrameRecipe"]
 
@@ -145,7 +147,7 @@ class _Share:
     def of(self, block: Block) -> int:
         if not self._known and block.path != self._path and block.path is not None:
             self._path = block.path
-            self._ratio = _GUESSED_RATIO if sniff_compression(open_source(block.path).peek(HEAD_BYTES)) else 1
+            self._ratio = _GUESSED_RATIO if _is_compressed(block.path) else 1
         size = (block.nbytes + 16 * len(block)) // self._ratio
         if self._known:
             return size
@@ -156,3 +158,10 @@ class _Share:
     def rest(self) -> int:
         """What blocks have not stood for, when all were read."""
         return 0 if self._known else self._left
+
+
+def _is_compressed(path: str) -> bool:
+    """Tell whether a file is compressed; behind a URL its name has to do, as a look at it would be a request."""
+    if not is_local(path):
+        return bool(from_suffix(base_name(path)))
+    return bool(sniff_compression(open_source(path).peek(HEAD_BYTES)))

@@ -6,7 +6,6 @@ content and the step alone, whether an index is there or not; and there are few 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -16,11 +15,13 @@ import numpy as np
 from tfrkit.build.job.job import BadInput
 from tfrkit.build.reshape.frame_read import FrameReader
 from tfrkit.engines.local import Stop
+from tfrkit.errors import OpError
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.access.index import index_path, load_index, member_table, walk_frames
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.stores.source import ByteSource, open_source
+from tfrkit.stores.files import file_size, open_source
+from tfrkit.stores.source import ByteSource
 
 __all__ = ["FrameFile", "is_seekable", "survey_frames"]
 
@@ -81,10 +82,10 @@ class _Marks:
 
 
 def is_seekable(path: str) -> bool:
-    """Return whether a file can be read from any position: it is plain, or in GZIP members that say their size."""
+    """Return whether a file can be read from any position: it is plain, or in members that say their size."""
     source = open_source(path)
     compression = sniff_compression(source.peek(HEAD_BYTES))
-    return not compression or (compression == "GZIP" and member_table(source) is not None)
+    return not compression or member_table(source, compression) is not None
 
 
 def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | None, stop: Stop) -> FrameFile:
@@ -112,14 +113,14 @@ def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | No
         bad = tuple(reader.bad)
     else:
         bad = ()
-        end = _add_frames(marks, source, compression, threads)
+        end = _add_frames(marks, path, source, compression, threads)
     needed: OnCorrupt = on_corrupt if bad else "raise"
     return FrameFile(path, compression, marks.records, end, *marks.arrays(), is_seekable(path), needed, bad)
 
 
-def _add_frames(marks: _Marks, source: ByteSource, compression: str, threads: int | None) -> int:
+def _add_frames(marks: _Marks, path: str, source: ByteSource, compression: str, threads: int | None) -> int:
     """Mark all frames; return the end of the stream."""
-    index = load_index(source.name, source) if _index_size(source.name) <= _MAX_INDEX_BYTES else None
+    index = load_index(path, source) if _index_size(path) <= _MAX_INDEX_BYTES else None
     if index is not None and index.compression == compression:
         if len(index):
             marks.add(index.frames[:-1])
@@ -131,7 +132,7 @@ def _add_frames(marks: _Marks, source: ByteSource, compression: str, threads: in
                 marks.add(before)
             before = starts
         return int(before[-1])  # the last thing it gives is the end
-    return _add_blocks(marks, FrameReader([source.name], "raise", threads, crc=False))
+    return _add_blocks(marks, FrameReader([path], "raise", threads, crc=False))
 
 
 def _add_blocks(marks: _Marks, blocks: Iterable[Block]) -> int:
@@ -146,6 +147,6 @@ def _add_blocks(marks: _Marks, blocks: Iterable[Block]) -> int:
 
 def _index_size(path: str) -> int:
     try:
-        return os.path.getsize(index_path(path))
-    except OSError:
+        return file_size(index_path(path))
+    except (OpError, OSError):
         return 0

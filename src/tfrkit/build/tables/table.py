@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from tfrkit.build.job.input_stamp import unchanged
 from tfrkit.build.job.job import (
     BuildReport,
     Job,
@@ -27,11 +28,11 @@ from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open
 from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat
 from tfrkit.build.tables.table_inputs import (
     FORMATS,
-    PACKED_SUFFIXES,
     SUFFIXES,
     FormatName,
     find_inputs,
     guess_format,
+    unpacked_name,
 )
 from tfrkit.build.tables.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
 from tfrkit.build.tables.table_schema import (
@@ -41,12 +42,13 @@ from tfrkit.build.tables.table_schema import (
     feature_spec,
     settle,
 )
-from tfrkit.codecs.compression import canonical
+from tfrkit.codecs.table import canonical
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.url import is_url
 from tfrkit.threads import default_threads
 
 __all__ = ["TableOptions", "check_options", "plan_table", "table"]
@@ -279,7 +281,8 @@ def _open_stream(source: Any, folder: str, options: TableOptions) -> tuple[Table
             raise InvalidArgumentError(
                 f"{name}: this option is for files, and the input is a table in memory."
             )
-    reader = open_stream(source, os.path.join(folder, SIDECAR_FOLDER))
+    kept = None if is_url(folder) else os.path.join(folder, SIDECAR_FOLDER)
+    reader = open_stream(source, kept)
     return reader, [reader.file()]
 
 
@@ -312,7 +315,8 @@ def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | 
     stop = Stop()
 
     def survey(number: int) -> Survey:
-        return reader.survey(files[number], TaskReporter(stop, "skip", lambda *_: None))
+        with unchanged(files[number].path):
+            return reader.survey(files[number], TaskReporter(stop, "skip", lambda *_: None))
 
     threads = min(workers or default_threads(), len(files))
     found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop))
@@ -361,8 +365,7 @@ def _count_shards(parts: Sequence[Part], like: TableRecipe, options: TableOption
 
 def _stem(file: InputFile) -> str:
     """The name of the one shard of an input: without its suffixes, and folders joined with `__`."""
-    name, suffix = os.path.splitext(file.name)
-    stem, suffix = os.path.splitext(name if suffix.lower() in PACKED_SUFFIXES else file.name)
+    stem, suffix = os.path.splitext(unpacked_name(file.name))
     return (stem if suffix.lower() in SUFFIXES else file.name).replace(os.sep, "__")
 
 
@@ -420,5 +423,5 @@ def _source(reader: TableFormat, surveys: Sequence[Survey]) -> dict[str, Any]:
 def _stamp(files: Sequence[InputFile]) -> dict[str, Any]:
     digest = hashlib.blake2b(digest_size=16)
     for file in files:
-        digest.update(b"-" if file.stamp is None else b"%d\n" % file.stamp.time_ns)
+        digest.update(b"-" if file.stamp is None else file.stamp.mark)
     return {"stamp": digest.hexdigest()}

@@ -14,6 +14,8 @@ from typing import Any, Final, Protocol
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp
 from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.value_kinds import ValueKinds
+from tfrkit.stores.files import open_source
+from tfrkit.stores.source import ByteSource
 
 __all__ = [
     "InputFile",
@@ -24,6 +26,7 @@ __all__ = [
     "TablePiece",
     "batch_rows",
     "check_rows",
+    "open_input",
 ]
 
 _BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
@@ -164,6 +167,11 @@ def check_rows(piece: TablePiece, rows: int) -> None:
 def batch_rows(piece: TablePiece) -> int:
     """Return how many rows of a piece make a batch of some MB."""
     return max(1, min(_MAX_BATCH_ROWS, _BATCH_BYTES * piece.rows // max(1, piece.size)))
+
+
+def open_input(file: InputFile) -> ByteSource:
+    """Open an input; one behind a URL at the version that was found."""
+    return open_source(file.path) if file.stamp is None else file.stamp.open()
 
 
 class TableFormat(Protocol):

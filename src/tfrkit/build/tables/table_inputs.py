@@ -5,28 +5,40 @@ Reads no file but lists of names, and the first bytes of files whose name does n
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import PurePath
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.tables.table_format import InputFile
+from tfrkit.codecs.table import all_codecs, sniff
 from tfrkit.errors import InvalidArgumentError, NotFoundError, os_errors
+from tfrkit.stores.files import (
+    file_info,
+    find_files,
+    is_folder,
+    list_tree,
+    match_remote,
+    open_source,
+    read_bytes,
+    real_path,
+    traits_of,
+)
 from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.store import FileInfo
+from tfrkit.stores.url import is_url, local_path, path_parts
 
 __all__ = [
     "FORMATS",
-    "PACKED_SUFFIXES",
     "SUFFIXES",
     "FormatName",
     "find_inputs",
     "guess_format",
     "read_list",
     "refuse_packed",
+    "unpacked_name",
 ]
 
 FormatName: TypeAlias = Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"]
@@ -48,12 +60,7 @@ SUFFIXES: Final[dict[str, FormatName]] = {
 }
 _MAGIC: Final = frozenset("*?[")
 _HEAD_BYTES: Final = 4096
-PACKED_SUFFIXES: Final = (".gz", ".bz2", ".xz", ".zst")
-_PACKED: Final = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\xfd7zXZ": "xz",
+_FOREIGN: Final = {
     b"PK\x03\x04": "zip",
     b"ORC": "ORC",
     b"Obj\x01": "Avro",
@@ -66,8 +73,8 @@ def find_inputs(
     """Find all input files, in the order given; those of a folder or pattern sorted by name.
 
     Args:
-        inputs: files, patterns, or folders. Of a folder everything below it is taken but names that begin with `_` or
-            a dot (`_SUCCESS`, `.crc`). `@FILE` is a list of inputs, one a line.
+        inputs: files, patterns, or folders; also URLs. Of a folder everything below it is taken but names that begin
+            with `_` or a dot (`_SUCCESS`, `.crc`). `@FILE` is a list of inputs, one a line.
         partitions: make columns of folders that are called `name=value`.
         out: the folder that will be written; what is in it is no input.
 
@@ -75,12 +82,12 @@ def find_inputs(
         NotFoundError: an input is not there, or a pattern or folder has no files.
         InvalidArgumentError: a file is named twice, or an input folder is the output folder.
     """
-    written = None if out is None else os.path.realpath(out)
+    written = None if out is None else real_path(out)
     found: list[InputFile] = []
     seen: dict[str, str] = {}
     for given in inputs:
-        for path, name in _expand(path_text(given), written):
-            real = os.path.realpath(path)
+        for path, name, info in _expand(path_text(given), written):
+            real = real_path(path)
             if real in seen:
                 raise InvalidArgumentError(
                     f"{path}: this input is given twice, the first time as {seen[real]}. Name every file once.",
@@ -88,7 +95,7 @@ def find_inputs(
                 )
             seen[real] = path
             columns = _partition_of(path) if partitions else {}
-            stamp = _stamp(path)
+            stamp = _stamp(path, info)
             found.append(InputFile(path, name, columns, stamp.size, stamp))
     if not found:
         raise NotFoundError("No input files were given. Name files, patterns, folders, or @LIST.")
@@ -96,14 +103,28 @@ def find_inputs(
 
 
 def read_list(path: str) -> list[str]:
-    """Read a list of inputs: one per line, relative to the current folder; empty lines and those with # are left out.
+    """Read a list of inputs: one per line; empty lines and those with # are left out.
+
+    Names are relative to the current folder; those in a list behind a URL are relative to the list, and stay below it.
 
     Raises:
         NotFoundError: there is no such list.
+        InvalidArgumentError: a list behind a URL names what is not below it.
     """
-    with os_errors(path), open(path, "rb") as file:
-        lines = file.read().removeprefix(b"\xef\xbb\xbf").splitlines()
-    return [os.fsdecode(line.strip()) for line in lines if line.strip() and not line.startswith(b"#")]
+    lines = read_bytes(path).removeprefix(b"\xef\xbb\xbf").splitlines()
+    names = [os.fsdecode(line.strip()) for line in lines if line.strip() and not line.startswith(b"#")]
+    return [_below(path, name) for name in names] if is_url(path) else [local_path(name) for name in names]
+
+
+def _below(url: str, name: str) -> str:
+    """Return what a list behind a URL means by a name. Pure: no I/O."""
+    if is_url(name):
+        return name
+    if name.startswith(("/", "@")) or ".." in name.split("/") or local_path(name) != name:
+        raise InvalidArgumentError(
+            f"{url}: expected URLs and names below this list but got {name!r}. Write the whole URL.", path=url
+        )
+    return f"{url[: url.rindex('/')]}/{name}"
 
 
 def guess_format(files: Sequence[InputFile]) -> FormatName:
@@ -139,8 +160,8 @@ def refuse_packed(head: bytes, path: str) -> None:
     Raises:
         InvalidArgumentError: it does; the text names the kind.
     """
-    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
-    if packed is not None:
+    foreign = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), "")
+    if packed := sniff(head).name.lower() or foreign:
         raise InvalidArgumentError(
             f"{path}: expected CSV, TSV, Hive text, JSON lines, Parquet or Arrow but got {packed}. "
             "Unpack or convert it first; of compressed delimited text, pass format= (--format).",
@@ -148,26 +169,66 @@ def refuse_packed(head: bytes, path: str) -> None:
         )
 
 
+def unpacked_name(name: str) -> str:
+    """Return a name without the suffix of a compression that text is found to have. Pure: no I/O.
+
+    >>> unpacked_name("a.csv.GZ"), unpacked_name("a.csv")
+    ('a.csv', 'a.csv')
+    """
+    stem, suffix = os.path.splitext(name)
+    return stem if any(suffix.lower() in codec.suffixes for codec in all_codecs() if codec.magic) else name
+
+
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def _expand(text: str, written: str | None) -> Iterator[tuple[str, str]]:
-    """Paths that an input stands for, each with its name relative to the folder that was given."""
+class _Found(NamedTuple):
+    """An input file: its path, its name relative to the folder that was given, and what its store said of it."""
+
+    path: str
+    name: str
+    info: FileInfo | None = None
+
+
+def _expand(text: str, written: str | None) -> Iterator[_Found]:
+    """Find the files that an input stands for."""
     if text.startswith("@") and not os.path.lexists(text):
         for line in read_list(text[1:]):
             yield from _expand(line, written)
+    elif is_url(text):
+        yield from _expand_url(text, written)
     elif os.path.isdir(text):
         yield from _in_folder(text, written)
     elif os.path.lexists(text):
-        yield text, _name_of(text)
+        yield _Found(text, _name_of(text))
     elif _MAGIC.intersection(text):
         yield from _matching(text, written)
     else:
-        raise NotFoundError(f"{text}; No such file or directory. Check the name of this input.", path=text)
+        raise _missing(text)
 
 
-def _matching(pattern: str, written: str | None) -> Iterator[tuple[str, str]]:
-    matches = sorted(p for p in glob.glob(pattern, recursive=True) if not _hidden(os.path.basename(p)))
+def _expand_url(url: str, written: str | None) -> Iterator[_Found]:
+    info = file_info(url)
+    if info is not None and not info.is_folder:
+        yield _Found(url, _name_of(url), info)
+    elif info is not None:
+        yield from _in_folder(url, written)
+    elif _MAGIC.intersection(url) and traits_of(url).lists:
+        yield from _matching(url, written)
+    else:
+        raise _missing(url)
+
+
+def _missing(path: str) -> NotFoundError:
+    return NotFoundError(f"{path}; No such file or directory. Check the name of this input.", path=path)
+
+
+def _matching(pattern: str, written: str | None) -> Iterator[_Found]:
+    known: dict[str, FileInfo] = {}
+    if is_url(pattern):
+        known = {info.path: info for info in match_remote(pattern)}
+    matches = known if is_url(pattern) else find_files(pattern)
+    matches = sorted(path for path in matches if not _hidden(os.path.basename(path)))
     if not matches:
         raise NotFoundError(
             f"No files matched pattern: {pattern}. Check the folder and the spelling; names that begin with `_` or a "
@@ -176,28 +237,40 @@ def _matching(pattern: str, written: str | None) -> Iterator[tuple[str, str]]:
         )
     recursive = "**" in pattern  # which has listed what is in folders already
     for path in matches:
-        if os.path.isdir(path):
+        if known[path].is_folder if path in known else is_folder(path):
             if not recursive:
                 yield from _in_folder(path, written)
         else:
-            yield path, _name_of(path)
+            yield _Found(path, _name_of(path), known.get(path))
 
 
-def _in_folder(folder: str, written: str | None) -> Iterator[tuple[str, str]]:
+def _in_folder(folder: str, written: str | None) -> Iterator[_Found]:
     """All files below a folder but those in the output; links to folders are followed, but never in a circle."""
-    if os.path.realpath(folder) == written:
+    if real_path(folder) == written:
         raise InvalidArgumentError(
             f"{folder}: this is the output folder, too. Choose another folder for the output.", path=folder
         )
-    files = sorted(_walk(folder, frozenset([written] if written else [])))
+    known: dict[str, FileInfo] = {}
+    if is_url(folder):
+        known = {info.path: info for info in list_tree(folder) if _is_wanted(info.path, folder, written)}
+        files = sorted(known)
+    else:
+        files = sorted(_walk(folder, frozenset([written] if written else [])))
     if not files:
         raise NotFoundError(
             f"{folder}; No files are in this folder, apart from names that begin with `_` or a dot. Check the input.",
             path=folder,
         )
-    kept = [part for part in PurePath(os.path.normpath(folder)).parts if "=" in part]
+    kept = [part for part in path_parts(folder) if "=" in part]
     for path in files:
-        yield path, os.path.join(*kept, os.path.relpath(path, folder))
+        name = path[len(folder.rstrip("/")) + 1 :] if known else os.path.relpath(path, folder)
+        yield _Found(path, os.path.join(*kept, name), known.get(path))
+
+
+def _is_wanted(path: str, folder: str, written: str | None) -> bool:
+    """Tell whether a file below a URL is an input: nothing on its way is hidden, or the output. Pure: no I/O."""
+    names = path[len(folder.rstrip("/")) + 1 :].split("/")
+    return not any(map(_hidden, names)) and (written is None or not path.startswith(written + "/"))
 
 
 def _walk(folder: str, above: frozenset[str]) -> Iterator[str]:
@@ -221,7 +294,7 @@ def _hidden(name: str) -> bool:
 
 def _name_of(path: str) -> str:
     """The file's own name, after the partition folders above it."""
-    parts = PurePath(os.path.normpath(path)).parts
+    parts = path_parts(path)
     return os.path.join(*(part for part in parts[:-1] if "=" in part), parts[-1])
 
 
@@ -234,17 +307,27 @@ def _with_unique_names(files: list[InputFile]) -> list[InputFile]:
         return files
     names = {}
     for same in taken.values():
-        parts = [PurePath(os.path.normpath(file.path)).parts for file in same]
+        parts = [path_parts(file.path) for file in same]
+        if len(set(parts)) < len(same):  # URLs that only their queries distinguish
+            parts = [(*part[:-1], str(number), part[-1]) for number, part in enumerate(parts, 1)]
         depth = 1
         while len(same) > 1 and len({part[-depth:] for part in parts}) < len(same):
             depth += 1
         for file, part in zip(same, parts, strict=True):
-            longer = len(same) > 1 and depth > len(PurePath(file.name).parts)
+            longer = len(same) > 1 and depth > len(path_parts(file.name))
             names[file.path] = os.path.join(*part[-depth:]) if longer else file.name
     return [replace(file, name=names[file.path]) for file in files]
 
 
-def _stamp(path: str) -> InputStamp:
+def _stamp(path: str, info: FileInfo | None) -> InputStamp:
+    if info is not None:
+        if not info.regular:
+            raise InvalidArgumentError(
+                f"{path}: expected a file that can be read from any position on, but its server knows no ranges. "
+                "Download it first.",
+                path=path,
+            )
+        return InputStamp.listed(info)
     if not os.path.isfile(path) and os.path.exists(path):
         raise InvalidArgumentError(
             f"{path}: expected a file, since inputs are read twice, but this is a pipe or device. Save it first.",
@@ -263,7 +346,7 @@ def _partition_of(path: str) -> dict[str, str]:
     {'dt': '2024-01-01', 'city': 'São Paulo'}
     """
     columns = {}
-    for part in PurePath(os.path.normpath(path)).parts[:-1]:
+    for part in path_parts(path)[:-1]:
         name, equals, value = part.partition("=")
         if equals and name:
             columns[_unquoted(name)] = _unquoted(value)
@@ -278,14 +361,12 @@ def _unquoted(text: str) -> str:
 
 
 def _by_suffix(file: InputFile) -> FormatName | None:
-    path = file.path.lower()
-    packed = next((suffix for suffix in PACKED_SUFFIXES if path.endswith(suffix)), "")
-    return SUFFIXES.get(os.path.splitext(path.removesuffix(packed))[1])
+    path = path_parts(file.path)[-1].lower()
+    return SUFFIXES.get(os.path.splitext(unpacked_name(path))[1])
 
 
 def _by_content(file: InputFile) -> FormatName:
-    with os_errors(file.path), open(file.path, "rb") as opened:
-        head = opened.read(_HEAD_BYTES)
+    head = open_source(file.path).peek(_HEAD_BYTES)
     refuse_packed(head, file.path)
     if head.startswith(b"PAR1"):
         return "parquet"

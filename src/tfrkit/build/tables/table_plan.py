@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.build.job.input_stamp import unchanged
 from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.float_range import beyond_in_cell, note_beyond
 from tfrkit.build.tables.table_format import Survey, TableColumn, TableFormat, TablePiece
@@ -20,6 +21,7 @@ from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
+from tfrkit.stores.files import is_local
 
 __all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "cut_rows", "estimate_bytes"]
 
@@ -124,12 +126,11 @@ class TableRecipe:
     def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         """Read and encode, batch by batch."""
         for part in self.parts:
-            if part.piece.file.stamp is not None:
-                part.piece.file.stamp.check()
+            stamp = part.piece.file.stamp
+            if stamp is not None and is_local(stamp.path):  # a URL is opened at its version
+                stamp.check()
             rest, rows = part.size, part.stop - part.start
-            for batch in self.format.read(
-                part.piece, range(part.start, part.stop), part.columns.read, reporter
-            ):
+            for batch in self._batches(part, reporter):
                 block = part.columns.encode(batch, sequences=self.sequences)
                 if block is not None:
                     part.columns.note(part.piece.file.name, len(block), reporter)
@@ -142,6 +143,10 @@ class TableRecipe:
                     del block
                     yield made.pop()
             reporter.advance(rest)  # what bad rows stand for
+
+    def _batches(self, part: Part, reporter: TaskReporter) -> Iterator[Mapping[str, Any]]:
+        with unchanged(part.piece.file.path):
+            yield from self.format.read(part.piece, range(part.start, part.stop), part.columns.read, reporter)
 
 
 def all_parts(surveys: Sequence[Survey], columns: Sequence[TableColumn]) -> list[list[Part]]:

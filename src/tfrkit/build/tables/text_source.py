@@ -6,18 +6,19 @@ read from any line on. Compressed files, UTF-16 and the like can only be read fr
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import os
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
+from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.tables.table_format import InputFile, open_input
 from tfrkit.codecs.checksum import crc32
-from tfrkit.codecs.inflate import open_decoder
+from tfrkit.codecs.table import sniff
 from tfrkit.errors import DataLossError, InvalidArgumentError
-from tfrkit.stores.source import ByteSource, open_source
+from tfrkit.stores.source import ByteSource
 
 __all__ = ["BINARY", "UTF8", "RangeChecksum", "TextSource", "canonical_encoding"]
 
@@ -27,12 +28,7 @@ _BOM: Final = "\ufeff"
 _STATEFUL: Final = ("iso2022", "hz", "utf-7")
 _WRONG_BYTE: Final = "\udcff"  # what stands for bytes that are not of the encoding: a byte that no UTF-8 has
 _STREAM_BYTES: Final = 1 << 20
-_MAGIC: Final = {
-    b"\x1f\x8b": "GZIP",
-    b"\xfd7zXZ\x00": "XZ",
-    b"\x28\xb5\x2f\xfd": "ZSTD",
-    **{b"BZh%d1AY&SY" % level: "BZIP2" for level in range(1, 10)},
-}
+_HEAD_BYTES: Final = 16
 
 
 def _wrong(error: UnicodeError) -> tuple[str, int]:
@@ -105,17 +101,40 @@ class RangeChecksum:
 class _ChecksummedSource(ByteSource):
     """A file of which a checksum is taken as it is read, in order or by position."""
 
-    __slots__ = ("_checksum",)
+    __slots__ = ("_checksum", "_inner")
 
     def __init__(self, source: ByteSource, checksum: RangeChecksum) -> None:
-        assert source.fd is not None
-        super().__init__(source.name, os.dup(source.fd), None, owned=True)
+        super().__init__(source.name, None, None, owned=False)
+        self.regular = source.regular
+        self._inner = source
         self._checksum = checksum
 
+    def size(self) -> int | None:
+        return self._inner.size()
+
+    def read(self, count: int) -> bytes:
+        self._inner.read_ahead(self.position)  # all that follows
+        return super().read(count)
+
     def read_at(self, position: int, count: int) -> bytes:
-        data = super().read_at(position, count)
+        data = self._inner.read_at(position, count)
         self._checksum.add(position, data)
         return data
+
+    def read_ahead(self, position: int) -> None:
+        self._inner.read_ahead(position)
+
+    def look_at(self, position: int, count: int) -> bytes:
+        return self._inner.look_at(position, count)
+
+    def peek(self, count: int) -> bytes:
+        return self.look_at(self.position, count)
+
+
+@lru_cache(maxsize=1024)
+def _head_of(stamp: InputStamp) -> bytes:
+    """The first bytes of what is behind a URL, which all its pieces begin with looking at."""
+    return stamp.open().peek(_HEAD_BYTES)
 
 
 class TextSource:
@@ -125,28 +144,29 @@ class TextSource:
         streams: it can only be read from its beginning; else by position.
         begin: where the text begins, after a byte order mark; 0 in streams.
         size: bytes of the file.
+        version: changes whenever the content does, as far as can be told.
     """
 
-    def __init__(self, path: str, encoding: str, checksum: RangeChecksum | None = None) -> None:
+    def __init__(self, file: InputFile, encoding: str, checksum: RangeChecksum | None = None) -> None:
         """Open a file.
 
         Args:
-            path: as the operating system has it.
+            file: which.
             encoding: as `canonical_encoding` gives it.
             checksum: takes the bytes of the file that are read.
 
         Raises:
             InvalidArgumentError: the file says of itself that it has another encoding.
         """
-        self._source = open_source(path)
-        if checksum is not None:
-            self._source = _ChecksummedSource(self._source, checksum)
-        self._path = path
+        source = open_input(file)
+        self._source = source if checksum is None else _ChecksummedSource(source, checksum)
+        self._path = file.path
         self.encoding = encoding
-        head = self._source.peek(16)
-        self._compression = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
-        self.streams = bool(self._compression) or not _keeps_line_ends(encoding) or not self._source.regular
+        head = _head_of(file.stamp) if source.remote and file.stamp else source.peek(_HEAD_BYTES)
+        self._codec = sniff(head)
+        self.streams = bool(self._codec.name) or not _keeps_line_ends(encoding) or not self._source.regular
         self.size = self._source.size() or 0
+        self.version = source.version
         self.begin = 0
         if not self.streams:
             self._check_encoding(head)
@@ -174,6 +194,11 @@ class TextSource:
                 path=self._path,
             )
         return data
+
+    def read_ahead(self, begin: int) -> None:
+        """Say that everything from a position on is about to be read."""
+        if not self.streams:
+            self._source.read_ahead(begin)
 
     def text_of(self, data: bytes) -> bytes:
         """Return some whole lines in UTF-8; what is not of the encoding becomes a byte that is not UTF-8."""
@@ -227,10 +252,7 @@ class TextSource:
             yield rest
 
     def _raw_chunks(self) -> Iterator[bytes]:
-        if self._compression == "BZIP2":
-            yield from self._bzip2_chunks()
-            return
-        decoder = open_decoder(self._source, self._compression)
+        decoder = self._codec.open(self._source)
         parts: list[bytes] = []
         while data := decoder.read():
             parts.append(data)
@@ -240,14 +262,6 @@ class TextSource:
         if decoder.truncated:
             raise self._damage("the compressed data ends too early")
         yield b"".join(parts)
-
-    def _bzip2_chunks(self) -> Iterator[bytes]:
-        try:
-            with bz2.open(self._path) as file:
-                while data := file.read(_STREAM_BYTES):
-                    yield data
-        except (OSError, EOFError) as error:
-            raise self._damage(str(error)) from error
 
     def _damage(self, text: str) -> DataLossError:
         return DataLossError(f"{self._path}: {text}. Copy the file again.", path=self._path)

@@ -1,30 +1,40 @@
 """Lists of images: CSV, TSV or JSON lines with the columns `path`, `label` and any others.
 
-Paths are relative to the folder of the list. The images are read in `image_folder.py`.
+Paths are relative to the folder of the list; they may be URLs, as may the list, and a list behind a URL names nothing
+but URLs and what is below its folder. The images are read in `image_folder.py` and `image_objects.py`.
 """
 
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import os
 import re
 import stat
 from array import array
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from io import TextIOWrapper
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from tfrkit.build.images.image_columns import make_extra
 from tfrkit.build.images.image_header import EMPTY
-from tfrkit.build.images.image_items import ImageItems, Ledger
+from tfrkit.build.images.image_items import ImageItems, ImageSource, Ledger
 from tfrkit.build.images.sources.image_folder import UNREADABLE, FolderSource
+from tfrkit.build.images.sources.image_objects import ObjectSource
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
-from tfrkit.errors import InvalidArgumentError, from_os_error
+from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.stores.files import file_info, open_file
+from tfrkit.stores.store import FileInfo
+from tfrkit.stores.url import base_name, display_name, is_url, local_path
+from tfrkit.threads import spawn
 
 __all__ = ["LIST_SUFFIXES", "ListSource", "ListedImages", "list_rows"]
 
@@ -34,6 +44,8 @@ _PATH, _LABEL = "path", "label"
 _NO_PATH: Final = "no path"
 _NO_LABEL: Final = "no label"
 _BAD_LINE: Final = "not a row of the list"
+_AT_ONCE: Final = 1024  # rows whose files are looked for together
+_REQUESTS: Final = 32  # under way at the same time
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -54,8 +66,10 @@ class ListedImages:
     times: str
 
 
-def ListSource(path: str, max_bytes: int) -> FolderSource:  # noqa: N802 - a kind of source
+def ListSource(path: str, max_bytes: int, items: ImageItems) -> ImageSource:  # noqa: N802 - a kind of source
     """Read the images of a list."""
+    if items.versions is not None:
+        return ObjectSource(os.path.dirname(path) or ".", max_bytes)
     return FolderSource(os.path.dirname(path) or ".", max_bytes)
 
 
@@ -73,14 +87,15 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> Listed
     """
     reader = _Reader(path, bad, noted)
     try:
-        with open(path, encoding=_with_mark(encoding), errors=_errors(encoding), newline="") as file:
-            rows = (
-                _json_rows(file, reader)
-                if path.lower().endswith(("l", "ndjson"))
-                else _table_rows(file, reader)
-            )
-            for line, row in rows:
-                reader.add(line, row)
+        with (
+            open_file(path) as raw,
+            TextIOWrapper(raw, _with_mark(encoding), _errors(encoding), newline="") as file,
+        ):
+            rows = _json_rows(file, reader) if reader.is_typed else _table_rows(file, reader)
+            while some := list(islice(rows, _AT_ONCE)):
+                reader.look_at(some)
+                for line, row in some:
+                    reader.add(line, row)
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(
             f"{path}: expected text in {encoding} but got bytes that are not ({error.reason}). "
@@ -93,6 +108,8 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> Listed
             "Mend the list.",
             path=path,
         ) from None
+    except OpError:
+        raise
     except OSError as error:
         raise from_os_error(error, path) from error
     return reader.finish()
@@ -108,7 +125,7 @@ def _errors(encoding: str) -> str:
 
 
 def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
-    delimiter = "\t" if reader.path.lower().endswith(".tsv") else ","
+    delimiter = "\t" if base_name(reader.path).lower().endswith(".tsv") else ","
     table = csv.reader(
         file, delimiter=delimiter, strict=True
     )  # or a quote without its other end takes all that follows
@@ -132,7 +149,7 @@ def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
             names = [_PATH, _LABEL][: len(cells)]
         if len(cells) != len(names):
             reader.bad.add(
-                reader.path, _BAD_LINE, f"expected {len(names)} cells but got {len(cells)}", line=line
+                reader.name, _BAD_LINE, f"expected {len(names)} cells but got {len(cells)}", line=line
             )
             continue
         yield line, {name: cell for name, cell in zip(names, cells, strict=True) if cell != ""}
@@ -155,11 +172,11 @@ def _json_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
         try:
             row = json.loads(text)
         except (ValueError, RecursionError) as error:
-            reader.bad.add(reader.path, _BAD_LINE, str(error)[:200], line=line)
+            reader.bad.add(reader.name, _BAD_LINE, str(error)[:200], line=line)
             continue
         if not isinstance(row, dict):
             reader.bad.add(
-                reader.path, _BAD_LINE, f"expected an object but got {text.strip()[:100]}", line=line
+                reader.name, _BAD_LINE, f"expected an object but got {text.strip()[:100]}", line=line
             )
             continue
         yield line, {name: value for name, value in row.items() if value is not None}
@@ -169,11 +186,14 @@ class _Reader:
     """Collects rows as columns."""
 
     def __init__(self, path: str, bad: Ledger, noted: Ledger) -> None:
-        self.path = path
+        self.path, self.name = path, display_name(path)
         self.bad = bad
         self._noted = noted
         self.next_line = 1
         self._root = os.path.dirname(path)
+        self._known: dict[str, FileInfo | OpError | None] = {}  # by URL
+        self._versions: list[bytes] = []
+        self._has_urls = False
         self._folders: dict[bytes, int] = {}
         self._folder_of = array("i")
         self._names: list[bytes] = []
@@ -189,24 +209,25 @@ class _Reader:
         """Take a row if there is a file for it."""
         given, label = row.get(_PATH), row.get(_LABEL)
         if not isinstance(given, str) or not given or "\0" in given:
-            self.bad.add(self.path, _NO_PATH, line=line)
+            self.bad.add(self.name, _NO_PATH, line=line)
             return
         if isinstance(label, (dict, list, float)):
             self.bad.add(
-                self.path,
+                self.name,
                 _BAD_LINE,
                 f"expected a name or a number as label but got {label!r}"[:200],
                 line=line,
             )
             return
-        status = self._find(given, line)
-        if status is None:
+        found = self._find_url(given, line) if self._url(given) else self._find(given, line)
+        if found is None:
             return
         folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
         self._folder_of.append(self._folders.setdefault(folder, len(self._folders)))
         self._names.append(name)
-        self._sizes.append(status.st_size)
-        self._changed.append(status.st_mtime_ns)
+        self._sizes.append(found.size)
+        self._changed.append(found.modified_ns)
+        self._versions.append(found.version.encode())
         self._lines.append(line)
         text = None if label is None else str(int(label) if isinstance(label, bool) else label)
         self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))
@@ -217,21 +238,68 @@ class _Reader:
                 column += [None] * (rows - 1 - len(column))
                 column.append(value)
 
-    def _find(self, given: str, line: int) -> os.stat_result | None:
+    def look_at(self, rows: Sequence[tuple[int, Row]]) -> None:
+        """Ask for what rows name behind URLs, several at once."""
+        self._known.clear()
+        given = (row.get(_PATH) for _, row in rows)
+        urls = dict.fromkeys(url for name in given if isinstance(name, str) and (url := self._url(name)))
+        running: dict[str, Future[FileInfo | None]] = {}
+        for url in urls:
+            if len(running) >= _REQUESTS:
+                next(islice(running.values(), len(running) - _REQUESTS, None)).exception()
+            running[url] = spawn(file_info, url)
+        for url, future in running.items():
+            try:
+                self._known[url] = future.result()
+            except OpError as error:
+                if isinstance(error, UnavailableError):
+                    raise
+                self._known[url] = error
+
+    def _url(self, given: str) -> str:
+        """Return the URL that a row names; empty for a local file, and for names that lead out of the list's folder."""
+        if is_url(given):
+            return given
+        if not is_url(self.path) or _leads_out(given):
+            return ""
+        return f"{self._root}/{given}"
+
+    def _find_url(self, given: str, line: int) -> FileInfo | None:
+        found = self._known.get(self._url(given))
+        name = display_name(given)
+        if isinstance(found, OpError):
+            self.bad.add(self.name, UNREADABLE, f"{name}: {found.message}", line=line)
+            return None
+        if found is None or found.is_folder or not found.regular:
+            reason = os.strerror(errno.ENOENT) if found is None else "not a regular file"
+            self.bad.add(self.name, UNREADABLE, f"{name}: {reason}", line=line)
+            return None
+        if not found.size:
+            self.bad.add(self.name, EMPTY, name, line=line)
+            return None
+        self._has_urls = True
+        version = found.version.strip('"')
+        self._times.update(version.encode())
+        return replace(found, version=version)
+
+    def _find(self, given: str, line: int) -> FileInfo | None:
+        if is_url(self.path):
+            self.bad.add(self.name, UNREADABLE, f"{given}: it leads out of the list's folder", line=line)
+            return None
         try:
             status = os.stat(os.path.join(self._root, given))
         except (OSError, ValueError) as error:
             reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
-            self.bad.add(self.path, UNREADABLE, f"{given}: {reason}", line=line)
+            self.bad.add(self.name, UNREADABLE, f"{given}: {reason}", line=line)
             return None
         if not stat.S_ISREG(status.st_mode):
-            self.bad.add(self.path, UNREADABLE, f"{given}: not a regular file", line=line)
+            self.bad.add(self.name, UNREADABLE, f"{given}: not a regular file", line=line)
             return None
         if not status.st_size:
-            self.bad.add(self.path, EMPTY, given, line=line)
+            self.bad.add(self.name, EMPTY, given, line=line)
             return None
         self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
-        return status
+        return FileInfo(given, status.st_size, "", modified_ns=status.st_mtime_ns)
 
     def finish(self) -> ListedImages:
         """Return the columns; rows without a label are bad if others have one."""
@@ -239,18 +307,18 @@ class _Reader:
         rows = np.arange(len(texts))
         if self._classes and (texts < 0).any():
             for line in np.array(self._lines)[texts < 0].tolist():
-                self.bad.add(self.path, _NO_LABEL, line=line)
+                self.bad.add(self.name, _NO_LABEL, line=line)
             rows = rows[texts >= 0]
         count = len(self._names)
         extras = {
-            name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self._is_typed)
+            name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self.is_typed)
             for name, column in self._extras.items()
         }
         for name, extra in extras.items():
             for line, value in zip(self._lines, extra.to_list(), strict=True):
                 if extra.kind == "float32" and (found := beyond_in_cell(value)) is not None:
                     reason = f"{BEYOND}: column {name!r}"
-                    self._noted.add(self.path, reason, f"got {found.value!r}", line=line, count=found.count)
+                    self._noted.add(self.name, reason, f"got {found.value!r}", line=line, count=found.count)
         classes = list(self._classes)
         numbered = bool(classes) and all(_NUMBER.fullmatch(text) for text in classes)
         labels = np.array([int(text) for text in classes], np.int64)[texts] if numbered else None
@@ -264,6 +332,7 @@ class _Reader:
             None if numbered or not classes else texts,
             extras,
             np.array(self._changed, np.int64),
+            BytesColumn.from_list(self._versions) if self._has_urls else None,
         )
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:
@@ -273,5 +342,15 @@ class _Reader:
         )
 
     @property
-    def _is_typed(self) -> bool:
-        return self.path.lower().endswith((".jsonl", ".ndjson"))
+    def is_typed(self) -> bool:
+        """Whether values have types, as in JSON."""
+        return base_name(self.path).lower().endswith((".jsonl", ".ndjson"))
+
+
+def _leads_out(name: str) -> bool:
+    """Tell whether a name means something that is not below its folder. Pure: no I/O.
+
+    >>> _leads_out("a/../../b"), _leads_out("/a"), _leads_out("file:///a"), _leads_out("a/..b")
+    (True, True, True, False)
+    """
+    return name.startswith("/") or ".." in name.split("/") or local_path(name) != name

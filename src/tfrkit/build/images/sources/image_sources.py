@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass, replace
 from typing import Final
 
 from tfrkit.build.images.image_items import ImageItems, ImageSource, Ledger
 from tfrkit.build.images.sources.image_folder import FolderSource, list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, ListSource, list_rows
+from tfrkit.build.images.sources.image_objects import ObjectSource, list_objects
 from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.codecs.gzip import GZIP
+from tfrkit.codecs.table import sniff
 from tfrkit.errors import InvalidArgumentError, os_errors
+from tfrkit.stores.files import is_folder, open_file, open_source
+from tfrkit.stores.url import base_name, is_url
 
 __all__ = ["Listing", "list_source"]
 
@@ -87,10 +91,13 @@ def list_source(
         InvalidArgumentError: it is nothing of that kind, or damaged, or has names that lead out of it.
         NotFoundError: there is nothing.
     """
-    if os.path.isdir(path):
+    if is_folder(path):
+        if is_url(path):
+            items, stamp = list_objects(path, bad, noted)
+            return Listing("folder", ObjectSource(path, max_bytes), items, None, False, stamp)
         items, stamp = list_folder(path, bad, noted, class_depth=class_depth)
         return Listing("folder", FolderSource(path, max_bytes), items, None, False, stamp)
-    with os_errors(path, f"{_EXPECTED}."), open(path, "rb") as file:
+    with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
         head = file.read(512)
     known = InputStamp.of(path)
     listing = _list_file(path, head, known, bad, noted, max_bytes, list_encoding, zip_encoding)
@@ -107,21 +114,32 @@ def _list_file(
     list_encoding: str,
     zip_encoding: str | None,
 ) -> Listing:
-    stamp = f"{known.size} {known.time_ns}"
-    if path.lower().endswith(LIST_SUFFIXES):
+    stamp = f"{known.size} {known.version or known.time_ns}"
+    name = base_name(path).lower()
+    if name.endswith(LIST_SUFFIXES):
         rows = list_rows(path, bad, noted, encoding=list_encoding)
-        return Listing(
-            "list", ListSource(path, max_bytes), rows.items, rows.classes, rows.numbered, rows.times
-        )
-    if head[:2] == b"\x1f\x8b":
+        source = ListSource(path, max_bytes, rows.items)
+        return Listing("list", source, rows.items, rows.classes, rows.numbered, rows.times)
+    if sniff(head) == GZIP:
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes)
         return Listing("tar.gz", TarStreamSource(path, max_bytes), items, None, False, stamp)
-    if head[257:262] == b"ustar" or path.lower().endswith(".tar"):
+    _check_ranges(path)
+    if head[257:262] == b"ustar" or name.endswith(".tar"):
         return Listing("tar", tar_source(path, max_bytes), list_tar(path, bad, noted), None, False, stamp)
-    if head[:2] == b"PK" or path.lower().endswith(".zip"):
+    if head[:2] == b"PK" or name.endswith(".zip"):
         items = list_zip(path, bad, noted, encoding=zip_encoding)
         return Listing("zip", zip_source(path, max_bytes), items, None, False, stamp)
     raise InvalidArgumentError(
         f"{path}: {_EXPECTED} but got a file that is none of them. Unpack other archives, and name the folder.",
         path=path,
     )
+
+
+def _check_ranges(path: str) -> None:
+    """Refuse an archive that is read anywhere if its server gives it only as a whole."""
+    if is_url(path) and not open_source(path).regular:
+        raise InvalidArgumentError(
+            f"{path}: expected an archive that can be read from any position on, but its server knows no ranges. "
+            "Download it first.",
+            path=path,
+        )

@@ -23,8 +23,11 @@ from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, sho
 from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
-from tfrkit.errors import from_os_error
+from tfrkit.errors import OpError, from_os_error
 from tfrkit.stores.at_exit import unless_exiting
+from tfrkit.stores.files import open_source
+from tfrkit.stores.source import SourceFile
+from tfrkit.stores.url import is_url
 
 _gzip: Any
 _gzip_error: Any
@@ -53,8 +56,9 @@ def list_tar(path: str, bad: Ledger, noted: Ledger) -> ImageItems:
         InvalidArgumentError: it is damaged, or a name leads out of it.
     """
     members = MemberList(path, bad, noted, "offset")
-    with _naming(path), open(path, "rb") as file:
-        walk = TarWalk(file, path, os.fstat(file.fileno()).st_size)
+    with _naming(path), _in_order(path) as file:
+        walk = TarWalk(file, path, file.seek(0, os.SEEK_END))
+        file.seek(0)
         for member, parts in _files(walk, path, members):
             members.add(parts, member.size, member.offset)
     _note_zeros(walk, noted)
@@ -68,7 +72,7 @@ def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) ->
         InvalidArgumentError: as `list_tar`.
     """
     members = MemberList(path, bad, noted, "offset", "mark")
-    with _naming(path), _gzip.open(path) as file:
+    with _naming(path), _inflated(path) as file:
         walk = TarWalk(file, path)
         for member, parts in _files(walk, path, members):
             mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
@@ -77,11 +81,35 @@ def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) ->
     return members.finish(ordered=False)
 
 
+def _in_order(path: str) -> io.BufferedReader:
+    """Open a file that is read from its beginning to its end; behind a URL what comes next is fetched ahead."""
+    if not is_url(path):
+        return open(path, "rb")
+    source = open_source(path)
+    if source.regular:
+        source.read_ahead(0)
+        return io.BufferedReader(SourceFile(source), _PIECE)
+    return io.BufferedReader(_ForwardFile(source), _PIECE)
+
+
+class _ForwardFile(SourceFile):
+    """What can only be read in order; gzip asks where it stands, which needs a file that can seek."""
+
+    def seekable(self) -> bool:
+        return True
+
+
+def _inflated(path: str) -> Any:
+    return _gzip.open(_in_order(path) if is_url(path) else path)
+
+
 @contextmanager
 def _naming(path: str) -> Iterator[None]:
     """Turn errors of the file and of its compression into errors that name it."""
     try:
         yield
+    except OpError:
+        raise
     except _DAMAGES as error:
         raise damaged_tar(path, error) from error
     except OSError as error:
@@ -121,6 +149,12 @@ def _keys(items: ImageItems) -> list[Key]:
     return list(zip(items.places["offset"].tolist(), items.sizes.tolist(), strict=True))
 
 
+def _sample_of(key: Key) -> Key:
+    """Where some bytes in the middle are."""
+    offset, size = key
+    return offset + size // 2, min(size - size // 2, _SAMPLE_BYTES)
+
+
 # -- plain archives ----------------------------------------------------------------------------------------------------
 
 
@@ -139,12 +173,17 @@ class _TarReader:
 
     def keys(self, items: ImageItems) -> list[Key]:
         """Offsets and sizes."""
-        return _keys(items)
+        keys = _keys(items)
+        self._archive.expect(
+            [key for key in keys if key[1] <= self._max_bytes],
+            [_sample_of(key) for key in keys],
+        )
+        return keys
 
     def mark(self, key: Key) -> int:
         """The checksum of some bytes in the middle."""
-        offset, size = key
-        got = self._archive.read_into(self._sample[: size - size // 2], offset + size // 2)
+        begin, size = _sample_of(key)
+        got = self._archive.read_into(self._sample[:size], begin)
         return crc32c(self._sample[:got])
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
@@ -255,7 +294,7 @@ class _StreamReader:
 
     def _at(self, offset: int) -> io.BufferedIOBase:
         if self._stream is None:
-            self._stream = self._source.parked.take(offset) or _gzip.open(self._source.path)
+            self._stream = self._source.parked.take(offset) or _inflated(self._source.path)
         while (left := offset - self._stream.tell()) > 0:
             if not self._stream.read(min(left, _PIECE)):
                 raise EOFError("it ends too soon")

@@ -16,6 +16,7 @@ from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList,
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
 from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError, os_errors
+from tfrkit.stores.files import open_file
 
 _fast: Any
 try:
@@ -47,7 +48,7 @@ def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
     """
-    with os_errors(path), open(path, "rb") as file:
+    with os_errors(path), open_file(path) as file:
         try:
             return _list(file, path, bad, noted, encoding)
         except _ForeignNameError:
@@ -165,7 +166,11 @@ class _ZipReader:
         """Everything that the directory says of each."""
         places = items.places
         columns = (places["offset"], places["packed"], items.sizes, places["method"], places["crc"])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        keys = list(zip(*(column.tolist() for column in columns), strict=True))
+        self._archive.expect(
+            [(key[0], _HEADER_ROOM + key[1]) for key in keys if max(key[1:3]) <= self._max_bytes]
+        )
+        return keys
 
     def mark(self, key: Key) -> int:
         """The checksum that the directory has."""

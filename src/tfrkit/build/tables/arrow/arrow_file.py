@@ -6,6 +6,7 @@ The pieces are the record batches of the file. Each is read as a whole: files of
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,14 +22,19 @@ from tfrkit.build.tables.table_format import (
     TablePiece,
     batch_rows,
     check_rows,
+    open_input,
 )
-from tfrkit.errors import DataLossError, InvalidArgumentError, from_os_error
+from tfrkit.errors import DataLossError, InvalidArgumentError, OpError, from_os_error
 from tfrkit.optional import lazy, require
+from tfrkit.stores.source import ByteSource, SourceFile
+from tfrkit.stores.url import is_url
 
 __all__ = ["ArrowFormat", "fitted_batches", "opened_source"]
 
 pyarrow: Any = lazy("pyarrow", "Reading Arrow")
 ipc: Any = lazy("pyarrow.ipc", "Reading Arrow")
+_PAGE_BYTES: Final = 1 << 20  # of a request, if less is asked for
+_PAGES: Final = 8
 _FILE_MAGIC: Final = b"ARROW1"
 _FEATHER_1: Final = b"FEA1"
 
@@ -100,8 +106,14 @@ def opened_source(file: InputFile, kind: str = "Arrow") -> Iterator[Any]:
     """Open a file for pyarrow; what pyarrow cannot read of it is an error that names the file and its kind."""
     pyarrow = require("pyarrow", f"Reading {kind}")
     try:
-        with pyarrow.OSFile(os.fsencode(file.path)) as source:
-            yield source
+        if is_url(file.path):
+            with pyarrow.PythonFile(_PagedFile(open_input(file)), "r") as source:
+                yield source
+        else:
+            with pyarrow.OSFile(os.fsencode(file.path)) as source:
+                yield source
+    except OpError:
+        raise
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
@@ -110,6 +122,37 @@ def opened_source(file: InputFile, kind: str = "Arrow") -> Iterator[Any]:
             "out.",
             path=file.path,
         ) from error
+
+
+class _PagedFile(SourceFile):
+    """What is behind a URL as a file object: small reads, of which pyarrow makes many, are cut from pages."""
+
+    def __init__(self, source: ByteSource) -> None:
+        super().__init__(source)
+        self._pages: OrderedDict[int, bytes] = OrderedDict()
+
+    def readinto(self, buffer: Any, /) -> int:
+        view = memoryview(buffer).cast("B")
+        if len(view) >= _PAGE_BYTES:
+            return super().readinto(view)
+        at, done = self.tell(), 0
+        while done < len(view):
+            number, begin = divmod(at + done, _PAGE_BYTES)
+            data = self._page(number)[begin : begin + len(view) - done]
+            if not data:
+                break
+            view[done : done + len(data)] = data
+            done += len(data)
+        self.seek(at + done)
+        return done
+
+    def _page(self, number: int) -> bytes:
+        page = self._pages.get(number)
+        if page is None:
+            page = self._pages[number] = self.source.read_at(number * _PAGE_BYTES, _PAGE_BYTES)
+            if len(self._pages) > _PAGES:
+                self._pages.popitem(last=False)
+        return page
 
 
 def _is_file(source: Any, file: InputFile) -> bool:

@@ -67,12 +67,13 @@ class StreamFormat:
         yield from fitted_batches(iter([self.batch(piece.begin)]), piece, rows, columns, reporter)
 
 
-def open_stream(source: Any, folder: str) -> StreamFormat:
+def open_stream(source: Any, folder: str | None) -> StreamFormat:
     """Make a table of anything with Arrow's protocol ready to be read in pieces.
 
     Args:
         source: a table, or a stream that can be read once.
-        folder: where a stream is kept, in a file without a name that is gone when the process ends.
+        folder: where a stream is kept, in a file without a name that is gone when the process ends; None: where the
+            operating system keeps temporary files.
 
     Raises:
         TypeError: it is no table.
@@ -117,7 +118,7 @@ def _in_memory(table: Any) -> StreamFormat:
     )
 
 
-def _spooled(reader: Any, folder: str) -> StreamFormat:
+def _spooled(reader: Any, folder: str | None) -> StreamFormat:
     """Write the stream to a file without a name, in batches of some MB."""
     spool = _Spool(folder)
     paths = [(leaf.name, leaf.path) for leaf in leaves(reader.schema)]
@@ -181,8 +182,9 @@ def _fingerprint(rows: int, first: Any, last: Any) -> tuple[str, int]:
 class _Spool:
     """A file without a name, which ends with this object or with the process."""
 
-    def __init__(self, folder: str) -> None:
-        os.makedirs(folder, exist_ok=True)
+    def __init__(self, folder: str | None) -> None:
+        if folder is not None:
+            os.makedirs(folder, exist_ok=True)
         self.fd, path = tempfile.mkstemp(prefix="stream-", dir=folder)
         os.unlink(path)
 

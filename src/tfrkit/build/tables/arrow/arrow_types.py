@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.column_report import ColumnCause
-from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TablePiece
+from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TablePiece, open_input
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
 from tfrkit.records.access.fingerprint import file_fingerprint
+from tfrkit.records.access.index import tail_checksum
+from tfrkit.stores.url import is_url
 
 __all__ = [
     "FEATURE_LIST",
@@ -136,7 +138,9 @@ def survey_schema(
             said = ColumnCause(file.name, None, shown_value(f"the type {leaf.type}"))
             kinds[leaf.name] = ValueKinds({seen.kind: rows}, {seen.kind: said})
         columns[leaf.name] = seen | Seen.NULL if with_nulls(leaf.name) else seen
-    known_by = None if file.stamp is None else file_fingerprint(file.path)
+    known_by = None
+    if file.stamp is not None:
+        known_by = tail_checksum(open_input(file)) if is_url(file.path) else file_fingerprint(file.path)
     return Survey(file, columns, pieces, refused, lists, kinds, known_by)
 
 

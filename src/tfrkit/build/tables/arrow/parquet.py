@@ -6,7 +6,7 @@ The survey reads the footer alone. Row groups of any size are read as a stream o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,10 +22,14 @@ from tfrkit.build.tables.table_format import (
     check_rows,
 )
 from tfrkit.optional import require
+from tfrkit.stores.url import is_url
 
 __all__ = ["ParquetFormat"]
 
 _READ_BYTES: Final = 1 << 20  # of a column that are read at once
+_REQUEST_BYTES: Final = 1 << 22  # the same behind a URL
+_MOST_FOOTERS: Final = 64
+_footers: dict[Any, Any] = {}  # by path and stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,26 @@ class ParquetFormat:
 def _opened(file: InputFile) -> Iterator[Any]:
     parquet = require("pyarrow.parquet", "Reading Parquet")
     with opened_source(file, "Parquet") as source:
-        # Some versions would read the whole row group ahead.
-        yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
+        if is_url(file.path):
+            key = file.path, file.stamp
+            footer = _footers.get(key)
+            opened = parquet.ParquetFile(
+                source, metadata=footer, buffer_size=_REQUEST_BYTES, pre_buffer=False
+            )
+            if footer is None:
+                _keep_footer(key, opened.metadata)
+            yield opened
+        else:
+            # Some versions would read the whole row group ahead.
+            yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
+
+
+def _keep_footer(key: Any, footer: Any) -> None:
+    """Keep what a file behind a URL says of itself, so that its row groups do not ask for it again."""
+    _footers[key] = footer
+    if len(_footers) > _MOST_FOOTERS:
+        with suppress(StopIteration, KeyError, RuntimeError):  # other threads do the same
+            del _footers[next(iter(_footers))]
 
 
 def _pieces(file: InputFile, meta: Any) -> tuple[TablePiece, ...]:

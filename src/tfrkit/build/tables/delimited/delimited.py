@@ -7,7 +7,6 @@ columns in `delimited_columns.py`.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import MAX_LISTED_BAD, TaskReporter
 from tfrkit.build.tables.delimited.bad_lines import REFUSED, bad_line
 from tfrkit.build.tables.delimited.delimited_columns import (
@@ -29,7 +29,13 @@ from tfrkit.build.tables.delimited.row_layout import CheckedRows, Dialect, RowLa
 from tfrkit.build.tables.delimited.row_survey import survey_file
 from tfrkit.build.tables.delimited.row_windows import WINDOW_BYTES, Window, windows
 from tfrkit.build.tables.float_range import beyond_in_array, note_beyond
-from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece, check_rows
+from tfrkit.build.tables.table_format import (
+    InputFile,
+    Survey,
+    TableColumn,
+    TablePiece,
+    check_rows,
+)
 from tfrkit.build.tables.text_source import TextSource, canonical_encoding
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
@@ -145,17 +151,16 @@ class DelimitedFormat:
             check_rows(piece, row)
 
     def _open(self, file: InputFile) -> tuple[TextSource, RowLayout]:
-        changed = os.stat(file.path)
-        return (
-            TextSource(file.path, self.dialect.encoding),
-            _layout(self, file.path, (changed.st_size, changed.st_mtime_ns)),
-        )
+        source = TextSource(file, self.dialect.encoding)
+        return source, _layout(self, file.path, file.stamp, (source.size, source.version))
 
 
 @lru_cache(maxsize=1024)
-def _layout(form: DelimitedFormat, path: str, _changed: tuple[int, int]) -> RowLayout:
+def _layout(
+    form: DelimitedFormat, path: str, stamp: InputStamp | None, _changed: tuple[int, str]
+) -> RowLayout:
     """Look at a file's first row, once for all of its pieces, and again if it has changed."""
-    source = TextSource(path, form.dialect.encoding)
+    source = TextSource(InputFile(path, path, {}, 0, stamp), form.dialect.encoding)
     header = form.names is None and form.kind != "hive" if form.header is None else form.header
     return row_layout(source, path, form.dialect, header=header, names=form.names)
 

@@ -20,11 +20,18 @@ from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause
 from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.tables.delimited.row_layout import Dialect, RowLayout, SurveyedRows
 from tfrkit.build.tables.delimited.row_windows import windows
-from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, InputFile, Seen, Survey, TablePiece
+from tfrkit.build.tables.table_format import (
+    MAP_KEY,
+    MAP_VALUE,
+    InputFile,
+    Seen,
+    Survey,
+    TablePiece,
+    open_input,
+)
 from tfrkit.build.tables.text_source import RangeChecksum, TextSource
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.codecs.checksum import crc32_combine
-from tfrkit.stores.source import open_source
 from tfrkit.threads import in_threads
 
 __all__ = ["survey_file"]
@@ -43,7 +50,7 @@ def survey_file(
     firsts: dict[tuple[int, int], ColumnCause] = {}
     pieces: list[TablePiece] = []
     place = _Place(layout.begin, layout.first_line)
-    sections = _Sections(file.path, source, dialect, dialect.scanner(len(layout.names)), reporter)
+    sections = _Sections(file, source, dialect, dialect.scanner(len(layout.names)), reporter)
     for end, found in sections.rows(layout.begin):
         seen |= np.frombuffer(found.seen, np.uint8)
         counts += found.kinds.reshape(-1, 4)
@@ -64,7 +71,7 @@ def survey_file(
 class _Sections:
     """The rows of a file, section by section, and the checksum of all its bytes, taken as they are read."""
 
-    path: str
+    file: InputFile
     source: TextSource
     dialect: Dialect
     scanner: _core.RowScanner
@@ -88,7 +95,7 @@ class _Sections:
 
     def fingerprint(self) -> tuple[int, int]:
         """Return the size and the CRC-32 of the file, when all rows were looked at."""
-        source = open_source(self.path)
+        source = open_input(self.file)
         value = 0
         for checksum in self.checksums:
             value = crc32_combine(value, checksum.finish(source), checksum.size)
@@ -97,7 +104,10 @@ class _Sections:
     def _checked(self, begin: int, end: int) -> TextSource:
         """Open the file once more, for a part of it that is added to the checksum."""
         self.checksums.append(RangeChecksum(begin, end))
-        return TextSource(self.path, self.dialect.encoding, self.checksums[-1])
+        source = TextSource(self.file, self.dialect.encoding, self.checksums[-1])
+        if end == self.source.size:
+            source.read_ahead(begin)
+        return source
 
     def _list(self, source: TextSource, begin: int, end: int) -> list[tuple[int, SurveyedRows]]:
         return list(self._look(source, begin, end))

@@ -6,7 +6,6 @@ inexactly, is read line by line (`jsonl_lines.py`), which also finds the bad lin
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,11 +20,17 @@ from tfrkit.build.tables.json_notation import FEATURE_LISTS
 from tfrkit.build.tables.jsonl.jsonl_block import SchemaHint, parse_block, wanted_arrays
 from tfrkit.build.tables.jsonl.jsonl_lines import BadLine, Broken, Steps, lines_of, parse_line
 from tfrkit.build.tables.jsonl.jsonl_survey import LinesSeen
-from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece, check_rows
+from tfrkit.build.tables.table_format import (
+    InputFile,
+    Survey,
+    TableColumn,
+    TablePiece,
+    check_rows,
+    open_input,
+)
 from tfrkit.build.tables.table_inputs import refuse_packed
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.build.tables.text_source import RangeChecksum
-from tfrkit.errors import os_errors
 
 __all__ = ["JsonlFormat"]
 
@@ -166,51 +171,52 @@ def _pieces(file: InputFile, max_field: int, checksum: RangeChecksum) -> Iterato
 
 def _runs(file: InputFile, max_field: int, checksum: RangeChecksum) -> Iterator[tuple[int, bytes, int]]:
     """Whole lines of a file: where they begin, their bytes, and how many bytes were left out if it is one too long."""
-    with os_errors(file.path), open(file.path, "rb", buffering=0) as opened:
+    source = open_input(file)
 
-        def read(size: int) -> bytes:
-            data = opened.read(size)
-            checksum.add(opened.tell() - len(data), data)
-            return data
+    def read(size: int) -> bytes:
+        data = source.read(size)
+        checksum.add(source.position - len(data), data)
+        return data
 
-        head = read(_HEAD_BYTES)
-        refuse_packed(head, file.path)
-        begin = len(_BOM) if head.startswith(_BOM) else 0
-        opened.seek(begin)
-        held = b""
-        while data := read(_PIECE_BYTES):
-            held += data
-            end = held.rfind(b"\n") + 1
-            if end:
-                yield begin, held[:end], 0
-                begin, held = begin + end, held[end:]
-            elif len(held) > max_field + 1:
-                length = len(held)
-                while data and not (end := data.find(b"\n") + 1):
-                    data = read(_PIECE_BYTES)
-                    length += len(data)
-                held = data[end:] if data else b""
-                length -= len(held)
-                yield begin, b"", length
-                begin += length
-        if held:
-            yield begin, held, 0
+    head = source.peek(_HEAD_BYTES)
+    checksum.add(0, head)
+    refuse_packed(head, file.path)
+    begin = len(_BOM) if head.startswith(_BOM) else 0
+    source.seek(begin)
+    held = b""
+    while data := read(_PIECE_BYTES):
+        held += data
+        end = held.rfind(b"\n") + 1
+        if end:
+            yield begin, held[:end], 0
+            begin, held = begin + end, held[end:]
+        elif len(held) > max_field + 1:
+            length = len(held)
+            while data and not (end := data.find(b"\n") + 1):
+                data = read(_PIECE_BYTES)
+                length += len(data)
+            held = data[end:] if data else b""
+            length -= len(held)
+            yield begin, b"", length
+            begin += length
+    if held:
+        yield begin, held, 0
 
 
 def _read_range(piece: TablePiece) -> bytes:
-    with os_errors(piece.file.path), open(piece.file.path, "rb", buffering=0) as opened:
-        parts = []
-        at, missing = piece.begin, piece.end - piece.begin
-        while missing and (data := os.pread(opened.fileno(), missing, at)):
-            parts.append(data)
-            at, missing = at + len(data), missing - len(data)
-        if missing:
-            size = piece.end - piece.begin
-            raise InputChangedError(
-                piece.file.path,
-                f"expected {size:,} bytes from byte {piece.begin:,} on but got {size - missing:,}",
-            )
-        return b"".join(parts)
+    source = open_input(piece.file)
+    parts = []
+    at, missing = piece.begin, piece.end - piece.begin
+    while missing and (data := source.read_at(at, missing)):
+        parts.append(data)
+        at, missing = at + len(data), missing - len(data)
+    if missing:
+        size = piece.end - piece.begin
+        raise InputChangedError(
+            piece.file.path,
+            f"expected {size:,} bytes from byte {piece.begin:,} on but got {size - missing:,}",
+        )
+    return b"".join(parts)
 
 
 def _cut(data: bytes, rows: range, piece: TablePiece) -> bytes:

@@ -1,0 +1,253 @@
+"""Images behind URLs: listed with their sizes and versions, and fetched several at once, with one request each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tfrkit._core import crc32c
+from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
+from tfrkit.build.images.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
+from tfrkit.build.images.sources.image_folder import UNREADABLE, read_file
+from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
+from tfrkit.build.job.input_stamp import InputChangedError
+from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.stores.files import list_files, open_known
+from tfrkit.stores.store import FileInfo
+from tfrkit.stores.url import is_url
+from tfrkit.threads import spawn
+
+__all__ = ["ObjectSource", "list_objects"]
+
+_SAMPLE_BYTES = 4096
+Key: TypeAlias = tuple[bytes, int, int | None, bytes]  # path or URL, size, time of a local file, version
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSource:
+    """A folder behind a URL, or what a list names, of which something is behind a URL.
+
+    Attributes:
+        path: of the folder that names are relative to.
+        max_bytes: files that are larger are bad.
+    """
+
+    path: str
+    max_bytes: int
+    streams: bool = False
+
+    @contextmanager
+    def open(self) -> Iterator[ObjectReader]:
+        """Nothing is kept open but requests, which have ended when this ends."""
+        reader = ObjectReader(self.path, self.max_bytes)
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+
+class ObjectReader:
+    """Reads files by their names. They are asked for in the order of the keys, so the next are fetched meanwhile."""
+
+    def __init__(self, root: str, max_bytes: int) -> None:
+        self._root = os.path.join(os.fsencode(root), b"")
+        self._max_bytes = max_bytes
+        self._contents: ReadAhead[Key, bytes] = ReadAhead(_begin_contents)
+        self._samples: ReadAhead[Key, bytes] = ReadAhead(_begin_samples)
+
+    def keys(self, items: ImageItems) -> list[Key]:
+        """Where each is, its size, and its version."""
+        count = len(items)
+        times = [None] * count if items.times is None else items.times.tolist()
+        versions = [b""] * count if items.versions is None else items.versions.to_list()
+        keys = [
+            (path if _is_remote(path) else self._root + path, size, time, version)
+            for path, size, time, version in zip(
+                items.paths(), items.sizes.tolist(), times, versions, strict=True
+            )
+        ]
+        remote = [key for key in keys if _is_remote(key[0])]
+        self._contents.expect([(key, key[1]) for key in remote if key[1] <= self._max_bytes])
+        self._samples.expect([(key, _SAMPLE_BYTES) for key in remote])
+        return keys
+
+    def read(self, key: Key, buffer: ImageBuffer) -> None:
+        """Read a file that must still be what it was.
+
+        Raises:
+            InputChangedError: it has another version, or is gone.
+        """
+        path, size, time, _ = key
+        if size > self._max_bytes:
+            raise BadImageError(TOO_LARGE, f"{size} bytes")
+        if not _is_remote(path):
+            read_file(path, size, buffer, time)
+            return
+        data = self._contents.take(key)
+        buffer.put(_fetch(key, 0, size) if data is None else data)
+
+    def mark(self, key: Key) -> int:
+        """The checksum of some bytes in the middle."""
+        data = self._samples.take(key)
+        return crc32c(_sample(key) if data is None else data)
+
+    def close(self) -> None:
+        """Wait for the requests that were made for nothing."""
+        self._contents.close()
+        self._samples.close()
+
+
+def _is_remote(path: bytes) -> bool:
+    return b"://" in path and is_url(os.fsdecode(path))
+
+
+def _begin_contents(keys: list[Key]) -> dict[Key, Result[bytes]]:
+    return {key: Result(spawn(_fetch, key, 0, key[1]), bytes) for key in keys}
+
+
+def _begin_samples(keys: list[Key]) -> dict[Key, Result[bytes]]:
+    return {key: Result(spawn(_sample, key), bytes) for key in keys}
+
+
+def _sample(key: Key) -> bytes:
+    path, size, time, _ = key
+    if _is_remote(path):
+        return _fetch(key, size // 2, min(size - size // 2, _SAMPLE_BYTES))
+    buffer = ImageBuffer()  # a local file among others in a list
+    read_file(path, size, buffer, time)
+    return bytes(buffer.data[size // 2 : buffer.at][:_SAMPLE_BYTES])
+
+
+def _fetch(key: Key, begin: int, size: int) -> bytes:
+    """Read some bytes of the version that was listed.
+
+    Raises:
+        InputChangedError: there is another, or none.
+    """
+    path, whole, _, version = key
+    name, wanted = os.fsdecode(path), version.decode()
+    try:
+        source = open_known(FileInfo(name, whole, wanted))
+        if source.version.strip('"') != wanted.strip('"') or source.size() != whole:
+            raise InputChangedError(
+                shown(path),
+                f"expected version {wanted} of {whole:,} bytes but got {source.version} of {source.size() or 0:,}",
+            )
+        return source.read_at(begin, size)
+    except NotFoundError:
+        raise InputChangedError(shown(path), f"expected {whole:,} bytes but the file is gone") from None
+    except FailedPreconditionError as error:
+        raise InputChangedError(shown(path), f"expected version {wanted}: {error.message}") from error
+    except PermissionDeniedError as error:
+        raise BadImageError(UNREADABLE, error.message) from None
+
+
+# -- listing -----------------------------------------------------------------------------------------------------------
+
+
+class _Folder:
+    """The files of one folder, as columns."""
+
+    __slots__ = ("names", "sizes", "times", "versions")
+
+    def __init__(self) -> None:
+        self.names: list[bytes] = []
+        self.sizes, self.times = array("q"), array("q")
+        self.versions: list[bytes] = []
+
+
+def list_objects(url: str, ledger: Ledger, noted: Ledger) -> tuple[ImageItems, str]:
+    """List all files below a URL in the order in which `list_folder` lists those of a folder.
+
+    Args:
+        url: of the folder.
+        ledger: takes what is empty.
+        noted: takes what is hidden.
+
+    Returns:
+        The files, and a digest of their versions.
+    """
+    folders: dict[bytes, _Folder] = {b"": _Folder()}
+    begin = len(url.rstrip("/")) + 1
+    empty: list[bytes] = []
+    hidden: set[bytes] = set()
+    for found in list_files(url, recursive=True):
+        path = os.fsencode(found.path[begin:])
+        above, _, name = path.rpartition(b"/")
+        if (unwanted := _hidden_part(path)) is not None:
+            hidden.add(unwanted)
+            continue
+        if not found.size:
+            empty.append(path)
+            continue
+        folder = folders.get(above)
+        if folder is None:
+            folder = _make_folders(above, folders)
+        folder.names.append(name)
+        folder.sizes.append(found.size)
+        folder.times.append(found.modified_ns)
+        folder.versions.append(found.version.strip('"').encode())
+    for path in sorted(hidden, key=_by_folder):
+        noted.add(shown(path), IGNORED)
+    for path in sorted(empty, key=_by_folder):
+        if path and path not in folders:  # else it was made to show that there is a folder
+            ledger.add(shown(path), EMPTY)
+    return _items(folders)
+
+
+def _make_folders(path: bytes, folders: dict[bytes, _Folder]) -> _Folder:
+    """Add a folder and those above it."""
+    parts = path.split(b"/")
+    for depth in range(1, len(parts)):
+        folders.setdefault(b"/".join(parts[:depth]), _Folder())
+    return folders.setdefault(path, _Folder())
+
+
+def _hidden_part(path: bytes) -> bytes | None:
+    """Return the file or the uppermost folder that is no part of the data; None if all of a path is. Pure: no I/O."""
+    parts = path.split(b"/")
+    for depth, part in enumerate(parts, 1):
+        if is_ignored(part, top=len(parts) == 1):
+            return b"/".join(parts[:depth])
+    return None
+
+
+def _by_folder(path: bytes) -> tuple[list[bytes], bytes]:
+    """Return what sorts as folders are listed: what is in a folder before what is in the folders inside it."""
+    folder, _, name = path.rpartition(b"/")
+    return folder.split(b"/") if folder else [], name
+
+
+def _items(folders: dict[bytes, _Folder]) -> tuple[ImageItems, str]:
+    """Join the columns of all folders, those that are in others after them."""
+    places = sorted(folders, key=lambda path: path.split(b"/"))
+    names: list[bytes] = []
+    versions: list[bytes] = []
+    sizes, times, folder_of = array("q"), array("q"), array("i")
+    stamp = hashlib.blake2b(digest_size=8)
+    for number, place in enumerate(places):
+        folder = folders[place]
+        for row in sorted(range(len(folder.names)), key=folder.names.__getitem__):
+            names.append(folder.names[row])
+            versions.append(folder.versions[row])
+            sizes.append(folder.sizes[row])
+            times.append(folder.times[row])
+            folder_of.append(number)
+            stamp.update(folder.versions[row] + b"\n")
+    items = ImageItems(
+        tuple(places),
+        np.frombuffer(folder_of, np.int32),
+        BytesColumn.from_list(names),
+        np.frombuffer(sizes, np.int64),
+        times=np.frombuffer(times, np.int64),
+        versions=BytesColumn.from_list(versions),
+    )
+    return items, stamp.hexdigest()
