@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.parsing.payloads.tensor_proto import parse_tensor, serialize_tensor
     from tfrkit.records.access.index import Index, build_index, write_text_index
     from tfrkit.records.access.record_file import RecordFile
+    from tfrkit.records.access.record_files import RecordFiles
     from tfrkit.records.check.repair import RepairReport, repair
     from tfrkit.records.check.repair_files import RepairFilesReport, repair_files
     from tfrkit.records.check.verify import FileReport, VerifyReport, verify
@@ -88,6 +89,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.write.options import TFRecordCompressionType, TFRecordOptions
     from tfrkit.records.write.shards import ShardWriter, shard_of
     from tfrkit.records.write.writer import TFRecordWriter
+    from tfrkit.stores.object_config import configure_store
 
 __all__ = [
     "AUTOTUNE",
@@ -122,6 +124,7 @@ __all__ = [
     "RaggedTensorSpec",
     "ReadPolicy",
     "RecordFile",
+    "RecordFiles",
     "RepairFilesReport",
     "RepairReport",
     "Schema",
@@ -144,6 +147,7 @@ __all__ = [
     "bytes_feature",
     "bytes_list_feature",
     "compress",
+    "configure_store",
     "decode_base64",
     "decode_compressed",
     "decode_json_example",
@@ -239,6 +243,7 @@ _EXPORTS = {
     "records.read.read_table": "read_table",
     "records.read.reader": "read_blocks read_records",
     "records.access.record_file": "RecordFile",
+    "records.access.record_files": "RecordFiles",
     "records.check.repair": "RepairReport repair",
     "records.check.repair_files": "RepairFilesReport repair_files",
     "records.describe.schema": "FeatureSummary Schema",
@@ -247,6 +252,7 @@ _EXPORTS = {
     "records.write.shards": "ShardWriter shard_of",
     "records.check.verify": "FileReport VerifyReport verify",
     "records.write.writer": "TFRecordWriter",
+    "stores.object_config": "configure_store",
 }
 _SUBMODULES = ("build", "image")
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}

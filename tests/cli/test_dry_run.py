@@ -40,7 +40,7 @@ REFUSED = [
     ("build", "images", "photos", "other", "--max-bad", "0"),
     ("build", "table", "a.csv", "a.csv"),
     ("build", "table", "a.csv", "a.csv/below"),
-    ("build", "table", "a.csv", "s3://bucket/out"),
+    ("build", "table", "a.csv", "nosuch://bucket/out"),
     ("build", "table", "none.csv", "other"),
     ("reshard", "a.tfrecord", "out/train", "--shards", "2"),
     ("shuffle", "a.tfrecord", "out/train", "--shards", "2"),

@@ -51,7 +51,7 @@ def intact(size: int) -> int:
 def test_what_is_left_is_read_and_the_rest_is_data_loss(size, crc, tmp_path):
     path = put(tmp_path / "a", STREAM)
     file = tfr.RecordFile(path, crc=crc)
-    assert file._map is not None
+    assert file._frames.frame_map is not None
     assert file[999] == RECORDS[999]
     os.truncate(path, size)
     left = intact(size)
@@ -208,7 +208,7 @@ def test_a_file_may_grow(tmp_path):
 
 def test_an_empty_file_has_nothing_to_map(tmp_path):
     file = tfr.RecordFile(put(tmp_path / "a", b""))
-    assert file._map is None
+    assert file._frames.frame_map is None
     assert (len(file), list(file), file.take([]).to_list()) == (0, [], [])
     with pytest.raises(IndexError):
         file[0]
@@ -217,7 +217,7 @@ def test_an_empty_file_has_nothing_to_map(tmp_path):
 def test_the_inflated_copy_is_mapped(tmp_path):
     path = put(tmp_path / "a", contain(STREAM, "GZIP"))
     file = tfr.RecordFile(path)
-    assert file._map is not None
+    assert file._frames.frame_map is not None
     os.truncate(path, 0)
     assert (file[3], list(file)) == (RECORDS[3], RECORDS)
 

@@ -5,6 +5,7 @@ An option that two commands have is declared here once, so that it has one name,
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -15,6 +16,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias,
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, plain, say
+from tfrkit.codecs.table import names
+from tfrkit.errors import NotFoundError, OpError
+from tfrkit.stores.files import is_folder, is_there, traits_of
+from tfrkit.stores.url import is_url, local_path
 
 if TYPE_CHECKING:
     from tfrkit.records.check.completeness import ShardFiles
@@ -24,6 +29,7 @@ STDIN: Final = "-"
 _SIZE: Final = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>([kmgt]i?)?b?)", re.IGNORECASE)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _GLOB: Final = frozenset("*?[")
+_NAMES: Final = 1000  # in a folder of an object store, among which one is looked for that may have been meant
 
 
 def size_bytes(text: str) -> int:
@@ -63,6 +69,22 @@ def bad_limit(text: str) -> str:
         ) from None
 
 
+def compressions() -> list[str]:
+    """Return the names of compressions as the command line has them."""
+    return [name.lower() or "none" for name in names()]
+
+
+def compression_name(text: str) -> str:
+    """Check the name of a compression, in upper or lower case. Pure: no I/O.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    if str(text).lower() not in (known := compressions()):
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, known))}.")
+    return str(text).lower()
+
+
 def renames(pairs: Iterable[str]) -> dict[str, str]:
     """Read what several `--name OLD=NEW` say. Pure: no I/O.
 
@@ -96,9 +118,9 @@ def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
     Raises:
         CommandError: one is not there, a glob matches nothing, a folder has no shards, or not all of its manifest.
     """
-    given = list(paths)
+    given = [local_path(path) for path in paths]
     found = found_shards(given, stdin=stdin)
-    for folder in filter(os.path.isdir, given):
+    for folder in filter(is_folder, given):
         _check_folder(folder, found)
     tell_problems(found.problems)
     return [file if isinstance(file, str) else STDIN for file in found.files]
@@ -110,16 +132,15 @@ def found_shards(paths: Iterable[str], *, stdin: bool = False) -> ShardFiles:
     Raises:
         CommandError: a file is not there, a glob matches nothing, a folder has no shards.
     """
-    from tfrkit.errors import NotFoundError
     from tfrkit.records.check.completeness import find_shards
 
-    given = list(paths)
+    given = [local_path(path) for path in paths]
     for path in given:
         _check(path, stdin)
     try:
         return find_shards([path if path != STDIN else opened([path])[0] for path in given])
     except NotFoundError as error:
-        if os.path.isdir(path := error.path or ""):
+        if is_folder(path := error.path or ""):
             raise UsageError(
                 f"{path}: no shards in this folder",
                 f"name files, or a glob such as {os.path.join(path, '**', '*.tfrecord')!r}.",
@@ -157,26 +178,38 @@ def _check(path: str, stdin: bool) -> None:
             "this command cannot read standard input: it needs files",
             "write what comes through the pipe to a file, and name that.",
         )
-    from tfrkit.stores.scheme import check_local
-
-    check_local(path)
-    if path != STDIN and not os.path.lexists(path) and not _GLOB.intersection(path):
+    pattern = traits_of(path).lists and _GLOB.intersection(path)
+    if path != STDIN and not pattern and not is_there(path):
         raise UsageError(f"{path}: no such file or folder", _near(path))
 
 
 def _near(path: str) -> str:
-    """Suggest which file may have been meant."""
+    """Suggest which file may have been meant, as far as one listing tells."""
     import difflib
 
     folder, name = os.path.split(path)
     try:
-        names = os.listdir(folder or ".")
-    except OSError:
+        names = _first_names(folder)
+    except (OSError, OpError):
         return f"there is no folder {folder!r} either."
     near = difflib.get_close_matches(name, [other for other in names if not other.startswith(".")], 1)
     return (
         f"did you mean {os.path.join(folder, near[0])!r}?" if near else "check the folder and the spelling."
     )
+
+
+def _first_names(folder: str) -> list[str]:
+    """Return the names in a folder; of a URL only some, where there are many, so that it is one request."""
+    from tfrkit.stores.files import list_files
+
+    if not is_url(folder):
+        return os.listdir(local_path(folder) or ".")
+    traits = traits_of(folder)
+    if not traits.lists:
+        return []
+    # Where folders are only beginnings of names, all that is below comes as it is asked for, page by page.
+    found = itertools.islice(list_files(folder, recursive=not traits.renames), _NAMES)
+    return [os.path.basename(info.path) for info in found if os.path.dirname(info.path) == folder]
 
 
 def _check_folder(folder: str, found: ShardFiles) -> None:
@@ -207,9 +240,11 @@ def positional(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-ShardPaths: TypeAlias = Annotated[list[str], positional("PATH", "Files, globs, or folders of shards.")]
+ShardPaths: TypeAlias = Annotated[
+    list[str], positional("PATH", "Files, globs, or folders of shards; paths or URLs.")
+]
 ShardPathsOrStdin: TypeAlias = Annotated[
-    list[str], positional("PATH", "Files, globs, folders of shards, or - for standard input.")
+    list[str], positional("PATH", "Files, globs, folders of shards, paths or URLs, or - for standard input.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Count: TypeAlias = Annotated[int, typer.Option("-n", "--count", min=0, help="How many records.")]
@@ -236,8 +271,14 @@ ShardSize: TypeAlias = Annotated[
     ),
 ]
 Compression: TypeAlias = Annotated[
-    Literal["none", "gzip", "zlib", "xz", "zstd"] | None,
-    typer.Option("--compression", case_sensitive=False, help="Compress the output."),
+    str | None,
+    typer.Option(
+        "--compression",
+        metavar=f"<{'|'.join(compressions())}>",
+        parser=compression_name,
+        autocompletion=compressions,
+        help="Compress the output.",
+    ),
 ]
 Level: TypeAlias = Annotated[
     int | None, typer.Option("--level", help="Of the compression: higher is smaller and slower.")

@@ -19,6 +19,7 @@ import typer.main
 
 from tfrkit.cli.console import UsageError
 from tfrkit.cli.quick_values import read_quickly
+from tfrkit.stores.url import is_url
 
 _COMPLETION: Final = frozenset({"install_completion", "show_completion"})
 
@@ -54,7 +55,7 @@ class CommandGroup(typer.core.TyperGroup):
         path = ctx.command_path
         if near := difflib.get_close_matches(name, self.list_commands(ctx), 1, 0.5):
             return f"did you mean `{path} {near[0]}`? `{path} --help` lists all commands."
-        if os.path.exists(name) and ctx.parent is None:
+        if (is_url(name) or os.path.exists(name)) and ctx.parent is None:
             return f"`tfr head {name}` shows what is in it; `tfr --help` lists all commands."
         return f"`{path} --help` lists all commands."
 

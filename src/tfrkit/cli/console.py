@@ -23,6 +23,7 @@ from tfrkit.errors import (
     OpError,
     UnimplementedError,
 )
+from tfrkit.redact import hide_secrets, redact
 
 BAD_DATA: Final = 1
 BAD_USAGE: Final = 2
@@ -106,7 +107,7 @@ def with_options(text: str) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Return the exit code for an error: names that are missing, taken or URLs are bad usage."""
+    """Return the exit code for an error: names that are missing, taken, or that no store can serve are bad usage."""
     usage = isinstance(error, (NotFoundError, AlreadyExistsError, UnimplementedError))
     return int(getattr(error, "exit_code", BAD_USAGE if usage else BAD_DATA))
 
@@ -170,8 +171,8 @@ def fancy(stream: IO[str]) -> bool:
 
 
 def out(text: str = "") -> None:
-    """Print a line of data."""
-    sys.stdout.write(text + "\n")
+    """Print a line of data; what is secret, such as the query of a signed URL, is not shown."""
+    sys.stdout.write(hide_secrets(text) + "\n")
 
 
 def out_json(value: Any) -> None:
@@ -217,7 +218,7 @@ def style(text: str, **how: Any) -> str:
 def say(text: str = "") -> None:
     """Print something that is not data; after the data, where both go to the same place."""
     sys.stdout.flush()
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(redact(text) + "\n")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[int] = ()) -> None:
@@ -229,7 +230,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Ite
         numbers: which columns are aligned to the right.
     """
     right = set(numbers)
-    texts = [[str(cell) for cell in row] for row in rows]
+    texts = [[hide_secrets(str(cell)) for cell in row] for row in rows]
     if fancy(sys.stdout):
         from rich import box
         from rich.console import Console

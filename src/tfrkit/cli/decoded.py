@@ -20,7 +20,7 @@ from tfrkit.records.read.feature_columns import ScannedBlocks
 from tfrkit.records.read.position import BEGINNING, Position
 from tfrkit.records.read.read_examples import rows_of
 from tfrkit.records.read.reader import BlockReader
-from tfrkit.stores.source import open_source
+from tfrkit.stores.files import open_source
 
 _FEW: Final = 1000  # records for which one thread and small blocks are quicker
 _SMALL_BYTES: Final = 1 << 18
@@ -133,7 +133,7 @@ def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int 
     """Yield `count` random records after the first `skip`, in the order in which they stand in the files."""
     import random
 
-    from tfrkit.records.access.count import count_records
+    from tfrkit.records.access.count import count_files
     from tfrkit.records.access.record_file import RecordFile
 
     if STDIN in files:
@@ -141,7 +141,11 @@ def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int 
             "--random cannot choose from standard input: it needs files",
             "write what comes through the pipe to a file, and name that.",
         )
-    starts = [0, *accumulate(count_records(path) for path in files)]
+    counts = count_files(files)
+    for number in counts:
+        if not isinstance(number, int):
+            raise number
+    starts = [0, *accumulate(number for number in counts if isinstance(number, int))]
     numbers = range(min(skip, starts[-1]), starts[-1])
     wanted = len(numbers) if count is None else min(count, len(numbers))
     chosen = sorted(random.Random(seed).sample(numbers, wanted))  # noqa: S311  # not for secrets

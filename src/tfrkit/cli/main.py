@@ -28,13 +28,14 @@ from tfrkit.cli.console import (
 )
 from tfrkit.cli.quick_values import read_quickly
 from tfrkit.cli.termination import terminated_like_interrupted
+from tfrkit.redact import redact
 
 # In the order in which the help lists them.
 COMMANDS: Final = {
     name: f"tfrkit.cli.commands.{name}"
     for name in (
         "build", "head", "cat", "count", "schema", "stats", "verify", "repair", "index", "reshard", "merge", "split",
-        "sample", "shuffle", "select", "compress", "export", "demo",
+        "sample", "shuffle", "select", "compress", "export", "cache", "demo",
     )
 }  # fmt: skip
 # Click's exceptions, whether typer brings its own copy of click or uses the package.
@@ -114,7 +115,7 @@ def run(arguments: Sequence[str]) -> int:
         if verbose[0]:
             import traceback
 
-            traceback.print_exc()
+            sys.stderr.write(redact(traceback.format_exc()))
         _complain(explain(error))
         return _end(exit_code(error))
     return code
@@ -142,7 +143,7 @@ def _complain(text: str) -> None:
     """Write to standard error, after the data, where both go to the same place."""
     with contextlib.suppress(OSError):  # what cannot be written is reported at the end
         sys.stdout.flush()
-    sys.stderr.write(text)
+    sys.stderr.write(redact(text))
 
 
 def _end(code: int) -> int:

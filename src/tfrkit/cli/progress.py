@@ -148,7 +148,7 @@ def progress_bar(
         unit: "bytes", or what is counted.
 
     Yields:
-        A function to call with how much more is done; from one thread at a time.
+        A function to call with how much more is done, from any thread.
     """
     if quiet or not fancy(sys.stderr):
         yield lambda _done: None

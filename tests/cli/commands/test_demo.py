@@ -48,5 +48,7 @@ def test_url_is_refused(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = command("demo", "s3://bucket/demo")
     assert done.code == 2
-    assert done.err.startswith("error: File system scheme 's3' not implemented")
+    assert done.err.startswith(
+        "error: s3://bucket/demo: the tour works in a local folder\n\nhint: name a local"
+    )
     assert not list(tmp_path.iterdir())

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from tfrkit.build.export import export_folder
-from tfrkit.build.job.journal import Journal, is_part
-from tfrkit.stores import exchange, output
+from tfrkit.build.job.file_journal import FileJournal
+from tfrkit.build.job.report import is_part
+from tfrkit.stores import output
+from tfrkit.stores.system import exchange
 
 __all__ = ["Durability", "watched"]
 
@@ -93,7 +95,7 @@ def _all_in(path: str) -> Iterator[str]:
 def watched() -> Iterator[Durability]:
     """Watch everything in a `with` block."""
     seen = Durability()
-    fsync, replace, rename, swap, add = os.fsync, os.replace, os.rename, exchange.exchange, Journal.add
+    fsync, replace, rename, swap, add = os.fsync, os.replace, os.rename, exchange.exchange, FileJournal.add
 
     def syncing(fd: int) -> None:
         fsync(fd)
@@ -111,13 +113,13 @@ def watched() -> Iterator[Durability]:
         seen.rename(one, other)
         return swap(one, other)
 
-    def adding(journal: Journal, done: Any) -> None:
+    def adding(journal: FileJournal, done: Any) -> None:
         if not is_part(done.name):
             seen.note(done.name)
         add(journal, done)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Journal, "add", adding)
+        patch.setattr(FileJournal, "add", adding)
         patch.setattr(os, "fsync", syncing)
         patch.setattr(os, "fdatasync", syncing)
         patch.setattr(output, "_sync_data", syncing)

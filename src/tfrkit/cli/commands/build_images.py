@@ -9,6 +9,7 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import renames, size_bytes
 from tfrkit.cli.console import bad_usage
+from tfrkit.stores.url import local_path
 
 if TYPE_CHECKING:
     from tfrkit.build.images.image_options import ImageOptions
@@ -136,6 +137,7 @@ def images(
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
 
+    source, out = local_path(source), local_path(out)
     options = _checked(
         source, out,
         split=split, per_class=per_class, label_map=label_map, shards=shards, shard_size=shard_size, shuffle=shuffle,

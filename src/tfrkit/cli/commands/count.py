@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
 from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
-from tfrkit.errors import OpError
+from tfrkit.stores.files import file_sizes
 
 
 def count(
@@ -29,13 +28,16 @@ def count(
 
     Example: tfr count 'out/train-*.tfrecord'
     """
+    from tfrkit.records.access.count import count_files
+
     found = found_shards(paths, stdin=True)
     files = [path if isinstance(path, str) else STDIN for path in found.files]
-    counts = _count_all(files, exact)
+    counts = count_files(opened(files), exact=exact)
     total = sum(number for number in counts if isinstance(number, int))
     good = [(number, path) for number, path in zip(counts, files, strict=True) if isinstance(number, int)]
-    for number, path in good:
-        if path != STDIN and (differs := found.difference(path, number, os.path.getsize(path))):
+    known = [(number, path) for number, path in good if path in found.expected]
+    for (number, path), size in zip(known, file_sizes(path for _, path in known), strict=True):
+        if differs := found.difference(path, number, size):
             found.problems.append(differs)
     if as_json:
         listed = [{"path": path, "records": number} for number, path in good]
@@ -60,20 +62,3 @@ def count(
             raise failed
     if found.problems:
         raise typer.Exit(BAD_DATA)
-
-
-def _count_all(files: list[str], exact: bool) -> list[int | OpError]:
-    """Count files, several at once; an error stands in the place of its file."""
-    from tfrkit.records.access.count import count_records
-
-    def one(path: str, threads: int | None = 1) -> int | OpError:
-        try:
-            return count_records(opened([path])[0], exact=exact, threads=threads)
-        except OpError as error:
-            return error
-
-    if len(files) == 1:
-        return [one(files[0], None)]
-    from tfrkit.threads import thread_pool
-
-    return list(thread_pool().map(one, files))

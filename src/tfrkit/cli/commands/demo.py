@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from tfrkit.cli.console import CommandError, out, say, table
+from tfrkit.cli.console import CommandError, UsageError, out, say, table
 
 _SIZE = (96, 96)
 _BATCH = 64
@@ -21,7 +21,9 @@ _BATCH = 64
 def demo(
     folder: Annotated[
         str | None,
-        typer.Argument(help="Keep everything there; by default nothing stays.", show_default=False),
+        typer.Argument(
+            help="A local folder to keep everything in; by default nothing stays.", show_default=False
+        ),
     ] = None,
     photos: Annotated[int, typer.Option(min=8, help="How many photos.")] = 1200,
 ) -> None:
@@ -40,11 +42,17 @@ def _workplace(folder: str | None) -> Iterator[None]:
     """Work in `folder`, which must be new or empty, or in one that is removed afterwards."""
     import tempfile
 
-    from tfrkit.stores.scheme import check_local
+    from tfrkit.stores.files import traits_of
+    from tfrkit.stores.url import local_path
 
     before = os.getcwd()
     if folder is not None:
-        check_local(folder)
+        if not traits_of(folder).local:
+            raise UsageError(
+                f"{folder}: the tour works in a local folder",
+                "name a local one; `tfr build images photos.zip URL` writes to a store.",
+            )
+        folder = local_path(folder)
         os.makedirs(folder, exist_ok=True)
         if os.listdir(folder):
             raise CommandError(

@@ -11,6 +11,7 @@ from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import BAD_DATA, out_json, plain, say, table
 from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import OpError
+from tfrkit.stores.files import ask_all
 
 if TYPE_CHECKING:
     from tfrkit.stores.source import ByteSource
@@ -51,31 +52,32 @@ def index(
     Example: tfr index 'out/*.tfrecord'
     """
     files = shard_files(paths)
-    found = []
     with progress_bar("index", len(files), quiet=quiet, unit="files") as advance:
-        for path in files:
-            found.append(_one(path, text=text, check=check, overwrite=overwrite))
+
+        def one(path: str) -> _Found:
+            made = _one(path, text=text, check=check, overwrite=overwrite)
             advance(1)
+            return made
+
+        found = ask_all(one, files)
     if as_json:
-        out_json({"files": [one._asdict() for one in found]})
+        out_json({"files": [each._asdict() for each in found]})
     elif not quiet or check:
         rows = [
-            ("-" if one.records is None else f"{one.records:,}", one.state, plain(one.index_file))
-            for one in found
+            ("-" if each.records is None else f"{each.records:,}", each.state, plain(each.index_file))
+            for each in found
         ]
         table(["records", "state", "index"], rows, numbers=[0])
-    for one in found:
-        if one.error:
-            say(f"{plain(one.path)}: {plain(one.error)}")
-    if any(one.state not in ("made", "good") for one in found):
+    for each in found:
+        if each.error:
+            say(f"{plain(each.path)}: {plain(each.error)}")
+    if any(each.state not in ("made", "good") for each in found):
         raise typer.Exit(BAD_DATA)
 
 
 def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
-    import os
-
     from tfrkit.records.access.index import build_index, index_path, save_index, write_text_index
-    from tfrkit.stores.source import open_source
+    from tfrkit.stores.files import is_there, open_source
 
     target = path + ".idx" if text else index_path(path)
     try:
@@ -84,7 +86,7 @@ def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
         if records is not None and not overwrite:
             return _Found(path, target, "good", records)
         if check:
-            return _Found(path, target, "stale" if os.path.lexists(target) else "missing", None)
+            return _Found(path, target, "stale" if is_there(target) else "missing", None)
         made = build_index(source)
         if text:
             write_text_index(target, made)

@@ -11,11 +11,14 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards, tell_problems
 from tfrkit.cli.console import BAD_DATA, UsageError, number_of, out, out_json, plain, say, style
 from tfrkit.cli.progress import progress_bar
+from tfrkit.codecs.table import record_codecs
+from tfrkit.stores import files
 
 if TYPE_CHECKING:
     from tfrkit.records.check.repair import RepairReport
 
 _LISTED: Final = 20
+_SUFFIXES: Final = ", ".join(codec.suffix for codec in record_codecs() if codec.suffix)
 
 
 def repair(
@@ -23,8 +26,8 @@ def repair(
         list[str],
         arg.positional(
             "SOURCE... TARGET",
-            "The damaged file and the file to make, whose suffix says how it is compressed (.gz, .zlib, .xz, "
-            ".zst); or files, globs and folders of shards, and the folder for mended copies. With --replace: sources.",
+            f"The damaged file and the file to make, whose suffix says how it is compressed ({_SUFFIXES}); "
+            "or files, globs and folders of shards, and the folder for mended copies. With --replace: sources.",
         ),
     ],
     replace: Annotated[
@@ -53,14 +56,14 @@ def repair(
             "name the file or folder to make, or pass --replace.",
         )
     *sources, target = paths
-    files = found_shards(sources).files
-    if os.path.isdir(target) or target.endswith("/"):
+    found = found_shards(sources).files
+    if files.is_folder(target) or target.endswith("/"):
         _repair_many(sources, target, overwrite, as_json, quiet)
-    elif len(sources) == 1 == len(files) and not os.path.isdir(sources[0]):
-        _repair_one(str(files[0]), target, overwrite, as_json, quiet)
-    elif ".tfrecord" in os.path.basename(target) or os.path.lexists(target):
+    elif len(sources) == 1 == len(found) and not files.is_folder(sources[0]):
+        _repair_one(str(found[0]), target, overwrite, as_json, quiet)
+    elif ".tfrecord" in os.path.basename(target) or files.is_there(target):
         raise UsageError(
-            f"expected a folder for {number_of(len(files), 'file')} but got {target!r}",
+            f"expected a folder for {number_of(len(found), 'file')} but got {target!r}",
             "name a folder to make, or pass --replace to mend the files where they are.",
         )
     else:
@@ -70,9 +73,9 @@ def repair(
 def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet: bool) -> None:
     from tfrkit.records.check.repair import repair as mend
 
-    if os.path.lexists(target) and not overwrite:
+    if files.is_there(target) and not overwrite:
         raise UsageError(f"{target}: exists already", "choose another name, or pass --overwrite.")
-    with progress_bar("repair", os.path.getsize(source), quiet=quiet) as advance:
+    with progress_bar("repair", files.file_size(source), quiet=quiet) as advance:
         report = mend(source, target, progress=advance)
     if as_json:
         out_json(report.to_dict())
@@ -87,7 +90,7 @@ def _repair_many(sources: list[str], folder: str | None, overwrite: bool, as_jso
 
     found = found_shards(sources)
     named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
-    total = sum(os.path.getsize(path) for path in named if os.path.isfile(path))
+    total = sum(files.file_sizes(named))
     with progress_bar("repair", total, quiet=quiet) as advance:
         report = repair_files(sources, folder, overwrite=overwrite, progress=advance)
     if as_json:

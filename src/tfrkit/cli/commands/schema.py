@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.progress import progress_bar
+from tfrkit.stores.files import file_sizes
 
 if TYPE_CHECKING:
     from tfrkit.records.describe.schema import Schema
@@ -56,13 +56,14 @@ def schema(
 
 def _compression(files: list[str]) -> str:
     """Return the compression of files, which TensorFlow needs to know."""
+    from tfrkit.codecs.table import codec
     from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-    from tfrkit.stores.source import open_source
+    from tfrkit.stores.files import open_source
 
     kinds = {sniff_compression(open_source(path).peek(HEAD_BYTES)) for path in files if path != STDIN} or {""}
     if len(kinds) > 1:
         say("note: the files are compressed in different ways, which TensorFlow cannot read in one go")
-    elif kinds & {"XZ", "ZSTD"}:
+    elif not all(codec(kind).tensorflow for kind in kinds):
         say(f"note: TensorFlow cannot read {min(kinds)}; `tfr compress` makes files that it can")
     return max(kinds)
 
@@ -72,7 +73,7 @@ def _inspect(
 ) -> Schema:
     from tfrkit.records.describe.inspect import inspect
 
-    total = sum(os.path.getsize(path) for path in files if path != STDIN) if count is None else 0
+    total = sum(file_sizes(path for path in files if path != STDIN)) if count is None else 0
     done = 0
     with progress_bar("schema", total, quiet=quiet) as advance:
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated, Any, Final
 
@@ -12,6 +11,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, out_json
 from tfrkit.cli.progress import progress_bar
+from tfrkit.stores.files import file_sizes
 
 _SAMPLE: Final = 1000  # records that are looked at for names that are close
 
@@ -47,7 +47,7 @@ def stats(
 
     files = shard_files(paths, stdin=True)
     names = None if labels is None else _label_names(labels)
-    total = sum(os.path.getsize(path) for path in files if path != STDIN) if count is None else 0
+    total = sum(file_sizes(path for path in files if path != STDIN)) if count is None else 0
     with progress_bar("stats", total, quiet=quiet) as advance:
         found = count_values(
             opened(files),

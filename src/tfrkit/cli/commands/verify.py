@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards
 from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
 from tfrkit.cli.progress import progress_bar
+from tfrkit.stores.files import file_sizes
 
 if TYPE_CHECKING:
     from tfrkit.records.check.verify import FileReport, VerifyReport
@@ -36,7 +36,7 @@ def verify(
 
     found = found_shards(paths, stdin=True)
     named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
-    total = sum(os.path.getsize(path) for path in named if os.path.isfile(path))
+    total = sum(file_sizes(named))
     with progress_bar("verify", total, quiet=quiet) as advance:
         report = verify_files(found, threads=threads, progress=advance)
     unlike = {problem.path: problem.text for problem in report.problems if problem.kind == "differs"}

@@ -1,0 +1,105 @@
+"""`tfr cache`: what is kept of remote files, and removing it."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from tfrkit.cli import arguments as arg
+from tfrkit.cli.console import number_of, out, out_json, plain, table
+from tfrkit.cli.progress import size_text, time_text
+
+app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+
+@app.callback()
+def _cache(ctx: typer.Context, as_json: arg.Json = False) -> None:
+    """Show what is kept of remote files, or remove it.
+
+    Readers with cache=True keep what they read. TFRKIT_CACHE names the folder, TFRKIT_CACHE_BYTES its limit: what was
+    not used for longest is removed first.
+
+    Example: tfr cache
+    """
+    if ctx.invoked_subcommand is None:
+        _show(as_json)
+
+
+def _show(as_json: bool) -> None:
+    from tfrkit.stores.cache.contents import cached_urls, other_files
+    from tfrkit.stores.cache.folder import cache_folder, cache_limit
+
+    urls, others = cached_urls(), other_files()
+    total = sum(each.bytes for each in urls)
+    count = sum(each.files for each in urls)
+    rest = {
+        name: {"files": len(kept), "bytes": sum(each.size for each in kept)} for name, kept in others.items()
+    }
+    if as_json:
+        listed: list[dict[str, Any]] = [
+            {
+                "name": each.name,
+                "version": each.version,
+                "file_bytes": each.file_bytes,
+                "bytes": each.bytes,
+                "files": each.files,
+                "used": each.used,
+            }
+            for each in urls
+        ]
+        out_json(
+            {
+                "folder": cache_folder(),
+                "limit": cache_limit(),
+                "bytes": total,
+                "files": count,
+                "urls": listed,
+                "others": rest,
+            }
+        )
+        return
+    now = time.time()
+    if urls:
+        rows = [
+            (
+                size_text(each.bytes),
+                size_text(each.file_bytes),
+                _ago(now - each.used),
+                plain(each.name) or "?",
+            )
+            for each in urls
+        ]
+        table(["kept", "of", "used", "file"], rows, numbers=[0, 1, 2])
+    out(
+        f"{plain(cache_folder())}: {size_text(total)} of {size_text(cache_limit())} in {number_of(count, 'file')}"
+    )
+    for name, found in rest.items():
+        out(f"{plain(name)}: {size_text(found['bytes'])} in {number_of(found['files'], 'file')}")
+
+
+def _ago(seconds: float) -> str:
+    return f"{time_text(max(0.0, seconds))} ago" if seconds < 86_400 else f"{seconds / 86_400:.0f} days ago"
+
+
+@app.command("clear")
+def clear(
+    prefix: Annotated[
+        str, arg.positional("URL", "Only files whose URLs begin with this, such as s3://bucket/train.")
+    ] = "",
+    as_json: arg.Json = False,
+) -> None:
+    """Remove what is kept of remote files.
+
+    Programs that are reading go on, and fetch what they need.
+
+    Example: tfr cache clear s3://bucket/
+    """
+    from tfrkit.stores.cache.contents import clear_cache
+
+    files, size = clear_cache(prefix)
+    if as_json:
+        out_json({"files": files, "bytes": size})
+    else:
+        out(f"removed {number_of(files, 'file')}, {size_text(size)}")
