@@ -3,7 +3,7 @@
 The file is in the page cache, so this measures the way to a record and not the disk. Python means: the
 frames' positions are known, `seek`, one `read`, both CRCs by the google-crc32c wheel, on a file opened as
 usual. Without the buffer the same loop reads no more than it needs; it stands beside it, without a
-requirement.
+requirement. So do `RecordFiles` over the four files of A, and a RecordFile that is not mapped but read by `pread`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ INDEX, PLAIN = "build_index", "readinto"
 ITEM, BY_HAND, UNBUFFERED = "RecordFile[i]", "seek and read with CRC", "seek and read with CRC, no buffer"
 TFR_READER = "tfr-reader package (no CRC)"
 TAKE, LOOP = "RecordFile.take of 1,024", "loop over RecordFile[i]"
+PREAD, TAKE_PREAD = "RecordFile[i] by pread", "RecordFile.take of 1,024 by pread"
+FILES, TAKE_FILES = "RecordFiles[i], four files", "RecordFiles.take of 1,024, four files"
 READS = 200_000
 TAKEN = 1024
 
@@ -52,6 +54,8 @@ def item_contenders(settings: Settings) -> list[Contender]:
     amount: dict[str, Any] = {"records": len(numbers), "bytes": sum(lengths[number] for number in numbers)}
     ways: dict[str, Any] = {
         ITEM: tfr.RecordFile(path),
+        PREAD: _unmapped(path),
+        FILES: _files(settings),
         BY_HAND: rivals.SeekAndRead(path, frames),
         UNBUFFERED: rivals.SeekAndRead(path, frames, buffering=0),
     }
@@ -74,13 +78,36 @@ def take_contenders(settings: Settings) -> list[Contender]:
     amount: dict[str, Any] = {"records": len(numbers), "bytes": sum(lengths[number] for number in numbers)}
     file = tfr.RecordFile(path)
 
-    def take() -> int:
-        return sum(len(file.take(group)) for group in groups)
+    def take(records: Any) -> int:
+        return sum(len(records.take(group)) for group in groups)
 
     return [
-        Contender(TAKE, take, "records", **amount),
+        Contender(TAKE, partial(take, file), "records", **amount),
+        Contender(TAKE_PREAD, partial(take, _unmapped(path)), "records", **amount),
+        Contender(TAKE_FILES, partial(take, _files(settings)), "records", **amount),
         Contender(LOOP, partial(_each, file, numbers), "records", **amount),
     ]
+
+
+def _files(settings: Settings) -> Any:
+    """The four files of A, which have as many records as the one file, open."""
+    import tfrkit as tfr
+
+    files = tfr.RecordFiles(list(dataset("A", settings.scale).plain), index="memory")
+    len(files)
+    return files
+
+
+def _unmapped(path: Path) -> Any:
+    """A RecordFile on a file system that knows no maps."""
+    import tfrkit as tfr
+
+    frames = importlib.import_module("tfrkit.records.access.file_frames")
+    mapped, frames._map_frames = frames._map_frames, lambda *_: None
+    try:
+        return tfr.RecordFile(path)
+    finally:
+        frames._map_frames = mapped
 
 
 def _lengths(settings: Settings) -> tuple[Path, list[int]]:
@@ -114,9 +141,13 @@ def run(settings: Settings) -> Report:
     report.add_results("Random records of A, one by one", results)
     report.ratio("Random records of A", named[ITEM], [named[BY_HAND]], 5.0)
     report.ratio("Random records of A", named[ITEM], [named[UNBUFFERED]], None)
+    report.ratio("Random records of A", named[ITEM], [named[PREAD]], None)
+    report.ratio("Random records of A", named[FILES], [named[ITEM]], None)
     if TFR_READER in named:
         report.ratio("Random records of A", named[ITEM], [named[TFR_READER]], None)
     named = by_name(results := in_child("random_access", "take_contenders", settings, cores=2))
     report.add_results("Random records of A, 1,024 at a time", results)
     report.ratio("Random records of A", named[TAKE], [named[LOOP]], 3.0)
+    report.ratio("Random records of A", named[TAKE], [named[TAKE_PREAD]], None)
+    report.ratio("Random records of A", named[TAKE_FILES], [named[TAKE]], None)
     return report
