@@ -12,7 +12,7 @@
 #   make install  the development install alone, in .venv/dev
 #   make clean    remove everything that make made
 #
-# Needs: Python >= 3.11, a C++20 compiler, make. Settings: PYTHON, JOBS, PYTEST_ARGS, BENCH_ARGS, FUZZ_SECONDS, CLANGXX.
+# Needs: Python >= 3.11, a C++20 compiler, make; for the tests Node.js with npm. Settings: PYTHON, JOBS, PYTEST_ARGS, BENCH_ARGS, FUZZ_SECONDS, CLANGXX.
 
 PYTHON ?= python3
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -95,7 +95,17 @@ test: $(DEV)/.stamp-tfrkit
 
 # Installing TensorFlow keeps one core busy, so the other compiles meanwhile.
 test-ready: $(DEV)/.stamp-tfrkit
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target build-sanitized $(DEV)/.stamp-group-test
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target build-sanitized $(DEV)/.stamp-group-test $(AZURITE)
+
+# An Azure blob server for the tests, which there is as an npm package only. Everything it needs stays in one folder.
+AZURITE := build/azurite/.stamp
+
+$(AZURITE): tests/support/servers/package.json
+	@tools/ensure.sh node
+	@mkdir -p $(@D)
+	cp $< $(@D)/
+	npm install --prefix $(@D) --no-package-lock --no-audit --no-fund --ignore-scripts --omit=optional --loglevel=error
+	@touch $@
 
 CONFIGURE = PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(CMAKE) -S . -G Ninja -DTFRKIT_BUILD_PYTHON=OFF --log-level=WARNING
 
@@ -114,7 +124,7 @@ test-sanitized: build-sanitized
 	$(FIXED_ADDRESSES) $(CTEST) --test-dir build/cpp-sanitized --output-on-failure --no-tests=error --parallel $(JOBS)
 
 # Many tests wait for their files to be synced: in memory that is free.
-test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
+test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test $(AZURITE)
 	tools/in_memory.sh $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal --durations=10 $(PYTEST_ARGS)
 
 # The results of TensorFlow's kernels depend on the CPU. The tests of such results again as on CPUs without AVX-512, and

@@ -1,11 +1,14 @@
 """The code in the documentation runs, and its links lead somewhere.
 
 Every block that is fenced as `python` is run, those of one file in order and in one namespace, in an empty
-folder. A block fenced as `python skip` is not run: it shows another program, or something that does not end.
+folder. A block fenced as `python s3`, `python azure`, `python gs` or `python http` is run with a server of that kind,
+which has `my-bucket` or `my-container`. A block fenced as `python skip` is not run: it shows another program, or
+something that does not end.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import re
 
@@ -22,18 +25,57 @@ from tests.support.pages import (
     page_name,
     run_block,
 )
+from tfrkit.stores.object_config import configure_store
+from tfrkit.testing.reference import frames
 
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+TWO_RECORDS = frames([b"one", b"two"])
 ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS]  # the others run with their recordings
 
 
+@pytest.fixture
+def s3_of_page(s3_server, monkeypatch):
+    """A bucket that is found through the environment, as most users have it."""
+    for name, value in s3_server.environment().items():
+        monkeypatch.setenv(name, value)
+    s3_server.bucket("my-bucket")
+
+
+@pytest.fixture
+def azure_of_page(azure_server):
+    azure_server.container("my-container")
+    configure_store("az://my-container", **azure_server.options())
+
+
+@pytest.fixture
+def gs_of_page(google_server):
+    google_server.bucket("my-bucket")
+    google_server.put("my-bucket", "train-00000-of-00001.tfrecord", TWO_RECORDS)
+    configure_store("gs://my-bucket", **google_server.options(anonymous=True))
+
+
+@pytest.fixture
+def http_of_page(http_server):
+    """What the page calls data.example.com."""
+    for number in range(2):
+        http_server.files[f"train-{number:05d}-of-00002.tfrecord"] = TWO_RECORDS
+    return {"https://data.example.com": http_server.url}
+
+
 @pytest.mark.parametrize("page", ALONE, ids=page_name)
-def test_code_of_page_runs(page, tmp_path, monkeypatch):
+def test_code_of_page_runs(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TFRKIT_CACHE", str(tmp_path / "cache"))
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text("utf-8")):
-        if block.info == "python":
-            run_block(block, page_name(page), namespace)
+        language, _, kind = block.info.partition(" ")
+        if language != "python" or kind == "skip":
+            continue
+        code = block.code
+        if kind:
+            for written, meant in (request.getfixturevalue(f"{kind}_of_page") or {}).items():
+                code = code.replace(written, meant)
+        run_block(dataclasses.replace(block, code=code), page_name(page), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

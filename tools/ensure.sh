@@ -4,6 +4,7 @@
 #   tools/ensure.sh python PYTHON       Python >= 3.11 with venv and the headers for extension modules
 #   tools/ensure.sh compiler            a C++20 compiler with the address and undefined-behaviour sanitizers
 #   tools/ensure.sh libfuzzer CLANGXX   a clang++ with libFuzzer
+#   tools/ensure.sh node                Node.js >= 20 with npm
 set -euo pipefail
 
 need=$1
@@ -28,6 +29,9 @@ assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))'
       printf '#include <cstddef>\n#include <cstdint>\nextern "C" int LLVMFuzzerTestOneInput(const uint8_t*, size_t) { return 0; }\n' |
         "$command" -std=c++20 -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null
       ;;
+    node)
+      node -e 'process.exit(Number(process.versions.node.split(".")[0] < 20))' && npm --version
+      ;;
   esac
 }
 
@@ -39,6 +43,7 @@ case $need in
     ;;
   compiler) packages=(g++) ;;
   libfuzzer) packages=(clang-19 libclang-rt-19-dev) ;;
+  node) packages=(nodejs npm) ;;
   *) fail "unknown need '$need'" "see the head of $0" ;;
 esac
 

@@ -22,6 +22,7 @@ SOURCE = ROOT / "src" / "tfrkit"
 # A module may import its own part, and parts with a smaller number. The package itself may import everything but `tf`.
 LAYERS: dict[str, float] = {
     "_core": 1,  # the native module
+    "redact": 1.9,  # pure text
     "errors": 2,
     "optional": 2.1,  # raises errors
     "model": 2.2,  # raises errors, and converts to optional packages' types
@@ -49,6 +50,7 @@ DOORS = {  # modules that may import by computed name: extras, and parts on firs
     "tfrkit.cli.command_group",
     "tfrkit.image",
     "tfrkit.optional",
+    "tfrkit.stores.table",
     "tfrkit.tf.namespace",
 }
 
