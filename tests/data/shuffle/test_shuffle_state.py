@@ -123,11 +123,12 @@ def test_snapshots_are_small_and_taken_now_and_then(files, monkeypatch):
     monkeypatch.setattr(shuffle, "_SNAPSHOT_OUTPUTS", 20)
     node = ShuffleNode(tfr.TFRecordDataset(files).node, 200, SeedGenerator(3, 4, reshuffle=True), -1)
     iterator = node.begin(Context())
-    bases = set()
+    bases: list[Any] = []  # kept alive: the address of a snapshot that is gone would be given to another
     for _ in range(100):
         iterator.pull(10)
         state = iterator.save()
-        bases.add(id(state.base))
+        if not any(state.base is base for base in bases):
+            bases.append(state.base)
         text = json.dumps(to_json(state))
         assert len(text) < 1000 + 16 * 200
         assert state.outputs < 200 + 10
