@@ -95,8 +95,8 @@ class BackgroundInput:
     def begin(self, work: Callable[[object], None]) -> None:
         """Run `work(ticket)` in a thread; without the lock, since it may run in this one."""
         ticket = object()
-        self._tickets.add(ticket)
-        try:
+        try:  # also round the first step: an interruption may come as soon as it is done
+            self._tickets.add(ticket)
             spawn(self._run, work, ticket)
         except BaseException:  # interrupted: if it runs nevertheless, it is not counted
             self._tickets.discard(ticket)

@@ -100,9 +100,9 @@ class _Queue(BackgroundInput):
                 if used == size:
                     if chunks and not isinstance(entry.error, Exception | None):
                         break  # what is raised here, alone
-                    self._entries.popleft()
                     error = entry.error
                     self._count -= error is not None
+                    self._entries.popleft()  # last: an interruption after it leaves the count right
         if not chunks and error is None:
             return None
         if error is not None and not isinstance(error, Exception):
