@@ -212,12 +212,13 @@ class ScanWindow:
         last = next(reversed(self._ranges.values()), None)
         return last if last is not None and last.start <= position < last.start + last.size else None
 
-    def fill(self) -> None:
-        """Request ranges before the first of them is read, as far as other windows leave room."""
+    def fill(self) -> bool:
+        """Request ranges before the first of them is read, as far as other windows leave room; True: all of them."""
         with self._lock:
             while len(self._ranges) < self._most and self._next < self._file.size:
                 if not self._request(must=False):
-                    return
+                    break
+            return self._next >= self._file.size
 
     def _fill(self) -> None:
         while len(self._ranges) < self._most and self._next < self._file.size:
@@ -268,12 +269,11 @@ class RemoteSource(ByteSource):
     def size(self) -> int:
         return self.file.size
 
-    def read_ahead(self, position: int) -> None:
+    def read_ahead(self, position: int) -> bool:
         """Request ranges from a position on, as far as there is room; called again, more of them."""
         if self._window is None and position < self.file.size and len(self._head) < self.file.size:
             self._window = self._open_window(position)  # the head again, so that blocks end where ranges do
-        if self._window is not None:
-            self._window.fill()
+        return self._window is None or self._window.fill()
 
     def _open_window(self, position: int) -> ScanWindow:
         return ScanWindow(self.file, position)

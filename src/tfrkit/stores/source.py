@@ -67,8 +67,13 @@ class ByteSource:
             return ""
         return str(os.fstat(self.fd).st_mtime_ns)
 
-    def read_ahead(self, position: int) -> None:
-        """Say that all bytes from a position on are about to be read, roughly in order; regular files only."""
+    def read_ahead(self, position: int) -> bool:
+        """Say that all bytes from a position on are about to be read, roughly in order; regular files only.
+
+        Returns:
+            Whether all of them are here or under way; if not, calling it again later may help.
+        """
+        return True
 
     def size(self) -> int | None:
         """Bytes in the file now, or None where that cannot be known."""

@@ -36,6 +36,7 @@ class SourceQueue:
         self._files = deque(files)
         self._cache = cache
         self._ahead = deque([opening] if opening is not None else [])  # of the first files
+        self._requested = 0  # of the first files, all bytes are here or under way
         self._remote = any(isinstance(file, str) and is_url(file) for file in files)
 
     def __bool__(self) -> bool:
@@ -53,6 +54,7 @@ class SourceQueue:
 
     def take(self) -> tuple[str | IO[bytes], Future[ByteSource] | None]:
         """Return the next file, and its opening if that has begun."""
+        self._requested = max(0, self._requested - 1)
         return self._files.popleft(), self._ahead.popleft() if self._ahead else None
 
     def open(self, target: str | IO[bytes], opening: Future[ByteSource] | None) -> ByteSource:
@@ -67,6 +69,7 @@ class SourceQueue:
         """Let a file be the next one again."""
         self._files.appendleft(target)
         self._ahead.clear()
+        self._requested = 0
 
     def clear(self) -> None:
         """Want no more."""
@@ -77,14 +80,17 @@ class SourceQueue:
         """Begin to open the next remote files, and to read those that are open."""
         if not self._remote:
             return
-        for number in range(min(OPEN_AHEAD, len(self._files))):
-            target = self._files[number]
+        while len(self._ahead) < min(OPEN_AHEAD, len(self._files)):
+            target = self._files[len(self._ahead)]
             if not isinstance(target, str) or not is_url(target):
+                break
+            self._ahead.append(spawn(begin_reading, target, self._cache))
+        # In order, and no file a second time when it needs nothing more: this is called before every block.
+        while self._requested < len(self._ahead) and (opening := self._ahead[self._requested]).done():
+            if (
+                opening.exception() is None
+                and (source := opening.result()).regular
+                and not source.read_ahead(0)
+            ):
                 return
-            if number == len(self._ahead):
-                self._ahead.append(spawn(begin_reading, target, self._cache))
-            opening = self._ahead[number]
-            if not opening.done():
-                continue
-            if opening.exception() is None and (source := opening.result()).regular:
-                source.read_ahead(0)
+            self._requested += 1
