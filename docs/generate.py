@@ -1,11 +1,12 @@
-"""Make the pages that are tables: docs/compatibility.md and docs/names.md.
+"""Make the pages that are tables, docs/compatibility.md and docs/names.md, and src/tfrkit/build/keywords.py.
 
     python docs/generate.py            write the files
     python docs/generate.py --check    exit with 1 if a file is not what would be written
 
 docs/compatibility.md has each statement about TensorFlow with the tests that check it, and is made from source text
 (see `tests/support/rule_table.py`); docs/names.md has the names of `tfrkit.tf` beside TensorFlow's (see
-`tests/support/name_table.py`).
+`tests/support/name_table.py`); keywords.py has the types of the options of building functions
+(see `tools/keywords.py`).
 No test runs, and TensorFlow is not needed.
 """
 
@@ -19,10 +20,15 @@ sys.path.insert(0, str(ROOT))
 
 from tests.support.name_table import render_names  # noqa: E402
 from tests.support.rule_table import read_checks, read_statements, section_of  # noqa: E402
+from tools import keywords  # noqa: E402
 
 TARGET = ROOT / "docs" / "compatibility.md"
 NAMES = ROOT / "docs" / "names.md"
-SOURCES = {TARGET: "the markers in tests/", NAMES: "the tables of tfrkit.tf"}
+SOURCES = {
+    TARGET: "the markers in tests/",
+    NAMES: "the tables of tfrkit.tf",
+    keywords.TARGET: "the classes of options",
+}
 TITLES = {
     (1,): "Records and files",
     (1, 1): "Layout of a record",
@@ -84,7 +90,7 @@ def _cell(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the files, or with ``--check`` compare them; return the exit code."""
-    pages = {TARGET: render(), NAMES: render_names()}
+    pages = {TARGET: render(), NAMES: render_names(), keywords.TARGET: keywords.render()}
     if "--check" not in arguments:
         for path, text in pages.items():
             path.write_text(text, "utf-8")
@@ -92,7 +98,7 @@ def main(arguments: list[str]) -> int:
     stale = [path for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text]
     for path in stale:
         print(
-            f"error: docs/{path.name} is not what docs/generate.py makes of {SOURCES[path]}\n",
+            f"error: {path.relative_to(ROOT)} is not what docs/generate.py makes of {SOURCES[path]}\n",
             file=sys.stderr,
         )
     if stale:

@@ -40,9 +40,9 @@ STEP = 50
 PART_LINES = {
     "src/bindings": 7_900,
     "src/core": 13_400,
-    "src/tfrkit": 1_200,  # the modules of the package itself: names, errors, secrets, optional packages, threads
-    "src/tfrkit/build": 17_650,  # journals of objects, inputs by URL, and exports to stores
-    "src/tfrkit/cli": 4_100,  # names of compressions come from their table, not from a Literal; URLs; tfr cache
+    "src/tfrkit": 1_600,  # the modules of the package itself: names, errors, secrets, options, optional packages, threads
+    "src/tfrkit/build": 18_150,  # options with their help texts, which the command line had before; inputs by URL
+    "src/tfrkit/cli": 3_700,
     "src/tfrkit/codecs": 1_600,  # one file per compression, a protocol and a table, where 14 files knew a little
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,

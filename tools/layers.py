@@ -26,6 +26,7 @@ LAYERS: dict[str, float] = {
     "errors": 2,
     "optional": 2.1,  # raises errors
     "model": 2.2,  # raises errors, and converts to optional packages' types
+    "options": 2.3,  # what functions and commands take: checks by near names of the model
     "threads": 2.3,
     "stores": 3,
     "values": 3,

@@ -5,31 +5,10 @@ import json
 import os
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import tfrkit as tfr
-from tfrkit.cli.arguments import Compression, OnCorrupt, ShardSize, shard_files, size_bytes
+from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import BAD_DATA, BAD_USAGE, CommandError
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("1", 1), ("256MB", 256_000_000), ("64MiB", 1 << 26), ("1g", 10**9), ("0.5 kB", 500), ("2TiB", 2 << 40)],
-)
-def test_sizes_are_read_with_their_unit(text, size):
-    assert size_bytes(text) == size
-
-
-@pytest.mark.parametrize("text", ["", "MB", "12 apples", "-3", "1e9", "MiB4"])
-def test_what_is_no_size_is_refused_with_an_example(text):
-    with pytest.raises(typer.BadParameter, match="expected a size such as 256MB, 1GB, 64MiB or 4096 but got"):
-        size_bytes(text)
-
-
-def test_sizes_below_a_byte_are_refused():
-    with pytest.raises(typer.BadParameter, match="at least 1 byte"):
-        size_bytes("0")
 
 
 @pytest.fixture
@@ -130,23 +109,3 @@ def test_what_is_not_there_is_an_error_of_usage_with_a_hint(folder, path, messag
 
 def test_standard_input_stays_a_dash_where_it_is_allowed():
     assert shard_files(["-"], stdin=True) == ["-"]
-
-
-def test_options_of_one_kind_are_read_alike():
-    app = typer.Typer(rich_markup_mode=None)
-
-    @app.command()
-    def show(
-        size: ShardSize = None, compression: Compression = None, on_corrupt: OnCorrupt = "raise"
-    ) -> None:
-        print(size, compression, on_corrupt)
-
-    def run(*arguments):
-        return CliRunner().invoke(app, list(arguments))
-
-    assert run().stdout == "None None raise\n"
-    assert run("--shard-size", "1MB", "--compression", "GZIP", "--on-corrupt", "skip").stdout == (
-        "1000000 gzip skip\n"
-    )
-    for arguments in (("--shard-size", "much"), ("--compression", "rar"), ("--on-corrupt", "cry")):
-        assert run(*arguments).exit_code == 2

@@ -79,12 +79,12 @@ def test_version_is_printed(command):
         (["count", "--nope", "x"], "no such option: --nope", "`tfr count --help` shows how it is used."),
         (
             ["head", "-n", "-3", "x"],
-            "invalid value for '-n' / '--count': ",
+            "Expected a whole number of at least 0 for count (--count) but got -3.",
             "`tfr head",
         ),
         (
             ["head", "-n", "many", "x"],
-            "invalid value for '-n' / '--count': ",
+            "Expected a whole number of at least 0 for count (--count) but got 'many'.",
             "`tfr head",
         ),
         (["--nope"], "no such option: --nope", "`tfr --help` shows how it is used."),

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, plain, say
-from tfrkit.codecs.table import names
 from tfrkit.errors import NotFoundError, OpError
+from tfrkit.options import OptionSet, option
 from tfrkit.stores.files import is_folder, is_there, traits_of
 from tfrkit.stores.url import is_url, local_path
 
@@ -26,81 +26,8 @@ if TYPE_CHECKING:
     from tfrkit.records.check.folder_state import Problem
 
 STDIN: Final = "-"
-_SIZE: Final = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>([kmgt]i?)?b?)", re.IGNORECASE)
-_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _GLOB: Final = frozenset("*?[")
 _NAMES: Final = 1000  # in a folder of an object store, among which one is looked for that may have been meant
-
-
-def size_bytes(text: str) -> int:
-    """Read a size: plain bytes, or with kB, MB, GB, TB (1000), KiB, MiB, GiB, TiB (1024). Pure: no I/O.
-
-    Raises:
-        typer.BadParameter: it is not a size, or less than one byte.
-
-    >>> size_bytes("256MB"), size_bytes("64MiB"), size_bytes("1.5 GB"), size_bytes("4096")
-    (256000000, 67108864, 1500000000, 4096)
-    """
-    found = _SIZE.fullmatch(str(text).strip())
-    if found is None:
-        raise typer.BadParameter(f"expected a size such as 256MB, 1GB, 64MiB or 4096 but got {text!r}")
-    unit = found["unit"].lower().removesuffix("b")
-    base = 1024 if unit.endswith("i") else 1000
-    size = int(float(found["number"]) * base ** _POWERS[unit.removesuffix("i")])
-    if size < 1:
-        raise typer.BadParameter(f"expected a size of at least 1 byte but got {text!r}")
-    return size
-
-
-def bad_limit(text: str) -> str:
-    """Check how much may be bad: a number, or a share such as 0.5%. Pure: no I/O.
-
-    Raises:
-        typer.BadParameter: it is neither.
-    """
-    from tfrkit.build.job.bad_limit import BadLimit
-    from tfrkit.errors import InvalidArgumentError
-
-    try:
-        return BadLimit.parse(str(text)).text
-    except InvalidArgumentError:
-        raise typer.BadParameter(
-            f"expected a number, or a share such as 0.5%, but got {str(text)!r}"
-        ) from None
-
-
-def compressions() -> list[str]:
-    """Return the names of compressions as the command line has them."""
-    return [name.lower() or "none" for name in names()]
-
-
-def compression_name(text: str) -> str:
-    """Check the name of a compression, in upper or lower case. Pure: no I/O.
-
-    Raises:
-        typer.BadParameter: it is none.
-    """
-    if str(text).lower() not in (known := compressions()):
-        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, known))}.")
-    return str(text).lower()
-
-
-def renames(pairs: Iterable[str]) -> dict[str, str]:
-    """Read what several `--name OLD=NEW` say. Pure: no I/O.
-
-    Raises:
-        CommandError: one is not such a pair.
-
-    >>> renames(["image=picture"])
-    {'image': 'picture'}
-    """
-    names = {}
-    for pair in pairs:
-        old, equals, new = pair.partition("=")
-        if not equals or not old:
-            raise UsageError(f"--name {pair}: expected OLD=NEW", "such as --name image=picture.")
-        names[old] = new
-    return names
 
 
 def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
@@ -246,60 +173,52 @@ ShardPaths: TypeAlias = Annotated[
 ShardPathsOrStdin: TypeAlias = Annotated[
     list[str], positional("PATH", "Files, globs, folders of shards, paths or URLs, or - for standard input.")
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Count: TypeAlias = Annotated[int, typer.Option("-n", "--count", min=0, help="How many records.")]
-Skip: TypeAlias = Annotated[int, typer.Option("--skip", min=0, help="Skip this many records first.")]
-Keys: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--key", metavar="NAME", help="Only this feature; may be given several times."),
-]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed chooses the same.")]
-Workers: TypeAlias = Annotated[
-    int | None, typer.Option("--workers", min=1, help="How many tasks run at once; one per core by default.")
-]
-Threads: TypeAlias = Annotated[
-    int | None, typer.Option("--threads", min=1, help="How many cores to use; all by default.")
-]
-Shards: TypeAlias = Annotated[int | None, typer.Option("--shards", min=1, help="How many files to write.")]
-ShardSize: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--shard-size",
-        metavar="SIZE",
-        parser=size_bytes,
-        help="Begin a new file at this size: 256MB, 1GB, 64MiB, or bytes.",
-    ),
-]
-Compression: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--compression",
-        metavar=f"<{'|'.join(compressions())}>",
-        parser=compression_name,
-        autocompletion=compressions,
-        help="Compress the output.",
-    ),
-]
-Level: TypeAlias = Annotated[
-    int | None, typer.Option("--level", help="Of the compression: higher is smaller and slower.")
-]
-Overwrite: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Replace existing files; else they are an error.")
-]
-DryRun: TypeAlias = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
-]
-OnCorrupt: TypeAlias = Annotated[
-    Literal["raise", "skip", "stop"],
-    typer.Option("--on-corrupt", help="What to do about damage: end, leave it out, or leave its file."),
-]
-MaxBad: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--max-bad",
-        metavar="N|P%",
-        parser=bad_limit,
-        help="Fail, and publish nothing, if more than this is bad: a number, or a share such as 0.5%.",
-    ),
-]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuietOptions(OptionSet):
+    """How much is printed beside the data."""
+
+    quiet: bool = option(False, "No progress, no remarks.", "--quiet", "-q")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOptions(OptionSet):
+    """In which form data are printed."""
+
+    as_json: bool = option(False, "Print JSON.", "--json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintOptions(JsonOptions, QuietOptions):
+    """What is printed, and how."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobPrintOptions(PrintOptions):
+    """What commands print that write shards."""
+
+    dry_run: bool = option(False, "Say what would be done, and write nothing.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyOptions(OptionSet):
+    """Which features are shown."""
+
+    keys: Sequence[str] | None = option(
+        None, "Only this feature; may be given several times.", "--key", metavar="NAME", several=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadOptions(OptionSet):
+    """How many cores are used."""
+
+    threads: int | None = option(None, "How many cores to use; all by default.", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverwriteOptions(OptionSet):
+    """What happens to files that are there."""
+
+    overwrite: bool = option(False, "Replace existing files; else they are an error.")

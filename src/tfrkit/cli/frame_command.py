@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import UsageError
 
 if TYPE_CHECKING:
     from tfrkit.build.job.job import Job
+    from tfrkit.build.job.job_options import FrameOptions, RunOptions
     from tfrkit.build.reshape.frame_input import FrameInput
-    from tfrkit.model.policy import OnCorrupt
 
 Inputs: TypeAlias = Annotated[
     list[str], arg.positional("INPUT", "Files, globs, folders of shards, or - for standard input.")
@@ -25,44 +25,65 @@ Output: TypeAlias = Annotated[
 ]
 
 
-class RunOptions(NamedTuple):
-    """The options that all of these commands have."""
-
-    on_corrupt: OnCorrupt
-    max_bad: str | None
-    overwrite: bool
-    workers: int | None
-    dry_run: bool
-    as_json: bool
-    quiet: bool
+_O = TypeVar("_O", bound="FrameOptions")
 
 
-def run_command(paths: Sequence[str], plan: Callable[[FrameInput], Job], run: RunOptions) -> None:
+def run_command(
+    paths: Sequence[str],
+    out: str,
+    plan: Callable[[FrameInput, str, _O], Job],
+    options: _O,
+    printed: arg.JobPrintOptions,
+) -> None:
     """Plan a job on some inputs, run it or only say what it would do, and show the result.
 
     Raises:
         CommandError: the arguments contradict each other.
     """
-    from tfrkit.build.job.job import dry_run as summarize
-    from tfrkit.build.job.job import run_job
     from tfrkit.build.reshape.frame_input import frame_input
-    from tfrkit.cli.build_report import end_dry_run, show_report
-    from tfrkit.cli.progress import job_progress
     from tfrkit.errors import InvalidArgumentError
 
-    with frame_input(arg.shard_files(paths, stdin=True), run.on_corrupt) as given:
-        try:
-            job = plan(given)
-        except InvalidArgumentError as error:
-            if error.record is not None:
-                raise
-            raise UsageError(error.message) from error
-        if run.dry_run:
-            plan_summary = summarize(job, max_bad=run.max_bad, overwrite=run.overwrite)
-            end_dry_run(plan_summary, as_json=run.as_json)
+    with frame_input(arg.shard_files(paths, stdin=True), options.on_corrupt) as given:
+
+        def planned() -> Job:
+            try:
+                return plan(given, out, options)
+            except InvalidArgumentError as error:
+                if error.record is not None:
+                    raise
+                raise UsageError(error.message) from error
+
+        run_planned(planned, options, printed)
+
+
+def run_planned(
+    plan: Callable[[], Job],
+    options: RunOptions,
+    printed: arg.JobPrintOptions,
+    *,
+    mixed: bool = False,
+    **more: Any,
+) -> None:
+    """Plan a job, run it or only say what it would do, and show the result.
+
+    Args:
+        plan: makes it.
+        options: how it runs.
+        printed: what is shown.
+        mixed: the plan itself shuffles records.
+        more: other arguments of `run_job` that a dry run has too.
+    """
+    from dataclasses import replace
+
+    from tfrkit.build.job.job import dry_run, run_job
+    from tfrkit.cli.build_report import end_dry_run, show_report
+    from tfrkit.cli.progress import job_progress
+
+    with job_progress(quiet=printed.quiet or printed.dry_run) as progress:
+        job = plan()
+        if printed.dry_run:
+            found = dry_run(job, max_bad=options.max_bad, overwrite=options.overwrite, **more)
+            end_dry_run(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
             return
-        with job_progress(quiet=run.quiet) as progress:
-            report = run_job(
-                job, workers=run.workers, max_bad=run.max_bad, overwrite=run.overwrite, progress=progress
-            )
-    show_report(report, as_json=run.as_json, quiet=run.quiet)
+        report = run_job(job, **{**options.of_job(), "progress": progress}, **more)
+    show_report(report, as_json=printed.as_json, quiet=printed.quiet)

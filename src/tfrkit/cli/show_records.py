@@ -2,60 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass
 
-import typer
-
-from tfrkit.cli.arguments import shard_files
+from tfrkit.build.job.job_options import DamageOptions
+from tfrkit.cli.arguments import JsonOptions, KeyOptions, shard_files
 from tfrkit.cli.console import CommandError, UsageError, out, plain, say, style, to_json
-from tfrkit.model.policy import OnCorrupt
-
-Random: TypeAlias = Annotated[
-    bool, typer.Option("--random", help="Choose at random, from all files; uses their indexes.")
-]
-RandomSeed: TypeAlias = Annotated[
-    int | None, typer.Option("--seed", help="The same seed chooses the same records.", show_default=False)
-]
-Full: TypeAlias = Annotated[
-    bool, typer.Option("--full", help="Leave nothing out: long lists, long texts, bytes that are no text.")
-]
+from tfrkit.options import option
 
 
-def show_records(
-    paths: list[str],
-    count: int | None,
-    skip: int,
-    keys: list[str] | None,
-    random: bool,
-    seed: int | None,
-    full: bool,
-    as_json: bool,
-    on_corrupt: OnCorrupt,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(KeyOptions, JsonOptions, DamageOptions):
+    """What `tfr head` and `tfr cat` share."""
+
+    skip: int = option(0, "Skip this many records first.", least=0)
+    random: bool = option(False, "Choose at random, from all files; uses their indexes.")
+    seed: int | None = option(None, "The same seed chooses the same records.")
+    full: bool = option(False, "Leave nothing out: long lists, long texts, bytes that are no text.")
+
+    def __post_init__(self) -> None:
+        """Check that a seed has an effect."""
+        super().__post_init__()
+        if self.seed is not None and not self.random:
+            raise UsageError("--seed needs --random", "pass both, or neither.")
+
+
+def show_records(paths: list[str], count: int | None, options: ShowOptions) -> None:
     """Print records.
 
     Args:
         paths: files, globs, folders or "-".
         count: how many; None for all.
-        skip: how many are left out first.
-        keys: only these features.
-        random: choose from everywhere.
-        seed: by which they are chosen.
-        full: leave nothing out.
-        as_json: one JSON object a line.
-        on_corrupt: what to do about damage.
+        options: which, and how.
     """
     files = shard_files(paths, stdin=True)
     from tfrkit.cli.decoded import decode, first_blocks, random_blocks
     from tfrkit.cli.shown import as_json as json_of
     from tfrkit.cli.shown import as_lines
 
-    if seed is not None and not random:
-        raise UsageError("--seed needs --random", "pass both, or neither.")
     blocks = (
-        random_blocks(files, skip, count, seed) if random else first_blocks(files, skip, count, on_corrupt)
+        random_blocks(files, options.skip, count, options.seed)
+        if options.random
+        else first_blocks(files, options.skip, count, options.on_corrupt)
     )
-    wanted = frozenset(keys) if keys else None
+    wanted = frozenset(options.keys) if options.keys else None
     missing = set(wanted or ())
     there: set[str] = set()
     shown = 0
@@ -64,10 +53,12 @@ def show_records(
             there = set().union(*(record.names for record in decode(block[:1], None)))
         for record in decode(block, wanted):
             missing -= record.names
-            if as_json:
-                out(to_json(json_of(record, full=full)))
+            if options.as_json:
+                out(to_json(json_of(record, full=options.full)))
             else:
-                lines = as_lines(record, full=full, chosen=bool(keys), key_style=_key, head_style=_head)
+                lines = as_lines(
+                    record, full=options.full, chosen=bool(options.keys), key_style=_key, head_style=_head
+                )
                 out("\n".join(lines if not shown else ["", *lines]))
             shown += 1
     if not shown and count != 0:

@@ -131,7 +131,7 @@ def test_inputs_are_never_replaced(name, tmp_path):
         ("a.tfrecord", {}, "Expected a folder and the beginning of names"),
         ("a", {"shards": 2, "shard_bytes": 5}, "and not both"),
         ("a", {"shards": 0}, "at least 1"),
-        ("a", {"balance": "size"}, "Expected balance to be 'records' or 'bytes' but got 'size'"),
+        ("a", {"balance": "size"}, "Expected one of 'records', 'bytes' for balance"),
         ("a", {"compression": "bzip2"}, "Unknown compression"),
     ],
 )

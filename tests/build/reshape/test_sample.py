@@ -55,7 +55,7 @@ def test_damaged_records_are_not_in_a_sample(tmp_path):
             "Expected a sample of at most 300 records, which is how many there are, but got 301",
         ),
         ({"count": -1}, "but got -1"),
-        ({"fraction": 1.5}, "Expected a fraction from 0 to 1 but got 1.5"),
+        ({"fraction": 1.5}, r"Expected a number from 0 to 1 for fraction \(--fraction\) but got 1.5"),
     ],
 )
 def test_wrong_arguments_are_refused(options, expected, tmp_path):

@@ -127,7 +127,7 @@ def test_feature_that_is_no_key_is_refused(key, expected, tmp_path):
         (["a", "b"], {}, "Expected names of parts with their shares"),
         ({"a": 0.5, "b": 0.5}, {"every": 2}, "Expected two names without shares"),
         (["a", "b"], {"every": 2, "by": "x"}, "Expected at most one of"),
-        (["a", "b"], {"every": 0}, "Expected every to be at least 1"),
+        (["a", "b"], {"every": 0}, r"Expected a whole number of at least 1 for every \(--every\) but got 0"),
         ({"a": 1.0}, {"shards": {"c": 2}}, "but got one for 'c'"),
         ({"a/b": 1.0}, {}, "cannot begin the name of a file"),
     ],

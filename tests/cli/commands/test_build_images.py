@@ -77,7 +77,11 @@ def test_options_reach_the_records(source, command, tmp_path):
     [
         (["nothing", "out"], 2, "error: nothing; No such file or directory"),
         (["photos", "out", "--split", "train=0.5"], 2, "expected ratios that add up to 1 but got 0.5"),
-        (["photos", "out", "--name", "label"], 2, "error: --name label: expected OLD=NEW"),
+        (
+            ["photos", "out", "--name", "label"],
+            2,
+            "error: Expected OLD=NEW, such as image=picture, for rename (--name) but got 'label'.",
+        ),
         (["photos", "out", "--names", "mine"], 2, "--names"),
         (["photos", "photos/out"], 2, "expected a folder for the output outside of the source"),
         (["photos"], 2, "OUT"),

@@ -25,7 +25,10 @@ def test_bad_expressions_and_options_are_bad_usage(command, words):
     assert done.code == 2
     assert "at character 8 of 'number = 1'" in done.err
     done = command("select", "words.tfrecord", "a", "--name", "number")
-    assert (done.code, "--name number: expected OLD=NEW" in done.err) == (2, True)
+    assert (
+        done.code,
+        "Expected OLD=NEW, such as image=picture, for rename (--name) but got 'number'" in done.err,
+    ) == (2, True)
     done = command("select", "words.tfrecord", "a")
     assert (done.code, "There is nothing to select" in done.err) == (2, True)
 

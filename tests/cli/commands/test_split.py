@@ -55,7 +55,10 @@ def test_every_and_by(command, hundred):
         (["--parts", "a=0.5,b=0.6"], "add up to 1"),
         (["--parts", "a=0.5,b=0.5", "--every", "2"], "with --every the parts have no shares"),
         (["--in-order", "--by", "user"], "Expected at most one of"),
-        (["--shards", "none"], "expected a number of files from 1 on but --shards has 'none'"),
+        (
+            ["--shards", "none"],
+            "such as 8 or train=8,validation=2, for shards (--shards) but got 'none'.",
+        ),
         (["--shards", "x=2"], "but got one for 'x'"),
     ],
 )

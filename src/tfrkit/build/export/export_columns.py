@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
+from tfrkit.build.export.export_options import Unset
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.messages import SequenceExample
@@ -25,14 +26,12 @@ from tfrkit.records.read.table_layout import Cells, Form
 __all__ = [
     "ExportChunk",
     "ExportColumn",
-    "Unset",
     "count_unset",
     "parse_chunk",
     "settle_columns",
     "type_text",
 ]
 
-Unset: TypeAlias = Literal["raise", "absent"]
 _LARGE: Final = 1 << 30  # from here on a chunk may need offsets of 64 bits
 _KINDS: Final = {"int64": _core.INT64, "float32": _core.FLOAT, "bytes": _core.BYTES}
 NO_KIND: Final = "features without a kind, which are written as absent"

@@ -9,25 +9,22 @@ import io
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from tfrkit.build.export.export_columns import ExportChunk
+from tfrkit.build.export.export_options import COMPRESSIONS, Format
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.stores.output import Output
 
 __all__ = [
     "CHUNK_BYTES",
-    "COMPRESSIONS",
     "SUFFIXES",
     "ExportOptions",
-    "Format",
     "OutputFile",
     "TableSink",
     "check_options",
     "format_of",
 ]
-
-Format: TypeAlias = Literal["parquet", "arrow", "jsonl", "csv"]
 
 # The first of each is what files in a folder get.
 SUFFIXES: Final[Mapping[Format, tuple[str, ...]]] = {
@@ -35,13 +32,6 @@ SUFFIXES: Final[Mapping[Format, tuple[str, ...]]] = {
     "arrow": (".arrow", ".feather", ".ipc"),
     "jsonl": (".jsonl", ".ndjson"),
     "csv": (".csv", ".tsv"),
-}
-# The first of each is the default.
-COMPRESSIONS: Final[Mapping[Format, tuple[str, ...]]] = {
-    "parquet": ("zstd", "snappy", "gzip", "lz4", "brotli", "none"),
-    "arrow": ("none", "lz4", "zstd"),
-    "jsonl": ("none",),
-    "csv": ("none",),
 }
 # Of records that are parsed and written at once; texts of numbers take many times the room of the numbers.
 CHUNK_BYTES: Final[Mapping[Format, int]] = {

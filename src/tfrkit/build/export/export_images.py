@@ -9,21 +9,21 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from tfrkit.build.export.export_columns import parse_chunk, settle_columns
 from tfrkit.build.export.export_folder import export_folder
 from tfrkit.build.export.export_image_keys import ImageKeys, find_keys
 from tfrkit.build.export.export_image_writer import ImageWriter
+from tfrkit.build.export.export_options import ImageExportOptions
 from tfrkit.build.export.export_paths import input_files
 from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged, stamps_of
-from tfrkit.build.job.job import Progress
 from tfrkit.errors import InvalidArgumentError, PermissionDeniedError
-from tfrkit.model.policy import OnCorrupt
+from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.read.feature_columns import gather_blocks
@@ -31,7 +31,10 @@ from tfrkit.records.read.reader import read_blocks
 from tfrkit.stores.files import is_file
 from tfrkit.stores.paths import PathLike, Paths, path_text
 
-__all__ = ["ImagesReport", "export_images"]
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import ImageExportKeywords
+
+__all__ = ["ImagesReport", "export_images", "run_image_export"]
 
 _CHUNK_BYTES: Final = 16 << 20  # of records that are parsed and written at once
 _DERIVED: Final = ("image/format", "image/height", "image/width", "image/channels", "image/colorspace")
@@ -66,20 +69,8 @@ class ImagesReport:
         return asdict(self)
 
 
-def export_images(
-    paths: Paths,
-    folder: PathLike,
-    *,
-    image: str | None = None,
-    label: str | None = None,
-    text: str | None = None,
-    filename: str | None = None,
-    label_map: PathLike | None = None,
-    overwrite: bool = False,
-    threads: int | None = None,
-    on_corrupt: OnCorrupt = "raise",
-    progress: Callable[[Progress], None] | None = None,
-) -> ImagesReport:
+@takes(ImageExportOptions)
+def export_images(paths: Paths, folder: PathLike, **options: Unpack[ImageExportKeywords]) -> ImagesReport:
     """Write the images of TFRecord files as files, in a folder for each class, as `tfrkit.build.images` reads them.
 
     A file is called as the record says, else after its shard and its number there. Names never lead out of the folder;
@@ -90,17 +81,6 @@ def export_images(
         paths: files or patterns. They are read twice, first to see what is in them.
         folder: where the images go. It must not be there yet, or be empty. Behind a URL images appear one by one, and
             `.tfrkit/export.json` in it says `"complete": false` until all of them are there.
-        image: feature with the image; by default "image/encoded", "image" or the only one that looks like images.
-        label: feature with the number of the class; by default "image/label", "image/class/label" or "label".
-        text: feature with the name of the class; by default "image/text" or "image/class/text".
-        filename: feature with the name of the file; by default "image/filename" or "file_name".
-        label_map: file with a class name on each line, for numbers without names; by default `labels.txt` beside the
-            first input, if there is one.
-        overwrite: replace a folder that an earlier export has made; another one is never touched. Behind a URL what is
-            there is removed before the first image is written.
-        threads: how many cores to read with; by default all.
-        on_corrupt: what to do about damaged records, as in `read_blocks`.
-        progress: called several times a second, in this thread.
 
     Returns:
         What was written, and what was dropped.
@@ -120,21 +100,30 @@ def export_images(
     >>> os.listdir("pictures/black")
     ['1.png']
     """
+    return run_image_export(paths, folder, ImageExportOptions.of(options))
+
+
+def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions) -> ImagesReport:
+    """Export with options that are checked: see `export_images`."""
     started = time.perf_counter()
     files = input_files(paths)
     stamps = stamps_of(files)
-    names = _label_names(label_map, files)
-    with export_folder(path_text(folder), overwrite) as staged:
-        meter = Meter(sum(stamp.size for stamp in stamps.values()), 1, progress)
-        schema = inspect(files, on_corrupt=on_corrupt, threads=threads, progress=meter.surveyed)
-        keys = find_keys(schema, image=image, label=label, text=text, filename=filename)
+    names = _label_names(options.label_map, files)
+    with export_folder(path_text(folder), options.overwrite) as staged:
+        meter = Meter(sum(stamp.size for stamp in stamps.values()), 1, options.progress)
+        schema = inspect(
+            files, on_corrupt=options.on_corrupt, threads=options.threads, progress=meter.surveyed
+        )
+        keys = find_keys(
+            schema, image=options.image, label=options.label, text=options.text, filename=options.filename
+        )
         columns = settle_columns(schema, keys.all(), unset="absent") if schema.records else ()
         meter.begin(schema.data_bytes)
         staged.begin()
         writer = ImageWriter(staged, keys, columns, names, schema)
-        read = read_blocks(files, on_corrupt=on_corrupt, threads=threads)
+        read = read_blocks(files, on_corrupt=options.on_corrupt, threads=options.threads)
         for blocks in gather_blocks(read, _CHUNK_BYTES):
-            writer.write(blocks, parse_chunk(blocks, columns, threads or 0))
+            writer.write(blocks, parse_chunk(blocks, columns, options.threads or 0))
             meter.written(sum(block.nbytes for block in blocks), sum(map(len, blocks)))
             meter.tell()
         lines = writer.label_lines()

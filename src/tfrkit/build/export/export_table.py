@@ -13,14 +13,13 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import IO, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, Unpack, cast
 
 from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
 from tfrkit.build.export.export_columns import (
     ExportColumn,
-    Unset,
     count_unset,
     parse_chunk,
     settle_columns,
@@ -29,24 +28,23 @@ from tfrkit.build.export.export_columns import (
 from tfrkit.build.export.export_csv import CsvSink
 from tfrkit.build.export.export_format import (
     CHUNK_BYTES,
-    COMPRESSIONS,
     SUFFIXES,
     ExportOptions,
-    Format,
     OutputFile,
     TableSink,
     check_options,
     format_of,
 )
 from tfrkit.build.export.export_jsonl import JsonlSink
+from tfrkit.build.export.export_options import COMPRESSIONS, Format, TableExportOptions
 from tfrkit.build.export.export_paths import STDOUT, ExportTarget, input_files, plan_targets, refuse_existing
 from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged, stamps_of
-from tfrkit.build.job.job import Progress
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.optional import require
+from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import read_blocks
@@ -55,7 +53,10 @@ from tfrkit.stores.output import ObjectOutput, Output, WholeOutput
 from tfrkit.stores.paths import PathLike, Paths, path_text
 from tfrkit.threads import default_threads
 
-__all__ = ["ExportReport", "ExportedFile", "export"]
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import TableExportKeywords
+
+__all__ = ["ExportReport", "ExportedFile", "export", "run_export"]
 
 _WORKERS: Final = 4  # by default: more take more than 500 MB, and texts are made under the interpreter's lock
 _SINKS: Final[Mapping[Format, Callable[[IO[bytes], tuple[ExportColumn, ...], ExportOptions], TableSink]]] = {
@@ -111,21 +112,12 @@ class ExportReport:
         return {**asdict(self), "records": self.records, "bytes": self.bytes}
 
 
+@takes(TableExportOptions)
 def export(
     paths: Paths,
     out: PathLike,
     format: Format | None = None,  # the name that users expect
-    *,
-    columns: Collection[str] | None = None,
-    unset: Unset = "absent",
-    compression: str | None = None,
-    level: int | None = None,
-    delimiter: str | None = None,
-    separator: str = "|",
-    overwrite: bool = False,
-    workers: int | None = None,
-    on_corrupt: OnCorrupt = "raise",
-    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[TableExportKeywords],
 ) -> ExportReport:
     """Write the Examples or SequenceExamples of TFRecord files as Parquet, Arrow, JSON lines or CSV.
 
@@ -139,19 +131,6 @@ def export(
             it. Else a folder, which is made: each input gets a file of its name there. It may be a URL. "-" is standard
             output, for JSON lines and CSV.
         format: "parquet", "arrow", "jsonl" or "csv"; by default what `out` ends with.
-        columns: only these features, in this order; by default all, sorted.
-        unset: a feature that is there without a kind, as TFX writes them, is written as if it were "absent", which is
-            what every reader makes of it, and counted; or it is an error ("raise"), but not in CSV.
-        compression: of Parquet "zstd" (default), "snappy", "gzip", "lz4", "brotli" or "none"; of Arrow "none"
-            (default), "lz4" or "zstd".
-        level: of the compression.
-        delimiter: CSV: between columns; a comma by default, a tab if `out` ends with `.tsv`.
-        separator: CSV: between the values of a list.
-        overwrite: replace files that are there; else they are an error.
-        workers: how many files are written at once; by default as many as there are cores, but at most 4. Each takes up
-            to 90 MB of memory.
-        on_corrupt: what to do about damaged records, as in `read_blocks`.
-        progress: called several times a second, in this thread.
 
     Returns:
         What was written, and for CSV what could not be.
@@ -173,14 +152,21 @@ def export(
     {"label": 3, "word": "three"}
     {"label": 5}
     """
+    return run_export(paths, out, format, TableExportOptions.of(options))
+
+
+def run_export(
+    paths: Paths, out: PathLike, format: Format | None, wanted: TableExportOptions
+) -> ExportReport:
+    """Export with options that are checked: see `export`."""
     started = time.perf_counter()
     place = path_text(out)
     chosen = _checked_format(place, format)
     options = ExportOptions(
-        compression or COMPRESSIONS[chosen][0],
-        level,
-        delimiter or ("\t" if place.lower().endswith(".tsv") else ","),
-        separator,
+        wanted.compression or COMPRESSIONS[chosen][0],
+        wanted.level,
+        wanted.delimiter or ("\t" if place.lower().endswith(".tsv") else ","),
+        wanted.separator,
     )
     check_options(chosen, options)
     if chosen in ("parquet", "arrow"):
@@ -188,17 +174,17 @@ def export(
     inputs = input_files(paths)
     stamps = stamps_of(inputs)
     targets = plan_targets(inputs, place, SUFFIXES[chosen])
-    refuse_existing(targets, overwrite)
-    meter = Meter(sum(stamps[file].size for file in inputs if file in stamps), len(targets), progress)
-    schema = inspect(inputs, on_corrupt=on_corrupt, threads=workers, progress=meter.surveyed)
-    settled = settle_columns(schema, columns, unset="absent" if chosen == "csv" else unset)
+    refuse_existing(targets, wanted.overwrite)
+    meter = Meter(sum(stamps[file].size for file in inputs if file in stamps), len(targets), wanted.progress)
+    schema = inspect(inputs, on_corrupt=wanted.on_corrupt, threads=wanted.workers, progress=meter.surveyed)
+    settled = settle_columns(schema, wanted.columns, unset="absent" if chosen == "csv" else wanted.unset)
     meter.begin(schema.data_bytes)
     job = _Export(
-        chosen, options, settled, on_corrupt, meter, Stop(), workers or min(default_threads(), _WORKERS),
+        chosen, options, settled, wanted.on_corrupt, meter, Stop(), wanted.workers or min(default_threads(), _WORKERS),
         stamps, schema.records if len(targets) == 1 else None,
     )  # fmt: skip
-    written = job.run(targets, overwrite)
-    dropped: Counter[str] = Counter(count_unset(schema, columns))
+    written = job.run(targets, wanted.overwrite)
+    dropped: Counter[str] = Counter(count_unset(schema, wanted.columns))
     for _, losses in written:
         dropped.update(losses)
     return ExportReport(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,8 @@ from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageReader
 from tfrkit.codecs.checksum import crc32
 from tfrkit.threads import in_threads
 
-__all__ = ["Duplicates", "content_mark", "find_duplicates"]
+__all__ = ["content_mark", "find_duplicates"]
 
-Duplicates: TypeAlias = Literal["note", "skip", "raise", "keep"]
 IntArray: TypeAlias = npt.NDArray[Any]
 _AT_ONCE: Final = 1024
 _UNREADABLE: Final = 1 << 63

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.near_names import near_names
 
-__all__ = ["COLORSPACE", "FIELDS", "Names", "feature_names"]
+__all__ = ["COLORSPACE", "FIELDS", "feature_names"]
 
-Names: TypeAlias = Literal["full", "plain", "tfds", "slim"]
 
 # What can be written of an image, with its full name and the type.
 FIELDS: Final = {

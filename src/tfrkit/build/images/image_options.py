@@ -5,20 +5,20 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self, get_args
+from typing import Any, Final, Self
 
-from tfrkit.build.images.image_duplicates import Duplicates
+from tfrkit.build.images.image_arguments import Duplicates, Encoding, ImagesOptions
 from tfrkit.build.images.image_features import feature_names
-from tfrkit.build.images.image_pixels import Encoding, Order, PixelPlan, parse_size
+from tfrkit.build.images.image_pixels import PixelPlan, parse_size
 from tfrkit.build.images.image_split import Split, parse_split
 from tfrkit.build.job.job_plan import plan_shards
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.options import option_fields
 from tfrkit.stores.paths import path_text
 
-__all__ = ["DEFAULT_MAX_IMAGE", "ImageOptions"]
+__all__ = ["ImageOptions"]
 
-DEFAULT_MAX_IMAGE: Final = 64_000_000
 _QUALITY: Final = 95  # TensorFlow's
 
 
@@ -50,18 +50,16 @@ class ImageOptions:
     given: Mapping[str, Any]
 
     @classmethod
-    def make(cls, **given: Any) -> Self:
+    def make(cls, options: ImagesOptions) -> Self:
         """Check the arguments of `images`.
 
         Raises:
             InvalidArgumentError: one is wrong.
             MissingExtraError: they need the extra `images`.
         """
+        given = {each.name: getattr(options, each.name) for each, _ in option_fields(ImagesOptions)}
         label_map = given["label_map"]
         plan_shards(0, given["shards"], given["shard_size"])
-        _one_of("duplicates", given["duplicates"], get_args(Duplicates))
-        if given["max_image"] < 1:
-            raise InvalidArgumentError(f"max_image={given['max_image']}: expected at least 1 byte.")
         for name in ("list_encoding", "zip_encoding"):
             _check_encoding(name, given[name])
         pixels = _pixel_plan(given)
@@ -100,23 +98,19 @@ class ImageOptions:
         return self.pixels is not None and self.pixels.encoding == "raw"
 
 
-_NOT_NOTED: Final = ("label_map", "compression", "level")  # their effect is in the job
+_NOT_NOTED: Final = (  # their effect is in the job, or they have none on its bytes
+    "label_map", "compression", "level", "on_bad", "max_bad", "workers", "overwrite", "progress",
+)  # fmt: skip
 
 
 def _pixel_plan(given: Mapping[str, Any]) -> PixelPlan | None:
     encoding: Encoding | None = given["encoding"]
     size, max_side, quality = parse_size(given["size"]), given["max_side"], given["quality"]
-    _one_of("encoding", encoding or "keep", get_args(Encoding))
-    _one_of("order", given["order"], get_args(Order))
     if encoding is None:
         encoding = "keep" if size is None and max_side is None and quality is None else "jpeg"
     _check_unused(encoding, given)
     if size is not None and max_side is not None:
         raise InvalidArgumentError("expected either size or max_side, and not both.")
-    if max_side is not None and max_side < 1:
-        raise InvalidArgumentError(f"max_side={max_side}: expected at least 1 pixel.")
-    if quality is not None and not 0 <= quality <= 100:
-        raise InvalidArgumentError(f"quality={quality}: expected a number from 0 to 100.")
     channels = 3 if given["channels"] is None else given["channels"]
     if channels not in (1, 3):
         raise InvalidArgumentError(f"channels={channels}: expected 1 or 3.")
@@ -138,11 +132,6 @@ def _check_unused(encoding: Encoding, given: Mapping[str, Any]) -> None:
         raise InvalidArgumentError(
             "order='bgr' is for raw pixels of 3 channels: pass encoding='raw' (--encoding raw)."
         )
-
-
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InvalidArgumentError(f"{name}={value!r}: expected one of {', '.join(known)}.")
 
 
 def _check_encoding(name: str, value: str | None) -> None:

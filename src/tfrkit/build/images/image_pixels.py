@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.build.images.image_arguments import Encoding, Order
 from tfrkit.build.images.image_header import BROKEN, TOO_LARGE, BadImageError, ImageHeader
 from tfrkit.build.images.image_orientation import jpeg_orientation, upright
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.optional import require
 
-__all__ = ["Encoding", "Order", "PixelPlan"]
+__all__ = ["PixelPlan"]
 
-Encoding: TypeAlias = Literal["keep", "jpeg", "raw"]
-Order: TypeAlias = Literal["rgb", "bgr"]
 Pixels: TypeAlias = npt.NDArray[Any]
 
 MAX_PIXEL_BYTES: Final = 192 << 20  # 64 million pixels

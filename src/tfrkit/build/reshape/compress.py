@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
-from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, run_job
-from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup
+from tfrkit.build.job.job_options import CompressionOptions
+from tfrkit.build.reshape.frame_input import FrameInput
+from tfrkit.build.reshape.frame_options import CompressOptions
 from tfrkit.build.reshape.frame_output import (
     FrameOutput,
     frame_job,
@@ -13,26 +16,20 @@ from tfrkit.build.reshape.frame_output import (
     name_without_suffix,
 )
 from tfrkit.build.reshape.frame_recipe import Change, Choice
+from tfrkit.build.reshape.run_frames import run_frames
 from tfrkit.codecs.table import SEEKABLE
-from tfrkit.model.policy import OnCorrupt
+from tfrkit.options import takes
 from tfrkit.stores.files import is_folder
 from tfrkit.stores.paths import PathLike, Paths, path_text
+
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import CompressKeywords
 
 __all__ = ["compress", "plan_compress", "plan_files"]
 
 
-def compress(
-    paths: Paths,
-    out: PathLike,
-    *,
-    compression: str | None = None,
-    level: int | None = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad | None = None,
-    overwrite: bool = False,
-    workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> BuildReport:
+@takes(CompressOptions)
+def compress(paths: Paths, out: PathLike, **options: Unpack[CompressKeywords]) -> BuildReport:
     """Write the records of each file into a file of the same name and another compression.
 
     Frames are copied as they are, with their checksums, which are checked on the way. GZIP is written in members,
@@ -41,13 +38,6 @@ def compress(
     Args:
         paths: the inputs, as for `read_blocks`.
         out: a folder, in which every input has a file of its name; or for one input the file to write.
-        compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default what the name of the file says, or GZIP.
-        level: of the compression; by default a good one.
-        on_corrupt: what to do about damaged records.
-        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
-        overwrite: replace what is there.
-        workers: how many files are written at once.
-        progress: called several times a second.
 
     Raises:
         AlreadyExistsError: there are such files already.
@@ -60,22 +50,19 @@ def compress(
     >>> [shard.name for shard in compress("a.tfrecord", "small", compression="GZIP").shards]
     ['a.tfrecord.gz']
     """
-    with frame_input(paths, on_corrupt) as given:
-        job = plan_compress(given, out, compression, level)
-        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
+    return run_frames(plan_compress, paths, out, CompressOptions.of(options))
 
 
-def plan_compress(given: FrameInput, out: PathLike, compression: str | None, level: int | None) -> Job:
+def plan_compress(given: FrameInput, out: PathLike, options: CompressOptions) -> Job:
     """Plan it: see `compress`."""
-    output, groups = plan_files(given, out, compression, level, default=SEEKABLE.name)
+    output, groups = plan_files(given, out, options, default=SEEKABLE.name)
     return frame_job(given, output, groups, {"command": "compress"})
 
 
 def plan_files(
     given: FrameInput,
     out: PathLike,
-    compression: str | None,
-    level: int | None,
+    options: CompressionOptions,
     *,
     default: str | None = None,
     choices: Sequence[Choice] = (),
@@ -84,9 +71,9 @@ def plan_files(
     """Plan a file for each input in a folder, or one file of all of them if that is what `out` names."""
     text = path_text(out)
     if is_file_name(text) and not is_folder(text):
-        output = FrameOutput.file(text, compression, level)
+        output = FrameOutput.file(text, options)
         return output, [ShardGroup(output.prefix, (given.whole(choices=choices, changes=changes),), None)]
-    output = FrameOutput.named(text, compression or default, level, given)
+    output = FrameOutput.named(text, options, given, default=default)
     recipes = given.each(choices=choices, changes=changes)
     names = [name_without_suffix(name) if name != "-" else "stdin" for name in given.names]
     return output, [ShardGroup(name, (recipe,), None) for name, recipe in zip(names, recipes, strict=True)]

@@ -13,9 +13,11 @@ from typing import Any, Self
 
 from tfrkit.build.export.export_paths import record_stem
 from tfrkit.build.job.job import BadInput, Job, Recipe, ShardGroup
+from tfrkit.build.job.job_options import CompressionOptions
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.build.reshape.frame_input import FrameInput
+from tfrkit.build.reshape.frame_options import SampleOptions, ShuffleOptions
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.codecs.table import canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
@@ -76,7 +78,7 @@ class FrameOutput:
     level: int | None
 
     @classmethod
-    def file(cls, path: PathLike, compression: str | None, level: int | None) -> Self:
+    def file(cls, path: PathLike, options: CompressionOptions) -> Self:
         """One file, whose name says its compression.
 
         Raises:
@@ -90,16 +92,17 @@ class FrameOutput:
                 "then the output is a folder and the beginning of their names."
             )
         kind = from_suffix(text)
-        if compression is not None and canonical(compression) != kind:
+        wanted = canonical(options.compression)
+        if options.compression is not None and wanted != kind:
             raise InvalidArgumentError(
-                f"Expected a file of {canonical(compression) or 'no'} compression but {text!r} has the suffix of "
+                f"Expected a file of {wanted or 'no'} compression but {text!r} has the suffix of "
                 f"{kind or 'none'}. The name says the compression: leave the option out, or choose another name."
             )
-        return cls(_folder_of(text), stem, kind, level)
+        return cls(_folder_of(text), stem, kind, options.level)
 
     @classmethod
-    def shards(cls, prefix: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
-        """Numbered files; compressed as the inputs are if those are alike, unless `compression` is given.
+    def shards(cls, prefix: PathLike, options: CompressionOptions, given: FrameInput) -> Self:
+        """Numbered files; compressed as the inputs are if those are alike, unless the options say how.
 
         Raises:
             InvalidArgumentError: it is not a prefix.
@@ -110,15 +113,22 @@ class FrameOutput:
                 f"Expected a folder and the beginning of names, such as out/train, but got {text!r}. "
                 "The files are then called out/train-00000-of-00008.tfrecord and so on."
             )
-        return cls(_folder_of(text), os.path.basename(text), _kind(compression, given), level)
+        return cls(_folder_of(text), os.path.basename(text), _kind(options.compression, given), options.level)
 
     @classmethod
-    def named(cls, folder: PathLike, compression: str | None, level: int | None, given: FrameInput) -> Self:
-        """Files in a folder, which the plan names; else as `shards`."""
+    def named(
+        cls,
+        folder: PathLike,
+        options: CompressionOptions,
+        given: FrameInput,
+        *,
+        default: str | None = None,
+    ) -> Self:
+        """Files in a folder, which the plan names; else as `shards`, or as the default says."""
         text = _checked(folder)
         if is_file_name(text) and not is_folder(text):
             raise InvalidArgumentError(f"Expected a folder as the output but got {text!r}.")
-        return cls(text, "", _kind(compression, given), level)
+        return cls(text, "", _kind(options.compression or default, given), options.level)
 
 
 def _checked(path: PathLike) -> str:
@@ -152,18 +162,11 @@ def _kind(compression: str | None, given: FrameInput) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def one_or_many(
-    given: FrameInput,
-    out: PathLike,
-    shards: int | None,
-    shard_bytes: int | None,
-    compression: str | None,
-    level: int | None,
-) -> FrameOutput:
+def one_or_many(given: FrameInput, out: PathLike, options: SampleOptions | ShuffleOptions) -> FrameOutput:
     """One file under the name that was given, or with a number or a size many under a prefix."""
-    if shards is None and shard_bytes is None:
-        return FrameOutput.file(out, compression, level)
-    return FrameOutput.shards(out, compression, level, given)
+    if options.shards is None and options.shard_bytes is None:
+        return FrameOutput.file(out, options)
+    return FrameOutput.shards(out, options, given)
 
 
 def frame_job(

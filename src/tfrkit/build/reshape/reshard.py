@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Unpack
 
-from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
-from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
+from tfrkit.build.reshape.frame_input import FrameInput
+from tfrkit.build.reshape.frame_options import ReshardOptions
 from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
-from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.policy import OnCorrupt
+from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
 
-__all__ = ["Balance", "plan_reshard", "reshard"]
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import ReshardKeywords
 
-Balance = Literal["records", "bytes"]
+__all__ = ["plan_reshard", "reshard"]
 
 
-def reshard(
-    paths: Paths,
-    prefix: PathLike,
-    *,
-    shards: int | None = None,
-    shard_bytes: int | None = None,
-    balance: Balance | None = None,
-    compression: str | None = None,
-    level: int | None = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad | None = None,
-    overwrite: bool = False,
-    workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> BuildReport:
+@takes(ReshardOptions)
+def reshard(paths: Paths, prefix: PathLike, **options: Unpack[ReshardKeywords]) -> BuildReport:
     """Write the records of files into another number of files, in the same order.
 
     Frames are copied as they are, with their checksums, which are checked on the way.
@@ -39,16 +27,6 @@ def reshard(
     Args:
         paths: the inputs, as for `read_blocks`; of any compressions.
         prefix: folder and beginning of the names, such as "out/train".
-        shards: how many files. With more of them than records, some are empty.
-        shard_bytes: or how large each may become, about, before compression; 256 MB by default.
-        balance: whether files have equal numbers of "records" (default with `shards`) or of "bytes" (else).
-        compression: "none", "GZIP", "ZLIB", "XZ" or "ZSTD"; by default as the inputs have it, or none if they differ.
-        level: of the compression.
-        on_corrupt: what to do about damaged records: "raise", "skip" them, or "stop" reading their file.
-        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
-        overwrite: replace what is there under the prefix; else that is an error.
-        workers: how many files are written at once; as many as there are cores by default.
-        progress: called several times a second.
 
     Returns:
         What was written. What was left out for damage is in `.bad`.
@@ -66,24 +44,13 @@ def reshard(
     >>> list(tfrkit.read_records("out/part-*"))
     [b'a', b'b', b'c']
     """
-    with frame_input(paths, on_corrupt) as given:
-        job = plan_reshard(given, prefix, shards, shard_bytes, balance, compression, level)
-        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
+    return run_frames(plan_reshard, paths, prefix, ReshardOptions.of(options))
 
 
-def plan_reshard(
-    given: FrameInput,
-    prefix: PathLike,
-    shards: int | None,
-    shard_bytes: int | None,
-    balance: Balance | None,
-    compression: str | None,
-    level: int | None,
-) -> Job:
+def plan_reshard(given: FrameInput, prefix: PathLike, options: ReshardOptions) -> Job:
     """Plan it: see `reshard`."""
-    if balance not in (None, "records", "bytes"):
-        raise InvalidArgumentError(f"Expected balance to be 'records' or 'bytes' but got {balance!r}.")
-    output = FrameOutput.shards(prefix, compression, level, given)
+    shards, shard_bytes, balance = options.shards, options.shard_bytes, options.balance
+    output = FrameOutput.shards(prefix, options, given)
     if shards == 1:
         return frame_job(
             given, output, [ShardGroup(output.prefix, (given.whole(),), 1)], {"command": "reshard"}

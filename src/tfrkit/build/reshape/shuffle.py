@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Unpack
 
-from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
-from tfrkit.build.reshape.frame_input import FrameInput, frame_input
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
+from tfrkit.build.reshape.frame_input import FrameInput
+from tfrkit.build.reshape.frame_options import ShuffleOptions
 from tfrkit.build.reshape.frame_output import frame_job, one_or_many
-from tfrkit.model.policy import OnCorrupt
+from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
+
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import ShuffleKeywords
 
 __all__ = ["plan_shuffle", "shuffle"]
 
 
-def shuffle(
-    paths: Paths,
-    out: PathLike,
-    *,
-    seed: int = 0,
-    shards: int | None = None,
-    shard_bytes: int | None = None,
-    compression: str | None = None,
-    level: int | None = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad | None = None,
-    overwrite: bool = False,
-    workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> BuildReport:
+@takes(ShuffleOptions)
+def shuffle(paths: Paths, out: PathLike, **options: Unpack[ShuffleKeywords]) -> BuildReport:
     """Write the records of files in a random order: every order of all records is possible.
 
     Memory stays small; the records go to temporary files beside the output on the way, which need as much room.
@@ -35,16 +27,6 @@ def shuffle(
     Args:
         paths: the inputs, as for `read_blocks`.
         out: the file to write, such as "all.tfrecord"; with `shards` or `shard_bytes` a prefix, such as "out/train".
-        seed: decides the order. The same records in the same files and the same seed give the same bytes.
-        shards: how many files.
-        shard_bytes: or about how large each may become, before compression.
-        compression: see `reshard`, also for the next ones.
-        level: of the compression.
-        on_corrupt: what to do about damaged records.
-        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
-        overwrite: replace what is there.
-        workers: how many files are written at once.
-        progress: called several times a second.
 
     Raises:
         AlreadyExistsError: the output is there already.
@@ -59,22 +41,13 @@ def shuffle(
     >>> sorted(tfrkit.read_records("shuffled.tfrecord"))
     [b'a', b'b', b'c']
     """
-    with frame_input(paths, on_corrupt) as given:
-        job = plan_shuffle(given, out, seed, shards, shard_bytes, compression, level)
-        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
+    return run_frames(plan_shuffle, paths, out, ShuffleOptions.of(options))
 
 
-def plan_shuffle(
-    given: FrameInput,
-    out: PathLike,
-    seed: int,
-    shards: int | None,
-    shard_bytes: int | None,
-    compression: str | None,
-    level: int | None,
-) -> Job:
+def plan_shuffle(given: FrameInput, out: PathLike, options: ShuffleOptions) -> Job:
     """Plan it: see `shuffle`."""
-    output = one_or_many(given, out, shards, shard_bytes, compression, level)
+    shards, shard_bytes, seed = options.shards, options.shard_bytes, options.seed
+    output = one_or_many(given, out, options)
     frames = given.survey()
     count = None
     if shards is not None or shard_bytes is not None:

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Unpack
 
-from tfrkit.build.job.job import BuildReport, Job, MaxBad, Progress, ShardGroup, plan_shards, run_job
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
 from tfrkit.build.reshape.frame_choice import EveryChoice, KeyChoice, RandomChoice, random_edges
-from tfrkit.build.reshape.frame_input import FrameInput, InputFrames, frame_input
+from tfrkit.build.reshape.frame_input import FrameInput, InputFrames
+from tfrkit.build.reshape.frame_options import SplitOptions
 from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
 from tfrkit.build.reshape.frame_recipe import Choice
+from tfrkit.build.reshape.run_frames import run_frames
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.policy import OnCorrupt
+from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
 
-__all__ = ["SplitRule", "plan_split", "split"]
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import SplitKeywords
+
+__all__ = ["plan_split", "split"]
 
 
+@takes(SplitOptions)
 def split(
     paths: Paths,
     folder: PathLike,
     parts: Mapping[str, float | Fraction] | Sequence[str],
-    *,
-    seed: int = 0,
-    in_order: bool = False,
-    every: int | None = None,
-    by: str | None = None,
-    shards: int | Mapping[str, int] | None = None,
-    shard_bytes: int | None = None,
-    compression: str | None = None,
-    level: int | None = None,
-    on_corrupt: OnCorrupt = "raise",
-    max_bad: MaxBad | None = None,
-    overwrite: bool = False,
-    workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[SplitKeywords],
 ) -> BuildReport:
     """Write the records of files into parts; each record into one, and in the same order.
 
@@ -47,20 +41,6 @@ def split(
         folder: where the parts go.
         parts: names and shares, such as {"train": 0.9, "validation": 0.1}; the shares add up to 1. With `every`, two
             names.
-        seed: decides which record goes where. The parts have exactly the shares, but for rounding.
-        in_order: the first part has the first records, and so on; nothing is random.
-        every: each so-many-th record goes into the second part, all others into the first.
-        by: records with equal values of this feature go into the same part, by the hash of the value and the seed. The
-            shares then are those of the values, not of the records.
-        shards: how many files for each part, or for all; by default one, such as "train.tfrecord".
-        shard_bytes: or about how large each may become, before compression.
-        compression: see `reshard`, also for the next ones.
-        level: of the compression.
-        on_corrupt: what to do about damaged records.
-        max_bad: more damages than this number, or than this share of the records ("1%"), are an error.
-        overwrite: replace what is there.
-        workers: how many files are written at once.
-        progress: called several times a second.
 
     Raises:
         InvalidArgumentError: the arguments contradict each other, or a record has no such feature.
@@ -74,29 +54,11 @@ def split(
     >>> [(shard.name, shard.records) for shard in report.shards]
     [('train.tfrecord', 8), ('validation.tfrecord', 2)]
     """
-    how = SplitRule(seed, in_order, every, by)
-    with frame_input(paths, on_corrupt) as given:
-        job = plan_split(given, folder, parts, how, shards, shard_bytes, compression, level)
-        return run_job(job, workers=workers, max_bad=max_bad, overwrite=overwrite, progress=progress)
 
+    def plan(given: FrameInput, out: PathLike, chosen: SplitOptions) -> Job:
+        return plan_split(given, out, parts, chosen)
 
-@dataclass(frozen=True, slots=True)
-class SplitRule:
-    """How records are assigned to parts: see `split`."""
-
-    seed: int
-    in_order: bool
-    every: int | None
-    by: str | None
-
-    def __post_init__(self) -> None:
-        """Check that only one way was chosen."""
-        if self.in_order + (self.every is not None) + (self.by is not None) > 1:
-            raise InvalidArgumentError(
-                "Expected at most one of in_order, every and by (--in-order, --every, --by)."
-            )
-        if self.every is not None and self.every < 1:
-            raise InvalidArgumentError(f"Expected every to be at least 1 but got {self.every}.")
+    return run_frames(plan, paths, folder, SplitOptions.of(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +76,17 @@ def plan_split(
     given: FrameInput,
     folder: PathLike,
     parts: Mapping[str, float | Fraction] | Sequence[str],
-    how: SplitRule,
-    shards: int | Mapping[str, int] | None,
-    shard_bytes: int | None,
-    compression: str | None,
-    level: int | None,
+    how: SplitOptions,
 ) -> Job:
     """Plan it: see `split`."""
     names = list(parts)
     shares = _shares(parts, how.every)
-    numbers = _shard_numbers(names, shards)
-    output = FrameOutput.named(folder, compression, level, given)
+    numbers = _shard_numbers(names, how.shards)
+    output = FrameOutput.named(folder, how, given)
     frames = given.survey(max((number or 1 for number in numbers.values()), default=1))
     groups = [
-        _group(frames, part, numbers[part.name], shard_bytes) for part in _parts(names, shares, how, frames)
+        _group(frames, part, numbers[part.name], how.shard_bytes)
+        for part in _parts(names, shares, how, frames)
     ]
     arguments = {
         "command": "split",
@@ -168,7 +127,7 @@ def _shard_numbers(names: Sequence[str], shards: int | Mapping[str, int] | None)
 
 
 def _parts(
-    names: Sequence[str], shares: Sequence[Fraction], how: SplitRule, frames: InputFrames
+    names: Sequence[str], shares: Sequence[Fraction], how: SplitOptions, frames: InputFrames
 ) -> list[_Part]:
     total = frames.records
     edges = [0, *(round(total * edge) for edge in list(accumulate(shares))[:-1]), total]

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tfrkit.build.job.input_stamp import unchanged
 from tfrkit.build.job.job import (
     BuildReport,
     Job,
-    MaxBad,
-    OnBad,
-    Progress,
     ShardGroup,
     TaskReporter,
     plan_shards,
@@ -27,13 +23,13 @@ from tfrkit.build.job.job import (
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat
 from tfrkit.build.tables.table_inputs import (
-    FORMATS,
     SUFFIXES,
     FormatName,
     find_inputs,
     guess_format,
     unpacked_name,
 )
+from tfrkit.build.tables.table_options import PER_INPUT, TableOptions
 from tfrkit.build.tables.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
 from tfrkit.build.tables.table_schema import (
     ColumnChoice,
@@ -46,83 +42,20 @@ from tfrkit.codecs.table import canonical
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
+from tfrkit.options import takes
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import is_url
 from tfrkit.threads import default_threads
 
-__all__ = ["TableOptions", "check_options", "plan_table", "table"]
+if TYPE_CHECKING:
+    from tfrkit.build.keywords import TableKeywords
 
-MAX_FIELD: Final = 64 << 20
-PER_INPUT: Final = "per-input"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOptions:
-    """What `table` takes besides its inputs and where to write; see there."""
-
-    format: FormatName | None = None
-    column: Iterable[str] | Mapping[str, str] = ()
-    columns: Sequence[str] | None = None
-    drop: Sequence[str] = ()
-    rename: Mapping[str, str] | None = None
-    null_value: Any = None
-    names: Sequence[str] | None = None
-    header: bool | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    escape: str | None = None
-    encoding: str | None = None
-    nulls: Sequence[str] | None = None
-    max_field: int = MAX_FIELD
-    partitions: bool = True
-    prefix: str = "data"
-    shards: int | Literal["per-input"] | None = None
-    shard_bytes: int | None = None
-    shuffle: bool = False
-    seed: int = 0
-    compression: str | None = None
-    level: int | None = None
-
-    def of_text(self) -> dict[str, Any]:
-        """Those that only delimited text has, as far as they were given."""
-        names = ("names", "header", "delimiter", "quote", "escape", "encoding", "nulls")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return {name: tuple(given[name]) if name in ("names", "nulls") else given[name] for name in given}
+__all__ = ["check_options", "plan_table", "table"]
 
 
-def table(
-    inputs: Any,
-    out: PathLike,
-    *,
-    format: FormatName | None = None,
-    column: Iterable[str] | Mapping[str, str] = (),
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    rename: Mapping[str, str] | None = None,
-    null_value: Any = None,
-    names: Sequence[str] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    escape: str | None = None,
-    encoding: str | None = None,
-    nulls: Sequence[str] | None = None,
-    max_field: int = MAX_FIELD,
-    partitions: bool = True,
-    prefix: str = "data",
-    shards: int | Literal["per-input"] | None = None,
-    shard_bytes: int | None = None,
-    shuffle: bool = False,
-    seed: int = 0,
-    compression: str | None = None,
-    level: int | None = None,
-    on_bad: OnBad = "skip",
-    max_bad: MaxBad | None = None,
-    workers: int | None = None,
-    overwrite: bool = False,
-    progress: Callable[[Progress], None] | None = None,
-) -> BuildReport:
+@takes(TableOptions)
+def table(inputs: Any, out: PathLike, **options: Unpack[TableKeywords]) -> BuildReport:
     """Write the rows of tables as Examples, a feature for each column.
 
     Args:
@@ -130,37 +63,6 @@ def table(
             `@FILE`, a list of paths; or a table: anything with the Arrow C stream, such as a pandas or polars
             DataFrame, a pyarrow Table, or a RecordBatchReader.
         out: folder for the shards; it is made.
-        format: "csv", "tsv", "hive", "jsonl", "parquet" or "arrow"; by default from the suffix or the content.
-        column: kinds of columns: texts such as "fea1:float" or "tags:bytes[|]" (a list, cut at each `|`), or a dict
-            such as {"fea1": "float"}. Kinds are int64, float and bytes. Those of other columns are found out:
-            int64 if all values are integers, float if all are numbers, else bytes.
-        columns: only these.
-        drop: not these.
-        rename: names of features, where they are not the column's.
-        null_value: what stands for a null, in all columns, or by column in a dict, in which None stands for all other
-            columns. By default a row with a null does not have the feature.
-        names: of the columns, for delimited text without a header.
-        header: whether delimited text begins with the names; by default it does unless `names` are given.
-        delimiter: what separates fields of delimited text.
-        quote: the quotation mark of delimited text; "" for none.
-        escape: the character of delimited text that makes the next one a plain one; none by default.
-        encoding: of delimited text, such as "gbk".
-        nulls: texts that mean null in delimited text.
-        max_field: a field (JSON: a line) of more bytes is bad.
-        partitions: make columns of folders that are called `name=value`.
-        prefix: of the shards' names.
-        shards: how many files, of the same number of rows; or "per-input": a file for each input, under its name.
-        shard_bytes: or about how large a file is, before compression; 256 MB by default.
-        shuffle: shuffle the rows of all inputs.
-        seed: of the shuffle.
-        compression: "GZIP", "ZLIB", "XZ" or "ZSTD".
-        level: of the compression.
-        on_bad: "skip" counts lines and rows that do not fit and leaves them out, "raise" ends at the first.
-        max_bad: with "skip", more bad rows than this number, or than this share ("1%"), are an error, and nothing is
-            published. If all rows are bad, that always is.
-        workers: how many tasks run at once; all cores by default. The result does not depend on it.
-        overwrite: replace what another job has left in the folder.
-        progress: called several times a second with a `Progress`.
 
     Returns:
         The report: shards with counts, bad rows by reason and where they are.
@@ -181,19 +83,11 @@ def table(
     >>> tfr.read_table(f"{folder}/*.tfrecord").to_pydict()
     {'label': [3, 5], 'name': [b'Ada', None]}
     """
-    options = TableOptions(
-        format=format, column=column, columns=columns, drop=drop, rename=rename, null_value=null_value, names=names,
-        header=header, delimiter=delimiter, quote=quote, escape=escape, encoding=encoding, nulls=nulls,
-        max_field=max_field, partitions=partitions, prefix=prefix, shards=shards, shard_bytes=shard_bytes,
-        shuffle=shuffle, seed=seed, compression=compression, level=level,
-    )  # fmt: skip
-    job = plan_table(inputs, out, options, workers=workers)
-    return run_job(
-        job, workers=workers, on_bad=on_bad, max_bad=max_bad, overwrite=overwrite, progress=progress
-    )
+    chosen = TableOptions.of(options)
+    return run_job(plan_table(inputs, out, chosen), on_bad=chosen.on_bad, **chosen.of_job())
 
 
-def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: int | None = None) -> Job:
+def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
     """Survey all inputs and plan the job; writes nothing but a stream that can be read only once."""
     folder = path_text(out)
     choice = check_options(options)
@@ -202,7 +96,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions, *, workers: in
     else:
         files = find_inputs(_paths(inputs), partitions=options.partitions, out=folder)
         reader = _make_format(options.format or guess_format(files), options)
-    surveys = _survey_all(reader, files, workers)
+    surveys = _survey_all(reader, files, options.workers)
     if not any(survey.pieces for survey in surveys):
         raise InvalidArgumentError(
             f"No rows in the input: {_shown(files)}. Check that this is the right input; one empty file among "
@@ -232,34 +126,11 @@ def check_options(options: TableOptions) -> ColumnChoice:
     Raises:
         InvalidArgumentError: there are such.
     """
-    _check(options)
     if options.format in (None, "csv", "tsv", "hive"):
         _make_format(options.format or "csv", options)
     return choose_columns(
         options.column, options.columns, options.drop, options.rename or {}, options.null_value
     )
-
-
-def _check(options: TableOptions) -> None:
-    if options.format is not None and options.format not in FORMATS:
-        raise InvalidArgumentError(
-            f"Expected one of {', '.join(FORMATS)} as format (--format) but got {options.format!r}."
-        )
-    if isinstance(options.shards, str) and options.shards != PER_INPUT:
-        raise InvalidArgumentError(
-            f"Expected a number or {PER_INPUT!r} for shards (--shards) but got {options.shards!r}."
-        )
-    if options.shards == PER_INPUT and options.shard_bytes is not None:
-        raise InvalidArgumentError("Expected either shards per input or a size of shards, and not both.")
-    if options.shards == PER_INPUT and options.shuffle:
-        raise InvalidArgumentError(
-            "Rows cannot be shuffled over all inputs (--shuffle) and stay in a file for each (--shards per-input). "
-            "Leave out one of them."
-        )
-    if options.max_field < 1:
-        raise InvalidArgumentError(
-            f"Expected max_field (--max-field) to be at least 1 but got {options.max_field}."
-        )
 
 
 def _paths(inputs: Any) -> list[PathLike]:

@@ -121,8 +121,8 @@ class _ChecksummedSource(ByteSource):
         self._checksum.add(position, data)
         return data
 
-    def read_ahead(self, position: int) -> None:
-        self._inner.read_ahead(position)
+    def read_ahead(self, position: int) -> bool:
+        return self._inner.read_ahead(position)
 
     def look_at(self, position: int, count: int) -> bytes:
         return self._inner.look_at(position, count)

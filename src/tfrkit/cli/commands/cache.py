@@ -9,13 +9,15 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import number_of, out, out_json, plain, table
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import size_text, time_text
 
 app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 
 
 @app.callback()
-def _cache(ctx: typer.Context, as_json: arg.Json = False) -> None:
+@command("cache")
+def _cache(ctx: typer.Context, options: arg.JsonOptions) -> None:
     """Show what is kept of remote files, or remove it.
 
     Readers with cache=True keep what they read. TFRKIT_CACHE names the folder, TFRKIT_CACHE_BYTES its limit: what was
@@ -24,7 +26,7 @@ def _cache(ctx: typer.Context, as_json: arg.Json = False) -> None:
     Example: tfr cache
     """
     if ctx.invoked_subcommand is None:
-        _show(as_json)
+        _show(options.as_json)
 
 
 def _show(as_json: bool) -> None:
@@ -84,11 +86,13 @@ def _ago(seconds: float) -> str:
 
 
 @app.command("clear")
+@command("cache clear")
 def clear(
     prefix: Annotated[
         str, arg.positional("URL", "Only files whose URLs begin with this, such as s3://bucket/train.")
     ] = "",
-    as_json: arg.Json = False,
+    *,
+    options: arg.JsonOptions,
 ) -> None:
     """Remove what is kept of remote files.
 
@@ -99,7 +103,7 @@ def clear(
     from tfrkit.stores.cache.contents import clear_cache
 
     files, size = clear_cache(prefix)
-    if as_json:
+    if options.as_json:
         out_json({"files": files, "bytes": size})
     else:
         out(f"removed {number_of(files, 'file')}, {size_text(size)}")

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass
 
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.show_records import Full, Random, RandomSeed, show_records
+from tfrkit.cli.options import command
+from tfrkit.cli.show_records import ShowOptions, show_records
+from tfrkit.options import option
 
 
-def cat(
-    paths: arg.ShardPathsOrStdin,
-    count: Annotated[
-        int | None, typer.Option("-n", "--count", min=0, help="How many records; all by default.")
-    ] = None,
-    skip: arg.Skip = 0,
-    keys: arg.Keys = None,
-    random: Random = False,
-    seed: RandomSeed = None,
-    full: Full = False,
-    as_json: arg.Json = False,
-    on_corrupt: arg.OnCorrupt = "raise",
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CatOptions(ShowOptions):
+    """The options of `tfr cat`."""
+
+    count: int | None = option(None, "How many records; all by default.", "-n", "--count", least=0)
+
+
+@command("cat")
+def cat(paths: arg.ShardPathsOrStdin, options: CatOptions) -> None:
     """Show all records of files.
 
     Example: tfr cat 'train-*.tfrecord' --json --key label
     """
-    show_records(paths, count, skip, keys, random, seed, full, as_json, on_corrupt)
+    show_records(paths, options.count, options)

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
+from tfrkit.build.reshape.frame_options import CompressOptions
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import shard_files, size_bytes
+from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import BAD_DATA, CommandError, UsageError, out_json, say
 from tfrkit.cli.console import out as print_line
 from tfrkit.cli.console import table as print_table
-from tfrkit.cli.frame_command import RunOptions, run_command
+from tfrkit.cli.frame_command import run_command
+from tfrkit.cli.options import command
+from tfrkit.options import OptionSet, option, size_bytes
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions(OptionSet):
+    """What only the command has."""
+
+    table: bool = option(False, "Write nothing; measure what each compression would give on a sample.")
+    sample_size: int = option(
+        32_000_000,
+        "How much --table takes from the beginning of the inputs.",
+        metavar="SIZE",
+        read=size_bytes,
+        least=1,
+    )
+
+
+@command("compress")
 def compress(
     paths: Annotated[
         list[str],
@@ -23,28 +40,9 @@ def compress(
             "input the file. With --table only inputs.",
         ),
     ],
-    table: Annotated[
-        bool,
-        typer.Option("--table", help="Write nothing; measure what each compression would give on a sample."),
-    ] = False,
-    sample_size: Annotated[
-        int | None,
-        typer.Option(
-            metavar="SIZE",
-            parser=size_bytes,
-            help="How much --table takes from the beginning of the inputs; 32MB by default.",
-            show_default=False,
-        ),
-    ] = None,
-    compression: arg.Compression = None,
-    level: arg.Level = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    max_bad: arg.MaxBad = None,
-    overwrite: arg.Overwrite = False,
-    workers: arg.Workers = None,
-    dry_run: arg.DryRun = False,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
+    measured: MeasureOptions,
+    options: CompressOptions,
+    printed: arg.JobPrintOptions,
 ) -> None:
     """Write files with another compression.
 
@@ -54,8 +52,8 @@ def compress(
 
     Example: tfr compress 'in/*.tfrecord' small --compression zstd --level 9
     """
-    if table:
-        _show_table(paths, sample_size or 32_000_000, as_json=as_json, quiet=quiet)
+    if measured.table:
+        _show_table(paths, measured.sample_size, as_json=printed.as_json, quiet=printed.quiet)
         return
     from tfrkit.build.reshape.compress import plan_compress
 
@@ -65,11 +63,7 @@ def compress(
             "expected inputs and then where to write to",
             f"say `tfr compress {out} FOLDER`, or `tfr compress --table {out}` to measure.",
         )
-    run_command(
-        inputs,
-        lambda given: plan_compress(given, out, compression, level),
-        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
-    )
+    run_command(inputs, out, plan_compress, options, printed)
 
 
 def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bool) -> None:

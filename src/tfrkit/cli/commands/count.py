@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from dataclasses import asdict, dataclass
 
 import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
 from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
+from tfrkit.cli.options import command
+from tfrkit.options import option
 from tfrkit.stores.files import file_sizes
 
 
-def count(
-    paths: arg.ShardPathsOrStdin,
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Believe neither index nor manifest: read the length of each record."),
-    ] = False,
-    as_json: arg.Json = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CountOptions(arg.JsonOptions):
+    """The options of `tfr count`."""
+
+    exact: bool = option(False, "Believe neither index nor manifest: read the length of each record.")
+
+
+@command("count")
+def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
     """Count the records of files.
 
     At once where there is an index or a manifest, else by reading the length of each record. Exits with 1, after the
@@ -32,14 +34,14 @@ def count(
 
     found = found_shards(paths, stdin=True)
     files = [path if isinstance(path, str) else STDIN for path in found.files]
-    counts = count_files(opened(files), exact=exact)
+    counts = count_files(opened(files), exact=options.exact)
     total = sum(number for number in counts if isinstance(number, int))
     good = [(number, path) for number, path in zip(counts, files, strict=True) if isinstance(number, int)]
     known = [(number, path) for number, path in good if path in found.expected]
     for (number, path), size in zip(known, file_sizes(path for _, path in known), strict=True):
         if differs := found.difference(path, number, size):
             found.problems.append(differs)
-    if as_json:
+    if options.as_json:
         listed = [{"path": path, "records": number} for number, path in good]
         problems = [asdict(problem) for problem in found.problems]
         out_json({"files": listed, "records": total, **({"problems": problems} if problems else {})})

@@ -8,16 +8,27 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, out, say, table
+from tfrkit.cli.options import command
+from tfrkit.options import OptionSet, option
 
 _SIZE = (96, 96)
 _BATCH = 64
 
 
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(OptionSet):
+    """The options of `tfr demo`."""
+
+    photos: int = option(1200, "How many photos.", least=8)
+
+
+@command("demo")
 def demo(
     folder: Annotated[
         str | None,
@@ -25,7 +36,8 @@ def demo(
             help="A local folder to keep everything in; by default nothing stays.", show_default=False
         ),
     ] = None,
-    photos: Annotated[int, typer.Option(min=8, help="How many photos.")] = 1200,
+    *,
+    options: DemoOptions,
 ) -> None:
     """Show the main workflow, from photos to batches.
 
@@ -34,7 +46,7 @@ def demo(
     Example: tfr demo
     """
     with _workplace(folder):
-        _Tour(photos).run()
+        _Tour(options.photos).run()
 
 
 @contextlib.contextmanager

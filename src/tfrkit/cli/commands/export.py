@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from tfrkit.build.export.export_options import (
+    ColumnOptions,
+    CsvOptions,
+    Format,
+    ImageExportOptions,
+    LevelOptions,
+    TableExportOptions,
+    UnsetOptions,
+    compression_of,
+)
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import UsageError, out_json, plain, say, table
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
 from tfrkit.errors import OpError
 
 if TYPE_CHECKING:
-    from tfrkit.build.export.export_format import Format
     from tfrkit.build.export.export_images import ImagesReport
     from tfrkit.build.export.export_table import ExportReport
 
@@ -39,20 +50,30 @@ TextOut: TypeAlias = Annotated[
         "shard.",
     ),
 ]
-ExportWorkers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        min=1,
-        help="How many files are written at once; as many as there are cores by default, but at most 4.",
-    ),
-]
-UnsetOption: TypeAlias = Annotated[
-    Literal["absent", "raise"],
-    typer.Option(
-        "--unset", help="A feature that has no kind at all is written as if it were absent, or is an error."
-    ),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetOptions(LevelOptions, UnsetOptions, ColumnOptions):
+    """The options of `tfr export parquet`."""
+
+    compression: str = compression_of("parquet")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrowOptions(LevelOptions, UnsetOptions, ColumnOptions):
+    """The options of `tfr export arrow`."""
+
+    compression: str = compression_of("arrow")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonlOptions(UnsetOptions, ColumnOptions):
+    """The options of `tfr export jsonl`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CsvExportOptions(CsvOptions, ColumnOptions):
+    """The options of `tfr export csv`."""
 
 
 @app.callback()
@@ -67,180 +88,85 @@ def _export() -> None:
 
 
 @app.command()
-def parquet(
-    paths: arg.ShardPaths,
-    out: Out,
-    keys: arg.Keys = None,
-    compression: Annotated[
-        Literal["zstd", "snappy", "gzip", "lz4", "brotli", "none"],
-        typer.Option(case_sensitive=False, help="Of the columns."),
-    ] = "zstd",
-    level: arg.Level = None,
-    unset: UnsetOption = "absent",
-    overwrite: arg.Overwrite = False,
-    workers: ExportWorkers = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
-) -> None:
+@command("export parquet")
+def parquet(paths: arg.ShardPaths, out: Out, options: ParquetOptions, printed: arg.PrintOptions) -> None:
     """Write Parquet files: a column for each feature. Nothing is lost.
 
     Example: tfr export parquet out/ tables/
     """
-    options = {"compression": compression, "level": level, "unset": unset, "overwrite": overwrite}
-    _run("parquet", paths, out, keys, workers, on_corrupt, as_json, quiet, options)
+    _run("parquet", paths, out, options, printed)
 
 
 @app.command()
-def arrow(
-    paths: arg.ShardPaths,
-    out: Out,
-    keys: arg.Keys = None,
-    compression: Annotated[
-        Literal["none", "lz4", "zstd"], typer.Option(case_sensitive=False, help="Of the columns.")
-    ] = "none",
-    level: arg.Level = None,
-    unset: UnsetOption = "absent",
-    overwrite: arg.Overwrite = False,
-    workers: ExportWorkers = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
-) -> None:
+@command("export arrow")
+def arrow(paths: arg.ShardPaths, out: Out, options: ArrowOptions, printed: arg.PrintOptions) -> None:
     """Write Arrow files (Feather): a column for each feature. Nothing is lost.
 
     Example: tfr export arrow a.tfrecord a.arrow
     """
-    options = {"compression": compression, "level": level, "unset": unset, "overwrite": overwrite}
-    _run("arrow", paths, out, keys, workers, on_corrupt, as_json, quiet, options)
+    _run("arrow", paths, out, options, printed)
 
 
 @app.command()
-def jsonl(
-    paths: arg.ShardPaths,
-    out: TextOut,
-    keys: arg.Keys = None,
-    unset: UnsetOption = "absent",
-    overwrite: arg.Overwrite = False,
-    workers: ExportWorkers = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
-) -> None:
+@command("export jsonl")
+def jsonl(paths: arg.ShardPaths, out: TextOut, options: JsonlOptions, printed: arg.PrintOptions) -> None:
     """Write JSON lines: an object for each record. Nothing is lost.
 
     Example: tfr export jsonl a.tfrecord - | head -1
     """
-    options = {"unset": unset, "overwrite": overwrite}
-    _run("jsonl", paths, out, keys, workers, on_corrupt, as_json, quiet, options)
+    _run("jsonl", paths, out, options, printed)
 
 
 @app.command()
-def csv(
-    paths: arg.ShardPaths,
-    out: TextOut,
-    keys: arg.Keys = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="Between columns.  [default: a comma; a tab if OUT ends with .tsv]")
-    ] = None,
-    separator: Annotated[str, typer.Option(help="Between the values of a list.")] = "|",
-    overwrite: arg.Overwrite = False,
-    workers: ExportWorkers = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
-) -> None:
+@command("export csv")
+def csv(paths: arg.ShardPaths, out: TextOut, options: CsvExportOptions, printed: arg.PrintOptions) -> None:
     """Write CSV, with a line of names. What it cannot say is counted: lists, kinds, absent features, bytes.
 
     Example: tfr export csv a.tfrecord a.csv --key label --key price
     """
-    options = {"delimiter": delimiter, "separator": separator, "overwrite": overwrite}
-    _run("csv", paths, out, keys, workers, on_corrupt, as_json, quiet, options)
+    _run("csv", paths, out, options, printed)
 
 
 @app.command()
+@command("export images")
 def images(
     paths: arg.ShardPaths,
     out: Annotated[str, arg.positional("FOLDER", "Gets a folder for each class.")],
-    image: Annotated[str | None, typer.Option(help="Feature with the image.")] = None,
-    label: Annotated[str | None, typer.Option(help="Feature with the number of the class.")] = None,
-    text: Annotated[str | None, typer.Option(help="Feature with the name of the class.")] = None,
-    filename: Annotated[str | None, typer.Option(help="Feature with the name of the file.")] = None,
-    label_map: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="A class name on each line, for numbers.  [default: labels.txt beside the first input]",
-        ),
-    ] = None,
-    overwrite: arg.Overwrite = False,
-    threads: arg.Threads = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
+    options: ImageExportOptions,
+    printed: arg.PrintOptions,
 ) -> None:
     """Write image files, in a folder for each class. All other features are dropped.
 
     Example: tfr export images 'out/train-*' photos/
     """
     files = shard_files(paths)
-    from tfrkit.build.export.export_images import export_images
+    from tfrkit.build.export.export_images import run_image_export
 
-    with job_progress(quiet=quiet, kept=_WHOLE) as progress:
-        report = export_images(
-            files,
-            out,
-            image=image,
-            label=label,
-            text=text,
-            filename=filename,
-            label_map=label_map,
-            overwrite=overwrite,
-            threads=threads,
-            on_corrupt=on_corrupt,
-            progress=progress,
-        )
-    _show_images(report, as_json, quiet)
+    with job_progress(quiet=printed.quiet, kept=_WHOLE) as progress:
+        report = run_image_export(files, out, replace(options, progress=progress))
+    _show_images(report, printed.as_json, printed.quiet)
 
 
-def _run(
-    form: Format,
-    paths: list[str],
-    out: str,
-    keys: list[str] | None,
-    workers: int | None,
-    on_corrupt: Literal["raise", "skip", "stop"],
-    as_json: bool,
-    quiet: bool,
-    options: dict[str, Any],
-) -> None:
+def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, printed: arg.PrintOptions) -> None:
     """What all tables share."""
-    if out == _STDOUT and as_json:
+    if out == _STDOUT and printed.as_json:
         raise UsageError(
             "--json and the records cannot both go to standard output", "leave out --json, or name a file."
         )
     if out == _STDOUT and form not in ("jsonl", "csv"):
         raise UsageError(f"expected a file or folder for {form}: only jsonl and csv go to standard output")
     files = shard_files(paths)
-    from tfrkit.build.export.export_table import export
+    from tfrkit.build.export.export_table import run_export
 
-    with job_progress(quiet=quiet, kept=_CUT if out == _STDOUT else _WHOLE) as progress:
+    with job_progress(quiet=printed.quiet, kept=_CUT if out == _STDOUT else _WHOLE) as progress:
+        wanted = TableExportOptions(**{**vars(options), "progress": progress})
         try:
-            report = export(
-                files,
-                out,
-                form,
-                columns=keys,
-                workers=workers,
-                on_corrupt=on_corrupt,
-                progress=progress,
-                **options,
-            )
+            report = run_export(files, out, form, wanted)
         except OpError as error:
             if isinstance(error.__cause__, BrokenPipeError):
                 raise error.__cause__ from None  # `tfr export jsonl FILE - | head`: the reader has what it wanted
             raise
-    _show(report, as_json, quiet, to_stdout=out == _STDOUT)
+    _show(report, printed.as_json, printed.quiet, to_stdout=out == _STDOUT)
 
 
 def _show(report: ExportReport, as_json: bool, quiet: bool, *, to_stdout: bool) -> None:

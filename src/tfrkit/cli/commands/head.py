@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.show_records import Full, Random, RandomSeed, show_records
+from tfrkit.cli.options import command
+from tfrkit.cli.show_records import ShowOptions, show_records
+from tfrkit.options import option
 
 
-def head(
-    paths: arg.ShardPathsOrStdin,
-    count: arg.Count = 5,
-    skip: arg.Skip = 0,
-    keys: arg.Keys = None,
-    random: Random = False,
-    seed: RandomSeed = None,
-    full: Full = False,
-    as_json: arg.Json = False,
-    on_corrupt: arg.OnCorrupt = "raise",
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class HeadOptions(ShowOptions):
+    """The options of `tfr head`."""
+
+    count: int = option(5, "How many records.", "-n", "--count", least=0)
+
+
+@command("head")
+def head(paths: arg.ShardPathsOrStdin, options: HeadOptions) -> None:
     """Show the first records of files, or some at random.
 
     Example: tfr head train.tfrecord -n 2 --key label
     """
-    show_records(paths, count, skip, keys, random, seed, full, as_json, on_corrupt)
+    show_records(paths, options.count, options)

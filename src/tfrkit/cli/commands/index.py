@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import BAD_DATA, out_json, plain, say, table
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import OpError
+from tfrkit.options import option
 from tfrkit.stores.files import ask_all
 
 if TYPE_CHECKING:
@@ -29,21 +32,16 @@ class _Found(NamedTuple):
     error: str = ""
 
 
-def index(
-    paths: arg.ShardPaths,
-    text: Annotated[
-        bool,
-        typer.Option(
-            "--text", help="`offset size` lines in SHARD.idx, as DALI and PyTorch's tfrecord read them."
-        ),
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Make nothing; end with 1 if an index is missing or stale.")
-    ] = False,
-    overwrite: arg.Overwrite = False,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions(arg.OverwriteOptions, arg.PrintOptions):
+    """The options of `tfr index`."""
+
+    text: bool = option(False, "`offset size` lines in SHARD.idx, as DALI and PyTorch's tfrecord read them.")
+    check: bool = option(False, "Make nothing; end with 1 if an index is missing or stale.")
+
+
+@command("index")
+def index(paths: arg.ShardPaths, options: IndexOptions) -> None:
     """Make the indexes that random access and counting use.
 
     The index of out/a.tfrecord is out/.tfrkit/a.tfrecord.idx. One that belongs to the file as it is now is left alone,
@@ -52,17 +50,17 @@ def index(
     Example: tfr index 'out/*.tfrecord'
     """
     files = shard_files(paths)
-    with progress_bar("index", len(files), quiet=quiet, unit="files") as advance:
+    with progress_bar("index", len(files), quiet=options.quiet, unit="files") as advance:
 
         def one(path: str) -> _Found:
-            made = _one(path, text=text, check=check, overwrite=overwrite)
+            made = _one(path, options)
             advance(1)
             return made
 
         found = ask_all(one, files)
-    if as_json:
+    if options.as_json:
         out_json({"files": [each._asdict() for each in found]})
-    elif not quiet or check:
+    elif not options.quiet or options.check:
         rows = [
             ("-" if each.records is None else f"{each.records:,}", each.state, plain(each.index_file))
             for each in found
@@ -75,17 +73,18 @@ def index(
         raise typer.Exit(BAD_DATA)
 
 
-def _one(path: str, *, text: bool, check: bool, overwrite: bool) -> _Found:
+def _one(path: str, options: IndexOptions) -> _Found:
     from tfrkit.records.access.index import build_index, index_path, save_index, write_text_index
     from tfrkit.stores.files import is_there, open_source
 
+    text = options.text
     target = path + ".idx" if text else index_path(path)
     try:
         source = open_source(path)
         records = _records_of(path, target, source, text)
-        if records is not None and not overwrite:
+        if records is not None and not options.overwrite:
             return _Found(path, target, "good", records)
-        if check:
+        if options.check:
             return _Found(path, target, "stale" if is_there(target) else "missing", None)
         made = build_index(source)
         if text:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from tfrkit.build.reshape.frame_options import MergeOptions
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
+from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli.options import command
 
 
+@command("merge")
 def merge(
     paths: Inputs,
     out: Annotated[str, arg.positional("OUT", "The file to write, such as all.tfrecord or all.tfrecord.gz.")],
-    compression: arg.Compression = None,
-    level: arg.Level = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    max_bad: arg.MaxBad = None,
-    overwrite: arg.Overwrite = False,
-    workers: arg.Workers = None,
-    dry_run: arg.DryRun = False,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
+    options: MergeOptions,
+    printed: arg.JobPrintOptions,
 ) -> None:
     """Write the records of files into one file.
 
@@ -30,8 +26,4 @@ def merge(
     """
     from tfrkit.build.reshape.merge import plan_merge
 
-    run_command(
-        paths,
-        lambda given: plan_merge(given, out, compression, level),
-        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
-    )
+    run_command(paths, out, plan_merge, options, printed)

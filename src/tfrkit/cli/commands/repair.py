@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -10,8 +11,10 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards, tell_problems
 from tfrkit.cli.console import BAD_DATA, UsageError, number_of, out, out_json, plain, say, style
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.codecs.table import record_codecs
+from tfrkit.options import option
 from tfrkit.stores import files
 
 if TYPE_CHECKING:
@@ -21,6 +24,20 @@ _LISTED: Final = 20
 _SUFFIXES: Final = ", ".join(codec.suffix for codec in record_codecs() if codec.suffix)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RepairOptions(arg.OverwriteOptions, arg.PrintOptions):
+    """The options of `tfr repair`."""
+
+    replace: bool = option(False, "Mend files where they are, in the manifest too.")
+
+    def __post_init__(self) -> None:
+        """Check that there is something to overwrite."""
+        super().__post_init__()
+        if self.replace and self.overwrite:
+            raise UsageError("--overwrite is for copies, --replace makes none", "leave one out.")
+
+
+@command("repair")
 def repair(
     paths: Annotated[
         list[str],
@@ -30,12 +47,7 @@ def repair(
             "or files, globs and folders of shards, and the folder for mended copies. With --replace: sources.",
         ),
     ],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Mend files where they are, in the manifest too.")
-    ] = False,
-    overwrite: arg.Overwrite = False,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
+    options: RepairOptions,
 ) -> None:
     """Copy every whole record of a damaged file to a new one.
 
@@ -45,10 +57,8 @@ def repair(
 
     Example: tfr repair broken.tfrecord mended.tfrecord
     """
-    if replace:
-        if overwrite:
-            raise UsageError("--overwrite is for copies, --replace makes none", "leave one out.")
-        _repair_many(paths, None, overwrite, as_json, quiet)
+    if options.replace:
+        _repair_many(paths, None, options)
         return
     if len(paths) < 2:
         raise UsageError(
@@ -58,26 +68,26 @@ def repair(
     *sources, target = paths
     found = found_shards(sources).files
     if files.is_folder(target) or target.endswith("/"):
-        _repair_many(sources, target, overwrite, as_json, quiet)
+        _repair_many(sources, target, options)
     elif len(sources) == 1 == len(found) and not files.is_folder(sources[0]):
-        _repair_one(str(found[0]), target, overwrite, as_json, quiet)
+        _repair_one(str(found[0]), target, options)
     elif ".tfrecord" in os.path.basename(target) or files.is_there(target):
         raise UsageError(
             f"expected a folder for {number_of(len(found), 'file')} but got {target!r}",
             "name a folder to make, or pass --replace to mend the files where they are.",
         )
     else:
-        _repair_many(sources, target, overwrite, as_json, quiet)
+        _repair_many(sources, target, options)
 
 
-def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet: bool) -> None:
+def _repair_one(source: str, target: str, options: RepairOptions) -> None:
     from tfrkit.records.check.repair import repair as mend
 
-    if files.is_there(target) and not overwrite:
+    if files.is_there(target) and not options.overwrite:
         raise UsageError(f"{target}: exists already", "choose another name, or pass --overwrite.")
-    with progress_bar("repair", files.file_size(source), quiet=quiet) as advance:
+    with progress_bar("repair", files.file_size(source), quiet=options.quiet) as advance:
         report = mend(source, target, progress=advance)
-    if as_json:
+    if options.as_json:
         out_json(report.to_dict())
     else:
         _print_file(report)
@@ -85,15 +95,15 @@ def _repair_one(source: str, target: str, overwrite: bool, as_json: bool, quiet:
         raise typer.Exit(BAD_DATA)
 
 
-def _repair_many(sources: list[str], folder: str | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
+def _repair_many(sources: list[str], folder: str | None, options: RepairOptions) -> None:
     from tfrkit.records.check.repair_files import repair_files
 
     found = found_shards(sources)
     named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
     total = sum(files.file_sizes(named))
-    with progress_bar("repair", total, quiet=quiet) as advance:
-        report = repair_files(sources, folder, overwrite=overwrite, progress=advance)
-    if as_json:
+    with progress_bar("repair", total, quiet=options.quiet) as advance:
+        report = repair_files(sources, folder, overwrite=options.overwrite, progress=advance)
+    if options.as_json:
         out_json(report.to_dict())
     else:
         for file in report.files:
@@ -101,7 +111,7 @@ def _repair_many(sources: list[str], folder: str | None, overwrite: bool, as_jso
                 _print_file(file)
     tell_problems(report.problems)
     failed = sum(bool(file.error) for file in report.files)
-    if not quiet:
+    if not options.quiet:
         damaged = sum(bool(file.lost) for file in report.files)
         saved = number_of(report.records, "record")
         what = f"{number_of(len(report.files), 'file')}, {damaged:,} damaged: {saved} saved"

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-import typer
-
+from tfrkit.build.reshape.frame_options import ReshardOptions
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
+from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli.options import command
 
 
+@command("reshard")
 def reshard(
     paths: Inputs,
     prefix: Annotated[str, arg.positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
-    shards: arg.Shards = None,
-    shard_size: arg.ShardSize = None,
-    balance: Annotated[
-        Literal["records", "bytes"] | None,
-        typer.Option(
-            help="Whether files have equal numbers of records (default with --shards) or of bytes.",
-            show_default=False,
-        ),
-    ] = None,
-    compression: arg.Compression = None,
-    level: arg.Level = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    max_bad: arg.MaxBad = None,
-    overwrite: arg.Overwrite = False,
-    workers: arg.Workers = None,
-    dry_run: arg.DryRun = False,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
+    options: ReshardOptions,
+    printed: arg.JobPrintOptions,
 ) -> None:
     """Write records into another number of files.
 
@@ -41,8 +26,4 @@ def reshard(
     """
     from tfrkit.build.reshape.reshard import plan_reshard
 
-    run_command(
-        paths,
-        lambda given: plan_reshard(given, prefix, shards, shard_size, balance, compression, level),
-        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
-    )
+    run_command(paths, prefix, plan_reshard, options, printed)

@@ -2,54 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import typer
-
+from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, say
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
+from tfrkit.options import option
 from tfrkit.stores.files import file_sizes
 
 if TYPE_CHECKING:
     from tfrkit.records.describe.schema import Schema
 
 
-def schema(
-    paths: arg.ShardPathsOrStdin,
-    count: Annotated[
-        int | None,
-        typer.Option("-n", "--count", min=1, help="Look at this many records only, spread over the files."),
-    ] = None,
-    as_json: arg.Json = False,
-    python: Annotated[bool, typer.Option("--python", help="Print a program that reads the files.")] = False,
-    tensorflow: Annotated[
-        bool, typer.Option("--tensorflow", help="Print such a program for TensorFlow.")
-    ] = False,
-    threads: arg.Threads = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    quiet: arg.Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SchemaOptions(arg.ThreadOptions, DamageOptions, arg.PrintOptions):
+    """The options of `tfr schema`."""
+
+    count: int | None = option(
+        None, "Look at this many records only, spread over the files.", "-n", "--count", least=1
+    )
+    python: bool = option(False, "Print a program that reads the files.")
+    tensorflow: bool = option(False, "Print such a program for TensorFlow.")
+
+    def __post_init__(self) -> None:
+        """Check that there is one form."""
+        super().__post_init__()
+        if self.as_json + self.python + self.tensorflow > 1:
+            raise UsageError("expected one of --json, --python, --tensorflow", "choose one.")
+
+
+@command("schema")
+def schema(paths: arg.ShardPathsOrStdin, options: SchemaOptions) -> None:
     """Show what is in the records: features, kinds, values.
 
     With --python or --tensorflow, a program with the spec that reads them.
 
     Example: tfr schema train.tfrecord --python > read_train.py
     """
-    if as_json + python + tensorflow > 1:
-        raise UsageError("expected one of --json, --python, --tensorflow", "choose one.")
     files = shard_files(paths, stdin=True)
-    found = _inspect(files, count, threads, on_corrupt, quiet)
-    if as_json:
+    found = _inspect(files, options)
+    if options.as_json:
         out(found.to_json())
-    elif python or tensorflow:
+    elif options.python or options.tensorflow:
         from tfrkit.cli.reading_code import reading_code
 
         for feature in found.conflicts:
             say(f"note: left out: feature {feature.conflict()}")
-        compression = _compression(files) if tensorflow else ""
-        out(reading_code(found, tensorflow=tensorflow, compression=compression).rstrip())
+        compression = _compression(files) if options.tensorflow else ""
+        out(reading_code(found, tensorflow=options.tensorflow, compression=compression).rstrip())
     else:
         out(str(found))
 
@@ -68,18 +72,22 @@ def _compression(files: list[str]) -> str:
     return max(kinds)
 
 
-def _inspect(
-    files: list[str], count: int | None, threads: int | None, on_corrupt: Any, quiet: bool
-) -> Schema:
+def _inspect(files: list[str], options: SchemaOptions) -> Schema:
     from tfrkit.records.describe.inspect import inspect
 
-    total = sum(file_sizes(path for path in files if path != STDIN)) if count is None else 0
+    total = sum(file_sizes(path for path in files if path != STDIN)) if options.count is None else 0
     done = 0
-    with progress_bar("schema", total, quiet=quiet) as advance:
+    with progress_bar("schema", total, quiet=options.quiet) as advance:
 
         def progress(_records: int, data_bytes: int) -> None:
             nonlocal done
             advance(data_bytes - done)
             done = data_bytes
 
-        return inspect(opened(files), count, threads=threads, on_corrupt=on_corrupt, progress=progress)
+        return inspect(
+            opened(files),
+            options.count,
+            threads=options.threads,
+            on_corrupt=options.on_corrupt,
+            progress=progress,
+        )

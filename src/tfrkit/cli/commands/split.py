@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from tfrkit.build.reshape.frame_options import SplitOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import UsageError
-from tfrkit.cli.frame_command import Inputs, RunOptions, run_command
+from tfrkit.cli.frame_command import Inputs, run_command
+from tfrkit.cli.options import command
+from tfrkit.options import OptionSet, option
+
+if TYPE_CHECKING:
+    from tfrkit.build.job.job import Job
+    from tfrkit.build.reshape.frame_input import FrameInput
 
 DEFAULT_PARTS = "train=0.9,validation=0.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartsOptions(OptionSet):
+    """The parts, which are an argument of their own in Python."""
+
+    parts: str = option(
+        DEFAULT_PARTS, "Names of the parts and their shares, which add up to 1.", metavar="NAME=SHARE,..."
+    )
 
 
 def part_shares(text: str, bare: bool) -> dict[str, Fraction] | list[str]:
@@ -44,74 +58,13 @@ def part_shares(text: str, bare: bool) -> dict[str, Fraction] | list[str]:
     return shares
 
 
-def shard_numbers(text: str | None) -> int | dict[str, int] | None:
-    """Read `8`, or `train=8,validation=2`. Pure: no I/O.
-
-    >>> shard_numbers("8"), shard_numbers("train=8,validation=2")
-    (8, {'train': 8, 'validation': 2})
-    """
-    if text is None:
-        return None
-    numbers = {}
-    for item in text.split(","):
-        name, _, number = item.rpartition("=")
-        if not re.fullmatch(r"0*[1-9][0-9]*", number, re.ASCII):
-            raise UsageError(
-                f"expected a number of files from 1 on but --shards has {item!r}",
-                "it looks like `--shards 8` or `--shards train=8,validation=2`.",
-            )
-        numbers[name] = int(number)
-    return numbers[""] if list(numbers) == [""] else numbers
-
-
+@command("split")
 def split(
     paths: Inputs,
     folder: Annotated[str, arg.positional("OUT", "The folder for the parts.")],
-    parts: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME=SHARE,...", help="Names of the parts and their shares, which add up to 1."
-        ),
-    ] = DEFAULT_PARTS,
-    seed: arg.Seed = 0,
-    in_order: Annotated[
-        bool, typer.Option("--in-order", help="The first records go into the first part, and so on.")
-    ] = False,
-    every: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Each N-th record goes into the second of two --parts, which then have no shares.",
-            show_default=False,
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FEATURE",
-            help="Records with equal values of this feature go into the same part.",
-            show_default=False,
-        ),
-    ] = None,
-    shards: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N or NAME=N,...",
-            help="How many files for each part; one by default.",
-            show_default=False,
-        ),
-    ] = None,
-    shard_size: arg.ShardSize = None,
-    compression: arg.Compression = None,
-    level: arg.Level = None,
-    on_corrupt: arg.OnCorrupt = "raise",
-    max_bad: arg.MaxBad = None,
-    overwrite: arg.Overwrite = False,
-    workers: arg.Workers = None,
-    dry_run: arg.DryRun = False,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
+    parts: PartsOptions,
+    options: SplitOptions,
+    printed: arg.JobPrintOptions,
 ) -> None:
     """Write records into parts, such as train and validation.
 
@@ -120,21 +73,11 @@ def split(
 
     Example: tfr split all.tfrecord out --parts train=0.8,validation=0.1,test=0.1 --shards train=16
     """
-    from tfrkit.build.reshape.split import SplitRule, plan_split
+    shares = part_shares(parts.parts, options.every is not None)
 
-    shares = part_shares(parts, every is not None)
-    numbers = shard_numbers(shards)
-    run_command(
-        paths,
-        lambda given: plan_split(
-            given,
-            folder,
-            shares,
-            SplitRule(seed, in_order, every, by),
-            numbers,
-            shard_size,
-            compression,
-            level,
-        ),
-        RunOptions(on_corrupt, max_bad, overwrite, workers, dry_run, as_json, quiet),
-    )
+    def plan(given: FrameInput, out: str, chosen: SplitOptions) -> Job:
+        from tfrkit.build.reshape.split import plan_split
+
+        return plan_split(given, out, shares, chosen)
+
+    run_command(paths, folder, plan, options, printed)

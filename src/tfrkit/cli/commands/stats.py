@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-import typer
-
+from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, out_json
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
+from tfrkit.options import option
 from tfrkit.stores.files import file_sizes
 
 _SAMPLE: Final = 1000  # records that are looked at for names that are close
 
 
-def stats(
-    paths: arg.ShardPathsOrStdin,
-    keys: arg.Keys = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "-n", "--count", min=1, help="Only a sample of this many records, spread over the files."
-        ),
-    ] = None,
-    top: Annotated[
-        int, typer.Option(min=0, max=1000, help="How many of the most frequent values to list.")
-    ] = 10,
-    labels: Annotated[
-        str | None, typer.Option("--label-map", metavar="FILE", help="Names of labels: line by line, from 0.")
-    ] = None,
-    as_json: arg.Json = False,
-    on_corrupt: arg.OnCorrupt = "raise",
-    threads: arg.Threads = None,
-    quiet: arg.Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StatsOptions(arg.KeyOptions, DamageOptions, arg.ThreadOptions, arg.PrintOptions):
+    """The options of `tfr stats`."""
+
+    count: int | None = option(
+        None, "Only a sample of this many records, spread over the files.", "-n", "--count", least=1
+    )
+    top: int = option(10, "How many of the most frequent values to list.", least=0, most=1000)
+    label_map: str | None = option(None, "Names of labels: line by line, from 0.", metavar="FILE")
+
+
+@command("stats")
+def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
     """Count the values of all features, with histograms.
 
     How many there are, between which, which ones most often. With --key, quantiles and frequent values of these
@@ -46,24 +42,25 @@ def stats(
     from tfrkit.records.describe.stats import stats as count_values
 
     files = shard_files(paths, stdin=True)
-    names = None if labels is None else _label_names(labels)
-    total = sum(file_sizes(path for path in files if path != STDIN)) if count is None else 0
-    with progress_bar("stats", total, quiet=quiet) as advance:
+    keys = options.keys
+    names = None if options.label_map is None else _label_names(options.label_map)
+    total = sum(file_sizes(path for path in files if path != STDIN)) if options.count is None else 0
+    with progress_bar("stats", total, quiet=options.quiet) as advance:
         found = count_values(
             opened(files),
-            count,
+            options.count,
             columns=keys,
-            top=top,
-            on_corrupt=on_corrupt,
-            threads=threads,
+            top=options.top,
+            on_corrupt=options.on_corrupt,
+            threads=options.threads,
             progress=_Advance(advance),
         )
     _check_keys(keys, found, files)
-    if as_json:
+    if options.as_json:
         out_json(_with_names(found.to_dict(), names))
     else:
         blocks = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
-        out(found.to_text(top=top, details=bool(keys), label_names=names, blocks=blocks))
+        out(found.to_text(top=options.top, details=bool(keys), label_names=names, blocks=blocks))
 
 
 class _Advance:
@@ -84,7 +81,7 @@ def _label_names(path: str) -> list[str]:
     return [name.decode(errors="surrogateescape") for name in read_label_map(path)]
 
 
-def _check_keys(keys: list[str] | None, found: Any, files: list[str]) -> None:
+def _check_keys(keys: Sequence[str] | None, found: Any, files: list[str]) -> None:
     missing = [key for key in keys or () if key not in found.features and key not in found.feature_lists]
     if missing:
         from tfrkit.model.near_names import near_names

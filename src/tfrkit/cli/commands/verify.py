@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards
 from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
+from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.stores.files import file_sizes
 
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
 _LISTED: Final = 20  # damages of a file
 
 
-def verify(
-    paths: arg.ShardPathsOrStdin,
-    threads: arg.Threads = None,
-    as_json: arg.Json = False,
-    quiet: arg.Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(arg.ThreadOptions, arg.PrintOptions):
+    """The options of `tfr verify`."""
+
+
+@command("verify")
+def verify(paths: arg.ShardPathsOrStdin, options: VerifyOptions) -> None:
     """Read files completely and report all damage.
 
     Both checksums of every record are checked. What a manifest, the journal of an interrupted build and the numbers in
@@ -37,10 +40,10 @@ def verify(
     found = found_shards(paths, stdin=True)
     named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
     total = sum(file_sizes(named))
-    with progress_bar("verify", total, quiet=quiet) as advance:
-        report = verify_files(found, threads=threads, progress=advance)
+    with progress_bar("verify", total, quiet=options.quiet) as advance:
+        report = verify_files(found, threads=options.threads, progress=advance)
     unlike = {problem.path: problem.text for problem in report.problems if problem.kind == "differs"}
-    if as_json:
+    if options.as_json:
         listed = [{**file.to_dict(), "manifest": unlike.get(file.path, "")} for file in report.files]
         out_json({**report.to_dict(), "files": listed})
     else:
@@ -50,7 +53,7 @@ def verify(
             if problem.kind != "differs":
                 kind = style(problem.kind.upper(), fg="red", bold=True)
                 out(f"{plain(problem.path)}: {kind}: {plain(problem.text)}")
-    if not quiet:
+    if not options.quiet:
         _sum_up(report, unlike)
     if not report.ok:
         raise typer.Exit(BAD_DATA)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import socket
@@ -15,6 +14,7 @@ import pytest
 
 from tests.build.support.image_samples import examples, labels, photos, picture, write_files
 from tfrkit.build.images.build_images import images
+from tfrkit.build.images.image_arguments import ImagesOptions
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_plan import plan_images
 from tfrkit.build.images.sources import image_folder
@@ -22,7 +22,6 @@ from tfrkit.build.job.job import run_job
 from tfrkit.errors import DataLossError, InvalidArgumentError
 
 ONE = photos({"cat": 1})
-NOT_OPTIONS = {"source", "out", "on_bad", "workers", "overwrite", "progress"}
 
 
 def listed(report) -> set[tuple[str, str]]:
@@ -170,9 +169,7 @@ def other_of_the_same_size(path):
 @pytest.mark.parametrize("change", [longer, shorter, gone, other_of_the_same_size])
 def test_file_that_changes_between_planning_and_reading_is_an_error(change, tmp_path):
     source = write_files(tmp_path / "photos", photos({"cat": 4}))
-    defaults = {name: value.default for name, value in inspect.signature(images).parameters.items()}
-    options = ImageOptions.make(**{name: defaults[name] for name in defaults if name not in NOT_OPTIONS})
-    job = plan_images(str(source), str(tmp_path / "out"), options)
+    job = plan_images(str(source), str(tmp_path / "out"), ImageOptions.make(ImagesOptions()))
     text = change(source / "cat" / "1.jpg")
     with pytest.raises(DataLossError, match=f"1.jpg: this input has changed since the job began: .*{text}"):
         run_job(job)

@@ -1,0 +1,151 @@
+"""The options of `tfr.build.export`, `tfr.build.export_images` and `tfr export`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from tfrkit.build.job.job_options import DamageOptions
+from tfrkit.build.job.progress import Progress
+from tfrkit.options import OptionSet, option
+from tfrkit.stores.paths import PathLike
+
+__all__ = [
+    "COMPRESSIONS",
+    "ColumnOptions",
+    "CsvOptions",
+    "Format",
+    "ImageExportOptions",
+    "TableExportOptions",
+    "Unset",
+    "UnsetOptions",
+    "compression_of",
+]
+
+Format: TypeAlias = Literal["parquet", "arrow", "jsonl", "csv"]
+Unset: TypeAlias = Literal["absent", "raise"]
+
+# The first of each is the default.
+COMPRESSIONS: Final[Mapping[Format, tuple[str, ...]]] = {
+    "parquet": ("zstd", "snappy", "gzip", "lz4", "brotli", "none"),
+    "arrow": ("none", "lz4", "zstd"),
+    "jsonl": ("none",),
+    "csv": ("none",),
+}
+
+
+def compression_of(form: Format) -> Any:
+    """Declare the compression of a format, as an option of its command."""
+    known = COMPRESSIONS[form]
+
+    def read(text: str) -> str:
+        if text.lower() not in known:
+            raise ValueError(f"one of {', '.join(map(repr, known))}")
+        return text.lower()
+
+    return option(
+        known[0], "Of the columns.", metavar=f"<{'|'.join(known)}>", read=read, choices=lambda: known
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(DamageOptions):
+    """What all exports share."""
+
+    overwrite: bool = option(False, "Replace existing files; else they are an error.")
+    progress: Callable[[Progress], None] | None = option(
+        None, "Called several times a second with a `Progress`, in this thread.", shell=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions(OutputOptions):
+    """What exports of tables share."""
+
+    columns: Collection[str] | None = option(
+        None,
+        "Only this feature; may be given several times.",
+        "--key",
+        more="A list of names here, in this order; by default all, sorted.",
+        metavar="NAME",
+        several=True,
+    )
+    workers: int | None = option(
+        None,
+        "How many files are written at once; as many as there are cores by default, but at most 4.",
+        more="Each takes up to 90 MB of memory.",
+        least=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsetOptions(OptionSet):
+    """What formats have that lose nothing."""
+
+    unset: Unset = option(
+        "absent",
+        "A feature that has no kind at all is written as if it were absent, or is an error.",
+        more="TFX writes such features, and every reader takes them as absent; they are counted. Not in CSV.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelOptions(OptionSet):
+    """What compressed formats have."""
+
+    level: int | None = option(None, "Of the compression: higher is smaller and slower.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CsvOptions(OptionSet):
+    """What only CSV has."""
+
+    delimiter: str | None = option(
+        None, "Between columns.  [default: a comma; a tab if OUT ends with .tsv]", more="Of CSV only."
+    )
+    separator: str = option("|", "Between the values of a list.", more="Of CSV only.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableExportOptions(UnsetOptions, LevelOptions, CsvOptions, ColumnOptions):
+    """The options of `export`."""
+
+    compression: str | None = option(
+        None,
+        "Of the columns.",
+        more='Of Parquet "zstd" (default), "snappy", "gzip", "lz4", "brotli" or "none"; of Arrow "none" (default), '
+        '"lz4" or "zstd".',
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageExportOptions(OutputOptions):
+    """The options of `export_images`."""
+
+    image: str | None = option(
+        None,
+        "Feature with the image.",
+        more='By default "image/encoded", "image" or the only one that looks like images.',
+    )
+    label: str | None = option(
+        None,
+        "Feature with the number of the class.",
+        more='By default "image/label", "image/class/label" or "label".',
+    )
+    text: str | None = option(
+        None,
+        "Feature with the name of the class.",
+        more='By default "image/text" or "image/class/text".',
+    )
+    filename: str | None = option(
+        None,
+        "Feature with the name of the file.",
+        more='By default "image/filename" or "file_name".',
+    )
+    label_map: PathLike | None = option(
+        None,
+        "A class name on each line, for numbers.  [default: labels.txt beside the first input]",
+        metavar="FILE",
+    )
+    threads: int | None = option(None, "How many cores to use; all by default.", least=1)

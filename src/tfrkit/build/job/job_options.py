@@ -1,0 +1,132 @@
+"""The options that building functions and commands share: damage, limits, shards, compression, how a job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tfrkit.build.job.bad_limit import BadLimit, MaxBad
+from tfrkit.build.job.progress import OnBad, Progress
+from tfrkit.codecs.table import names
+from tfrkit.model.policy import OnCorrupt
+from tfrkit.options import OptionSet, option, size_bytes
+
+__all__ = [
+    "BadOptions",
+    "CompressionOptions",
+    "DamageOptions",
+    "FrameOptions",
+    "RunOptions",
+    "SeedOptions",
+    "ShardOptions",
+    "ShardSizeOptions",
+]
+
+
+def _compressions() -> list[str]:
+    """Return the names of compressions as the command line has them."""
+    return [name.lower() or "none" for name in names()]
+
+
+def _compression(text: str) -> str:
+    if text.lower() not in (known := _compressions()):
+        raise ValueError(f"one of {', '.join(map(repr, known))}")
+    return text.lower()
+
+
+def _max_bad(text: str) -> str:
+    return BadLimit.parse(text).text
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompressionOptions(OptionSet):
+    """How the output is compressed."""
+
+    compression: str | None = option(
+        None,
+        "Compress the output.",
+        more='"none", "GZIP", "ZLIB", "XZ" or "ZSTD". By default as the name of the file says, else as the inputs are; '
+        "none where that says nothing.",
+        metavar=f"<{'|'.join(_compressions())}>",
+        read=_compression,
+        choices=_compressions,
+    )
+    level: int | None = option(None, "Of the compression: higher is smaller and slower.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardSizeOptions(OptionSet):
+    """How large files become."""
+
+    shard_bytes: int | None = option(
+        None,
+        "Begin a new file at this size: 256MB, 1GB, 64MiB, or bytes.",
+        "--shard-size",
+        more="Before compression, and about; a number here.",
+        metavar="SIZE",
+        read=size_bytes,
+        least=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardOptions(ShardSizeOptions):
+    """How many files are written."""
+
+    shards: int | None = option(None, "How many files to write.", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedOptions(OptionSet):
+    """What decides random choices."""
+
+    seed: int = option(0, "The same seed chooses the same.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DamageOptions(OptionSet):
+    """What happens to damaged records."""
+
+    on_corrupt: OnCorrupt = option(
+        "raise", "What to do about damage: end, leave it out, or leave its file.", more="See `read_blocks`."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BadOptions(OptionSet):
+    """What happens to bad input of other formats."""
+
+    on_bad: OnBad = option("skip", "Leave bad input out and count it, or end at the first.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(OptionSet):
+    """How a job runs."""
+
+    max_bad: MaxBad | None = option(
+        None,
+        "Fail, and publish nothing, if more than this is bad: a number, or a share such as 0.5%.",
+        more="If all is bad, that always is an error.",
+        metavar="N|P%",
+        read=_max_bad,
+    )
+    overwrite: bool = option(False, "Replace existing files; else they are an error.")
+    workers: int | None = option(
+        None,
+        "How many tasks run at once; one per core by default.",
+        more="The result does not depend on it.",
+        least=1,
+    )
+    progress: Callable[[Progress], None] | None = option(
+        None, "Called several times a second with a `Progress`.", shell=False
+    )
+
+    def of_job(self) -> dict[str, Any]:
+        """Return what `run_job` takes, by name."""
+        return {name: getattr(self, name) for name in ("max_bad", "overwrite", "workers", "progress")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameOptions(CompressionOptions, DamageOptions, RunOptions):
+    """What all functions have that copy records from files to files."""

@@ -1,0 +1,140 @@
+"""The options of `tfr.build.table` and `tfr build table`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from tfrkit.build.job.job_options import (
+    BadOptions,
+    CompressionOptions,
+    RunOptions,
+    SeedOptions,
+    ShardSizeOptions,
+)
+from tfrkit.build.tables.table_inputs import FormatName
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.options import option, read_list, read_pairs, size_bytes
+
+__all__ = ["MAX_FIELD", "PER_INPUT", "TableOptions"]
+
+MAX_FIELD: Final = 64 << 20
+PER_INPUT: Final = "per-input"
+
+
+def _read_shards(text: str) -> int | str:
+    if text != PER_INPUT and not (text.isascii() and text.isdecimal()):
+        raise ValueError("a number or per-input")
+    return text if text == PER_INPUT else int(text)
+
+
+def _read_null_values(texts: Iterable[str]) -> dict[str | None, str]:
+    """Read `VALUE`, for all columns, and `NAME=VALUE`."""
+    parts = [text.rpartition("=") for text in texts]
+    return {name if equals else None: value for name, equals, value in parts}
+
+
+def _read_separator(text: str) -> str:
+    from tfrkit.build.tables.table_schema import unescape
+
+    return unescape(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions, RunOptions):
+    """The options of `table`."""
+
+    format: FormatName | None = option(None, "Of all inputs; by default from suffix or content.")
+    column: Iterable[str] | Mapping[str, str] = option(
+        (),
+        "Kind of a column: fea1:float, label:int64, name:bytes, or 'tags:bytes[|]' for a list.",
+        more='A list of such texts here, or a dict such as {"fea1": "float"}. Kinds of other columns are found out: '
+        "int64 if all values are integers, float if all are numbers, else bytes.",
+        metavar="NAME:KIND",
+        several=True,
+    )
+    columns: Sequence[str] | None = option(
+        None, "Only these columns.", metavar="A,B", several=True, read=read_list
+    )
+    drop: Sequence[str] = option((), "Not these columns.", metavar="A,B", several=True, read=read_list)
+    rename: Mapping[str, str] | None = option(
+        None,
+        "Another name for a column's feature.",
+        "--name",
+        more="Names of features by columns here.",
+        metavar="OLD=NEW",
+        several=True,
+        read=read_pairs,
+    )
+    null_value: Any = option(
+        None,
+        "What stands for a null, in all columns or one; else the feature is absent.",
+        more="By column in a dict here, in which None stands for all other columns.",
+        metavar="[NAME=]VALUE",
+        several=True,
+        read=_read_null_values,
+    )
+    names: Sequence[str] | None = option(
+        None,
+        "Names of the columns of text without a header.",
+        metavar="A,B",
+        read=lambda text: read_list([text]),
+    )
+    header: bool | None = option(
+        None,
+        "Whether delimited text begins with names.",
+        "--header/--no-header",
+        more="By default it does, unless `names` are given.",
+    )
+    delimiter: str | None = option(
+        None, r"Between fields of text: ';', '\t', '\x01'.", metavar="TEXT", read=_read_separator
+    )
+    quote: str | None = option(None, "Quotation mark of text; '' for none.", metavar="CHAR")
+    escape: str | None = option(None, "Takes the next character as it is.", metavar="CHAR")
+    encoding: str | None = option(None, "Of delimited text: utf-8, gbk, latin-1 ...")
+    nulls: Sequence[str] | None = option(
+        None,
+        r"Text that means null, such as \N or NULL.",
+        "--null",
+        more="A list of them here.",
+        metavar="TEXT",
+        several=True,
+    )
+    max_field: int = option(
+        MAX_FIELD,
+        "A longer field is a bad line; 64MiB by default.",
+        more="Of JSON: a longer line.",
+        metavar="SIZE",
+        read=size_bytes,
+        least=1,
+    )
+    partitions: bool = option(
+        True, "Make columns of folders called name=value.", "--partitions/--no-partitions"
+    )
+    shards: int | Literal["per-input"] | None = option(
+        None,
+        "How many files, or one for each input.",
+        metavar="N|per-input",
+        read=_read_shards,
+        least=1,
+    )
+    prefix: str = option("data", "File name prefix of the shards.")
+    shuffle: bool = option(False, "Shuffle the rows of all inputs.")
+
+    def __post_init__(self) -> None:
+        """Check what no input fits."""
+        super().__post_init__()
+        if self.shards == PER_INPUT and self.shard_bytes is not None:
+            raise InvalidArgumentError("Expected either shards per input or a size of shards, and not both.")
+        if self.shards == PER_INPUT and self.shuffle:
+            raise InvalidArgumentError(
+                "Rows cannot be shuffled over all inputs (--shuffle) and stay in a file for each (--shards per-input). "
+                "Leave out one of them."
+            )
+
+    def of_text(self) -> dict[str, Any]:
+        """Those that only delimited text has, as far as they were given."""
+        names = ("names", "header", "delimiter", "quote", "escape", "encoding", "nulls")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {name: tuple(given[name]) if name in ("names", "nulls") else given[name] for name in given}
