@@ -6,7 +6,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,16 +18,26 @@ import tfrkit as tfr
 from tfrkit.cli.console import UsageError
 from tfrkit.cli.options import command
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.options import OptionSet, info_of, option, option_fields, read_list, read_pairs, size_bytes, takes
+from tfrkit.options import (
+    OptionSet,
+    info_of,
+    option,
+    option_class,
+    option_fields,
+    read_list,
+    read_pairs,
+    size_bytes,
+    takes,
+)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class Shared(OptionSet):
     level: int | None = option(None, "How hard to try.", least=0, most=9)
     quiet: bool = option(False, "Say nothing.", "--quiet", "-q")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class Cooking(Shared):
     """The options of `cook`."""
 

@@ -40,7 +40,7 @@ STEP = 50
 PART_LINES = {
     "src/bindings": 7_900,
     "src/core": 13_400,
-    "src/tfrkit": 1_600,  # the modules of the package itself: names, errors, secrets, options, optional packages, threads
+    "src/tfrkit": 1_600,  # the modules of the package itself: names, errors, secrets, options, extras, threads
     "src/tfrkit/build": 18_150,  # options with their help texts, which the command line had before; inputs by URL
     "src/tfrkit/cli": 3_700,
     "src/tfrkit/codecs": 1_600,  # one file per compression, a protocol and a table, where 14 files knew a little

@@ -10,14 +10,13 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, plain, say
 from tfrkit.errors import NotFoundError, OpError
-from tfrkit.options import OptionSet, option
+from tfrkit.options import OptionSet, option, option_class
 from tfrkit.stores.files import is_folder, is_there, traits_of
 from tfrkit.stores.url import is_url, local_path
 
@@ -175,33 +174,33 @@ ShardPathsOrStdin: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class QuietOptions(OptionSet):
     """How much is printed beside the data."""
 
     quiet: bool = option(False, "No progress, no remarks.", "--quiet", "-q")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class JsonOptions(OptionSet):
     """In which form data are printed."""
 
     as_json: bool = option(False, "Print JSON.", "--json")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class PrintOptions(JsonOptions, QuietOptions):
     """What is printed, and how."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class JobPrintOptions(PrintOptions):
     """What commands print that write shards."""
 
     dry_run: bool = option(False, "Say what would be done, and write nothing.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class KeyOptions(OptionSet):
     """Which features are shown."""
 
@@ -210,14 +209,14 @@ class KeyOptions(OptionSet):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ThreadOptions(OptionSet):
     """How many cores are used."""
 
     threads: int | None = option(None, "How many cores to use; all by default.", least=1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class OverwriteOptions(OptionSet):
     """What happens to files that are there."""
 

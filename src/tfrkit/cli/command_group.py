@@ -10,7 +10,9 @@ import functools
 import importlib
 import importlib.util
 import os
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import typer
@@ -38,6 +40,12 @@ class CommandGroup(typer.core.TyperGroup):
             return None
         return _command(module, cmd_name)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands with the first line of what each says of itself, without importing them."""
+        rows = [(name, _summary(self.modules[name], name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name.startswith("-") or self.get_command(ctx, name) is not None:
@@ -58,6 +66,14 @@ class CommandGroup(typer.core.TyperGroup):
         if (is_url(name) or os.path.exists(name)) and ctx.parent is None:
             return f"`tfr head {name}` shows what is in it; `tfr --help` lists all commands."
         return f"`{path} --help` lists all commands."
+
+
+def _summary(module: str, name: str) -> str:
+    """Return the first line of the docstring of a command, or of a group's callback, from the source of its module."""
+    spec = importlib.util.find_spec(module)
+    text = Path(spec.origin).read_text(encoding="utf-8") if spec is not None and spec.origin else ""
+    found = re.search(rf'^def _?{name}\(.*?^    """(.*?)$', text, re.DOTALL | re.MULTILINE)
+    return found[1] if found is not None else ""
 
 
 @functools.cache  # asked for twice by each call

@@ -1,13 +1,13 @@
 """Values of arguments without typer's validation where there is nothing to validate.
 
-typer reads values through pydantic, whose import takes nearly as long as numpy. Texts, flags, choices, defaults and
-plain numbers need none of it, and most command lines have nothing else; everything else goes the way of typer. A typer
-that has no such validation is left as it is.
+typer reads values through pydantic, whose import takes nearly as long as numpy. Texts, lists of texts, flags and
+defaults need none of it, and commands have nothing else (`tfrkit.options` reads the texts); everything else goes the
+way of typer. A typer that has no such validation is left as it is.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, get_args, get_origin
+from typing import Any, Final
 
 _LATER: Final = object()
 
@@ -56,19 +56,6 @@ def _simple(value: Any, param: Any) -> Any:
         return value
     if descriptor.annotation in (str, bool) and isinstance(value, descriptor.annotation):
         return value
-    if get_origin(descriptor.annotation) is Literal and value in get_args(descriptor.annotation):
-        return value
     if descriptor.annotation == list[str] and isinstance(value, (list, tuple)):
         return list(value)
-    if (
-        descriptor.annotation is int
-        and isinstance(value, str)
-        and value.isascii()
-        and value.isdecimal()
-        and len(value) < 19
-    ):
-        number = int(value)
-        return (
-            number if (param.min or 0) <= number <= (number if param.max is None else param.max) else _LATER
-        )
     return _LATER

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli.arguments import JsonOptions, KeyOptions, shard_files
 from tfrkit.cli.console import CommandError, UsageError, out, plain, say, style, to_json
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ShowOptions(KeyOptions, JsonOptions, DamageOptions):
     """What `tfr head` and `tfr cat` share."""
 

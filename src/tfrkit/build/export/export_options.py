@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.build.job.progress import Progress
-from tfrkit.options import OptionSet, option
+from tfrkit.options import OptionSet, option, option_class
 from tfrkit.stores.paths import PathLike
 
 __all__ = [
@@ -49,7 +48,7 @@ def compression_of(form: Format) -> Any:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class OutputOptions(DamageOptions):
     """What all exports share."""
 
@@ -59,7 +58,7 @@ class OutputOptions(DamageOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ColumnOptions(OutputOptions):
     """What exports of tables share."""
 
@@ -79,7 +78,7 @@ class ColumnOptions(OutputOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class UnsetOptions(OptionSet):
     """What formats have that lose nothing."""
 
@@ -90,14 +89,14 @@ class UnsetOptions(OptionSet):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class LevelOptions(OptionSet):
     """What compressed formats have."""
 
     level: int | None = option(None, "Of the compression: higher is smaller and slower.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class CsvOptions(OptionSet):
     """What only CSV has."""
 
@@ -107,7 +106,7 @@ class CsvOptions(OptionSet):
     separator: str = option("|", "Between the values of a list.", more="Of CSV only.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class TableExportOptions(UnsetOptions, LevelOptions, CsvOptions, ColumnOptions):
     """The options of `export`."""
 
@@ -119,7 +118,7 @@ class TableExportOptions(UnsetOptions, LevelOptions, CsvOptions, ColumnOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ImageExportOptions(OutputOptions):
     """The options of `export_images`."""
 

@@ -6,11 +6,10 @@ What follows from them is in `image_options.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from tfrkit.build.job.job_options import BadOptions, CompressionOptions, RunOptions
-from tfrkit.options import option, read_pairs, size_bytes
+from tfrkit.options import option, option_class, read_pairs, size_bytes
 from tfrkit.stores.paths import PathLike
 
 __all__ = ["DEFAULT_MAX_IMAGE", "Duplicates", "Encoding", "ImagesOptions", "Names", "Order"]
@@ -23,7 +22,7 @@ Order: TypeAlias = Literal["rgb", "bgr"]
 DEFAULT_MAX_IMAGE: Final = 64_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ImagesOptions(BadOptions, CompressionOptions, RunOptions):
     """The options of `images`."""
 

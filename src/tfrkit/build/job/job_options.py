@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.build.job.bad_limit import BadLimit, MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
 from tfrkit.codecs.table import names
 from tfrkit.model.policy import OnCorrupt
-from tfrkit.options import OptionSet, option, size_bytes
+from tfrkit.options import OptionSet, option, option_class, size_bytes
 
 __all__ = [
     "BadOptions",
@@ -39,7 +38,7 @@ def _max_bad(text: str) -> str:
     return BadLimit.parse(text).text
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class CompressionOptions(OptionSet):
     """How the output is compressed."""
 
@@ -55,7 +54,7 @@ class CompressionOptions(OptionSet):
     level: int | None = option(None, "Of the compression: higher is smaller and slower.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ShardSizeOptions(OptionSet):
     """How large files become."""
 
@@ -70,21 +69,21 @@ class ShardSizeOptions(OptionSet):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ShardOptions(ShardSizeOptions):
     """How many files are written."""
 
     shards: int | None = option(None, "How many files to write.", least=1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class SeedOptions(OptionSet):
     """What decides random choices."""
 
     seed: int = option(0, "The same seed chooses the same.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class DamageOptions(OptionSet):
     """What happens to damaged records."""
 
@@ -93,14 +92,14 @@ class DamageOptions(OptionSet):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class BadOptions(OptionSet):
     """What happens to bad input of other formats."""
 
     on_bad: OnBad = option("skip", "Leave bad input out and count it, or end at the first.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class RunOptions(OptionSet):
     """How a job runs."""
 
@@ -127,6 +126,6 @@ class RunOptions(OptionSet):
         return {name: getattr(self, name) for name in ("max_bad", "overwrite", "workers", "progress")}
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class FrameOptions(CompressionOptions, DamageOptions, RunOptions):
     """What all functions have that copy records from files to files."""

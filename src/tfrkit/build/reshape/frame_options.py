@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from tfrkit.build.job.job_options import FrameOptions, SeedOptions, ShardOptions, ShardSizeOptions
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.options import option, read_pairs
+from tfrkit.options import option, option_class, read_pairs
 
 __all__ = [
     "CompressOptions",
@@ -21,17 +20,17 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class CompressOptions(FrameOptions):
     """The options of `compress`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class MergeOptions(FrameOptions):
     """The options of `merge`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ReshardOptions(ShardOptions, FrameOptions):
     """The options of `reshard`."""
 
@@ -40,7 +39,7 @@ class ReshardOptions(ShardOptions, FrameOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class SampleOptions(SeedOptions, ShardOptions, FrameOptions):
     """The options of `sample`."""
 
@@ -58,12 +57,12 @@ class SampleOptions(SeedOptions, ShardOptions, FrameOptions):
             )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ShuffleOptions(SeedOptions, ShardOptions, FrameOptions):
     """The options of `shuffle`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class SelectOptions(FrameOptions):
     """The options of `select`."""
 
@@ -126,7 +125,7 @@ def read_shard_numbers(text: str) -> int | dict[str, int]:
     return numbers[""] if list(numbers) == [""] else numbers
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class SplitOptions(SeedOptions, ShardSizeOptions, FrameOptions):
     """The options of `split`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from tfrkit.build.job.job_options import (
@@ -15,7 +14,7 @@ from tfrkit.build.job.job_options import (
 )
 from tfrkit.build.tables.table_inputs import FormatName
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.options import option, read_list, read_pairs, size_bytes
+from tfrkit.options import option, option_class, read_list, read_pairs, size_bytes
 
 __all__ = ["MAX_FIELD", "PER_INPUT", "TableOptions"]
 
@@ -41,7 +40,7 @@ def _read_separator(text: str) -> str:
     return unescape(text)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions, RunOptions):
     """The options of `table`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from tfrkit.build.tables.table_options import TableOptions
@@ -11,10 +10,10 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import UsageError, bad_usage
 from tfrkit.cli.frame_command import run_planned
 from tfrkit.cli.options import command
-from tfrkit.options import OptionSet, option
+from tfrkit.options import OptionSet, option, option_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ListOptions(OptionSet):
     """What only the command has."""
 

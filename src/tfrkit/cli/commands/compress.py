@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from tfrkit.build.reshape.frame_options import CompressOptions
@@ -13,10 +12,10 @@ from tfrkit.cli.console import out as print_line
 from tfrkit.cli.console import table as print_table
 from tfrkit.cli.frame_command import run_command
 from tfrkit.cli.options import command
-from tfrkit.options import OptionSet, option, size_bytes
+from tfrkit.options import OptionSet, option, option_class, size_bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class MeasureOptions(OptionSet):
     """What only the command has."""
 

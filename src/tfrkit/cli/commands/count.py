@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import typer
 
@@ -10,11 +10,11 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
 from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
 from tfrkit.cli.options import command
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class CountOptions(arg.JsonOptions):
     """The options of `tfr count`."""
 

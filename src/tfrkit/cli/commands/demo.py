@@ -8,20 +8,19 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, out, say, table
 from tfrkit.cli.options import command
-from tfrkit.options import OptionSet, option
+from tfrkit.options import OptionSet, option, option_class
 
 _SIZE = (96, 96)
 _BATCH = 64
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class DemoOptions(OptionSet):
     """The options of `tfr demo`."""
 

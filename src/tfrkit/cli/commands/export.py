@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -24,6 +23,7 @@ from tfrkit.cli.console import UsageError, out_json, plain, say, table
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
 from tfrkit.errors import OpError
+from tfrkit.options import option_class
 
 if TYPE_CHECKING:
     from tfrkit.build.export.export_images import ImagesReport
@@ -52,26 +52,26 @@ TextOut: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ParquetOptions(LevelOptions, UnsetOptions, ColumnOptions):
     """The options of `tfr export parquet`."""
 
     compression: str = compression_of("parquet")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class ArrowOptions(LevelOptions, UnsetOptions, ColumnOptions):
     """The options of `tfr export arrow`."""
 
     compression: str = compression_of("arrow")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class JsonlOptions(UnsetOptions, ColumnOptions):
     """The options of `tfr export jsonl`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class CsvExportOptions(CsvOptions, ColumnOptions):
     """The options of `tfr export csv`."""
 
@@ -143,7 +143,7 @@ def images(
     from tfrkit.build.export.export_images import run_image_export
 
     with job_progress(quiet=printed.quiet, kept=_WHOLE) as progress:
-        report = run_image_export(files, out, replace(options, progress=progress))
+        report = run_image_export(files, out, options.but(progress=progress))
     _show_images(report, printed.as_json, printed.quiet)
 
 

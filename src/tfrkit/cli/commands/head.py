@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.options import command
 from tfrkit.cli.show_records import ShowOptions, show_records
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class HeadOptions(ShowOptions):
     """The options of `tfr head`."""
 

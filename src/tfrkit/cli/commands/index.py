@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
@@ -13,7 +12,7 @@ from tfrkit.cli.console import BAD_DATA, out_json, plain, say, table
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import OpError
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 from tfrkit.stores.files import ask_all
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class _Found(NamedTuple):
     error: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class IndexOptions(arg.OverwriteOptions, arg.PrintOptions):
     """The options of `tfr index`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -14,7 +13,7 @@ from tfrkit.cli.console import BAD_DATA, UsageError, number_of, out, out_json, p
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.codecs.table import record_codecs
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 from tfrkit.stores import files
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ _LISTED: Final = 20
 _SUFFIXES: Final = ", ".join(codec.suffix for codec in record_codecs() if codec.suffix)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class RepairOptions(arg.OverwriteOptions, arg.PrintOptions):
     """The options of `tfr repair`."""
 

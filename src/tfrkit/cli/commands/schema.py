@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrkit.build.job.job_options import DamageOptions
@@ -11,14 +10,14 @@ from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
 
 if TYPE_CHECKING:
     from tfrkit.records.describe.schema import Schema
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class SchemaOptions(arg.ThreadOptions, DamageOptions, arg.PrintOptions):
     """The options of `tfr schema`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import UsageError
 from tfrkit.cli.frame_command import Inputs, run_command
 from tfrkit.cli.options import command
-from tfrkit.options import OptionSet, option
+from tfrkit.options import OptionSet, option, option_class
 
 if TYPE_CHECKING:
     from tfrkit.build.job.job import Job
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_PARTS = "train=0.9,validation=0.1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class PartsOptions(OptionSet):
     """The parts, which are an argument of their own in Python."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.job_options import DamageOptions
@@ -13,13 +12,13 @@ from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, out_json
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
-from tfrkit.options import option
+from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
 
 _SAMPLE: Final = 1000  # records that are looked at for names that are close
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class StatsOptions(arg.KeyOptions, DamageOptions, arg.ThreadOptions, arg.PrintOptions):
     """The options of `tfr stats`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -13,6 +12,7 @@ from tfrkit.cli.arguments import found_shards
 from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
+from tfrkit.options import option_class
 from tfrkit.stores.files import file_sizes
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LISTED: Final = 20  # damages of a file
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_class
 class VerifyOptions(arg.ThreadOptions, arg.PrintOptions):
     """The options of `tfr verify`."""
 
