@@ -187,7 +187,10 @@ def test_sizes_below_a_byte_are_refused():
         size_bytes("0")
 
 
-FUNCTIONS = [tfr.build.table, tfr.build.images, tfr.build.export, tfr.build.export_images]
+FUNCTIONS = [
+    tfr.build.table, tfr.build.images, tfr.build.export, tfr.build.export_images, tfr.compress, tfr.merge, tfr.reshard,
+    tfr.sample, tfr.select, tfr.shuffle,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)

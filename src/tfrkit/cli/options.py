@@ -51,6 +51,7 @@ def command(name: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
 
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.option_classes = tuple(classes.values())  # type: ignore[attr-defined]
         return run
 
     return finish
