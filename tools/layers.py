@@ -48,6 +48,7 @@ WALLED = "tf"  # no other part imports it, the package and the command line incl
 DOORS = {  # modules that may import by computed name: extras, and parts on first use
     "tfrkit",
     "tfrkit.build",
+    "tfrkit.build.tables.format_table",
     "tfrkit.cli.command_group",
     "tfrkit.image",
     "tfrkit.optional",

@@ -9,7 +9,6 @@ from tfrkit.build.export.export_options import Unset
 from tfrkit.build.images.image_arguments import Duplicates, Encoding, Names, Order
 from tfrkit.build.job.bad_limit import MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
-from tfrkit.build.tables.table_inputs import FormatName
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.stores.paths import PathLike
 
@@ -201,7 +200,7 @@ class TableKeywords(
 ):
     """Keywords of `TableOptions`."""
 
-    format: FormatName | None
+    format: str | None
     column: Iterable[str] | Mapping[str, str]
     columns: Sequence[str] | None
     drop: Sequence[str]

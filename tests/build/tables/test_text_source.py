@@ -30,13 +30,14 @@ FILES = {
     "packed.csv.bz2": bz2.compress(ROWS.encode()),
     "empty.csv": b"",
     "lines.jsonl": LINES.encode(),
+    "packed.jsonl.gz": gzip.compress(LINES.encode()),
     "mark.jsonl": b"\xef\xbb\xbf" + LINES.encode(),
     "long.jsonl": LINES.encode() + b'{"name": "' + b"x" * (9 << 20) + b'"}\n' + LINES.encode(),
 }
 
 
 def reader_of(name: str) -> TableFormat:
-    if name.endswith(".jsonl"):
+    if ".jsonl" in name:
         return JsonlFormat(1 << 20)
     return DelimitedFormat(kind="csv", encoding="utf-16" if name.startswith("wide") else "utf-8")
 
@@ -53,7 +54,9 @@ def test_a_survey_has_the_checksum_of_all_bytes(
     assert survey.fingerprint == (len(FILES[name]), zlib.crc32(FILES[name]))
 
 
-@pytest.mark.parametrize("name", ["plain.csv", "packed.csv.gz"])
+@pytest.mark.parametrize(
+    "name", ["plain.csv", "packed.csv.gz", "lines.jsonl", "mark.jsonl", "packed.jsonl.gz"]
+)
 def test_a_survey_reads_a_file_once(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
     read_at = ByteSource.read_at
@@ -64,7 +67,7 @@ def test_a_survey_reads_a_file_once(name: str, tmp_path: Path, monkeypatch: pyte
         read += len(data)
         return data
 
-    data = 20 * FILES["plain.csv"]
+    data = 20 * FILES["lines.jsonl" if ".jsonl" in name else "plain.csv"]
     data = gzip.compress(data) if name.endswith(".gz") else data
     (tmp_path / name).write_bytes(data)
     (file,) = find_inputs([tmp_path / name])

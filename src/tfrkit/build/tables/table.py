@@ -1,7 +1,7 @@
 """build.table: tables of many formats into shards of Examples.
 
 Surveys all inputs first, settles the columns, plans which rows go to which shard, and hands that to the job. Inputs are
-read by the formats (`delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`).
+read by the formats of `format_table.py`, tables in memory by `arrow_stream.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tfrkit.build.job.input_stamp import unchanged
@@ -21,14 +22,9 @@ from tfrkit.build.job.job import (
     run_job,
 )
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
-from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat
-from tfrkit.build.tables.table_inputs import (
-    SUFFIXES,
-    FormatName,
-    find_inputs,
-    guess_format,
-    unpacked_name,
-)
+from tfrkit.build.tables.format_table import all_formats, formats_by_suffix, named_format, split_suffix
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat, open_input
+from tfrkit.build.tables.table_inputs import find_inputs, guess_format
 from tfrkit.build.tables.table_options import PER_INPUT, TableOptions
 from tfrkit.build.tables.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
 from tfrkit.build.tables.table_schema import (
@@ -38,6 +34,7 @@ from tfrkit.build.tables.table_schema import (
     feature_spec,
     settle,
 )
+from tfrkit.build.tables.text_source import RangeChecksum
 from tfrkit.codecs.table import canonical
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
@@ -92,10 +89,11 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
     folder = path_text(out)
     choice = check_options(options)
     if is_stream(inputs):
-        reader, files = _open_stream(inputs, folder, options)
+        name, (reader, files) = "stream", _open_stream(inputs, folder, options)
     else:
         files = find_inputs(_paths(inputs), partitions=options.partitions, out=folder)
-        reader = _make_format(options.format or guess_format(files), options)
+        name = options.format or guess_format(files)
+        reader = _reader(name, options)
     surveys = _survey_all(reader, files, options.workers)
     if not any(survey.pieces for survey in surveys):
         raise InvalidArgumentError(
@@ -109,7 +107,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         groups,
         canonical(options.compression),
         options.level,
-        _made_by(options, columns, reader, groups, surveys),
+        {"format": name, **_made_by(options, columns, reader, groups, surveys)},
         None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
         columns=column_reports(surveys, columns, choice),
@@ -126,8 +124,8 @@ def check_options(options: TableOptions) -> ColumnChoice:
     Raises:
         InvalidArgumentError: there are such.
     """
-    if options.format in (None, "csv", "tsv", "hive"):
-        _make_format(options.format or "csv", options)
+    likely = (each.name for each in all_formats() if set(each.options).issuperset(options.of_text()))
+    _reader(options.format or next(likely), options)
     return choose_columns(
         options.column, options.columns, options.drop, options.rename or {}, options.null_value
     )
@@ -157,28 +155,9 @@ def _open_stream(source: Any, folder: str, options: TableOptions) -> tuple[Table
     return reader, [reader.file()]
 
 
-def _make_format(kind: FormatName, options: TableOptions) -> TableFormat:
+def _reader(name: str, options: TableOptions) -> TableFormat:
     """The reader of all files."""
-    given = options.of_text()
-    if kind in ("csv", "tsv", "hive"):
-        from tfrkit.build.tables.delimited.delimited import DelimitedFormat
-
-        return DelimitedFormat(kind=kind, max_field=options.max_field, **given)
-    for name in given:
-        raise InvalidArgumentError(
-            f"{name}: this option is for delimited text, and the input is {kind}. Leave it out."
-        )
-    if kind == "jsonl":
-        from tfrkit.build.tables.jsonl.jsonl import JsonlFormat
-
-        return JsonlFormat(options.max_field)
-    if kind == "parquet":
-        from tfrkit.build.tables.arrow.parquet import ParquetFormat
-
-        return ParquetFormat()
-    from tfrkit.build.tables.arrow.arrow_file import ArrowFormat
-
-    return ArrowFormat()
+    return named_format(name).reader(options.of_text(), options.max_field)
 
 
 def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | None) -> list[Survey]:
@@ -186,8 +165,13 @@ def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | 
     stop = Stop()
 
     def survey(number: int) -> Survey:
-        with unchanged(files[number].path):
-            return reader.survey(files[number], TaskReporter(stop, "skip", lambda *_: None))
+        file = files[number]
+        with unchanged(file.path):
+            found = reader.survey(file, TaskReporter(stop, "skip", lambda *_: None))
+            if found.fingerprint is None and file.stamp is not None:
+                crc = RangeChecksum(0, file.size).finish(open_input(file))
+                found = replace(found, fingerprint=(file.size, crc))
+            return found
 
     threads = min(workers or default_threads(), len(files))
     found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop))
@@ -236,8 +220,8 @@ def _count_shards(parts: Sequence[Part], like: TableRecipe, options: TableOption
 
 def _stem(file: InputFile) -> str:
     """The name of the one shard of an input: without its suffixes, and folders joined with `__`."""
-    stem, suffix = os.path.splitext(unpacked_name(file.name))
-    return (stem if suffix.lower() in SUFFIXES else file.name).replace(os.sep, "__")
+    stem = split_suffix(file.name)[0] if formats_by_suffix(file.name) else file.name
+    return stem.replace(os.sep, "__")
 
 
 def _made_by(
@@ -250,9 +234,6 @@ def _made_by(
     """Return everything that determines the bytes."""
     made: dict[str, Any] = {
         "command": "build table",
-        "format": type(reader).__name__.removesuffix("Format").lower()
-        if options.format is None
-        else options.format,
         "columns": [_column_entry(column) for column in columns],
         "shards": PER_INPUT if options.shards == PER_INPUT else groups[0].shards,
         "prefix": options.prefix,

@@ -1,7 +1,7 @@
 """What a table format provides: a survey of each file before anything is written, then columns of each piece.
 
-Types are settled over the surveys of all inputs (`table_schema.py`); planning is in `table.py`. One file per
-format: `delimited.py`, `jsonl.py`, `parquet.py`, `arrow_file.py`, `arrow_stream.py`.
+Types are settled over the surveys of all inputs (`table_schema.py`); planning is in `table.py`. All
+formats are in `format_table.py`, one file each; tables in memory are read by `arrow_stream.py`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Survey:
         feature_lists: columns that are feature lists of SequenceExamples, each with the list's name.
         kinds: how many values of each column look like each kind.
         fingerprint: size and a checksum, which tell this input from others: of all bytes of text, of the end of a
-            binary file, which says where everything is; None for what is in memory.
+            binary file, which says where everything is. None: of all bytes of the file, which are read once more.
     """
 
     file: InputFile

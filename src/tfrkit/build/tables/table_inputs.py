@@ -8,12 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.tables.table_format import InputFile
-from tfrkit.codecs.table import all_codecs, sniff
+from tfrkit.build.tables.format_table import (
+    InputFormat,
+    all_formats,
+    format_names,
+    formats_by_suffix,
+)
+from tfrkit.build.tables.table_format import InputFile, open_input
+from tfrkit.codecs.table import sniff
 from tfrkit.errors import InvalidArgumentError, NotFoundError, os_errors
 from tfrkit.stores.files import (
     file_info,
@@ -21,7 +27,6 @@ from tfrkit.stores.files import (
     is_folder,
     list_tree,
     match_remote,
-    open_source,
     read_bytes,
     real_path,
     traits_of,
@@ -30,34 +35,8 @@ from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url, local_path, path_parts
 
-__all__ = [
-    "FORMATS",
-    "SUFFIXES",
-    "FormatName",
-    "find_inputs",
-    "guess_format",
-    "read_list",
-    "refuse_packed",
-    "unpacked_name",
-]
+__all__ = ["find_inputs", "guess_format", "read_list", "refuse_foreign"]
 
-FormatName: TypeAlias = Literal["csv", "tsv", "hive", "jsonl", "parquet", "arrow"]
-FORMATS: Final[tuple[FormatName, ...]] = ("csv", "tsv", "hive", "jsonl", "parquet", "arrow")
-
-SUFFIXES: Final[dict[str, FormatName]] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
 _MAGIC: Final = frozenset("*?[")
 _HEAD_BYTES: Final = 4096
 _FOREIGN: Final = {
@@ -127,17 +106,18 @@ def _below(url: str, name: str) -> str:
     return f"{url[: url.rindex('/')]}/{name}"
 
 
-def guess_format(files: Sequence[InputFile]) -> FormatName:
+def guess_format(files: Sequence[InputFile]) -> str:
     """Find the one format of all files: by their suffixes, else by their first bytes.
 
     Raises:
         InvalidArgumentError: a file's format is not known, or files differ.
     """
-    first: tuple[FormatName, InputFile] | None = None
+    first: tuple[str, InputFile] | None = None
     for file in files:
-        if file.size == 0 and _by_suffix(file) is None:
+        named = formats_by_suffix(path_parts(file.path)[-1])
+        if file.size == 0 and len(named) != 1:
             continue  # fits any
-        name = _by_suffix(file) or _by_content(file)
+        name = (named[0] if len(named) == 1 else _by_content(file, named)).name
         if first is None:
             first = name, file
         elif name != first[0]:
@@ -154,29 +134,24 @@ def guess_format(files: Sequence[InputFile]) -> FormatName:
     return first[0]
 
 
-def refuse_packed(head: bytes, path: str) -> None:
-    """Raise if a file begins like a compressed one, or like one of another kind that no format here reads.
+def refuse_foreign(head: bytes, path: str) -> None:
+    """Raise if a file begins like one of another kind that no format here reads.
 
     Raises:
         InvalidArgumentError: it does; the text names the kind.
     """
-    foreign = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), "")
-    if packed := sniff(head).name.lower() or foreign:
-        raise InvalidArgumentError(
-            f"{path}: expected CSV, TSV, Hive text, JSON lines, Parquet or Arrow but got {packed}. "
-            "Unpack or convert it first; of compressed delimited text, pass format= (--format).",
-            path=path,
-        )
+    for magic, name in _FOREIGN.items():
+        if head.startswith(magic):
+            raise _unexpected(path, name)
 
 
-def unpacked_name(name: str) -> str:
-    """Return a name without the suffix of a compression that text is found to have. Pure: no I/O.
-
-    >>> unpacked_name("a.csv.GZ"), unpacked_name("a.csv")
-    ('a.csv', 'a.csv')
-    """
-    stem, suffix = os.path.splitext(name)
-    return stem if any(suffix.lower() in codec.suffixes for codec in all_codecs() if codec.magic) else name
+def _unexpected(path: str, kind: str) -> InvalidArgumentError:
+    *titles, last = (each.title for each in all_formats())
+    return InvalidArgumentError(
+        f"{path}: expected {', '.join(titles)} or {last} but got {kind}. "
+        "Unpack or convert it first; of compressed text, pass format= (--format).",
+        path=path,
+    )
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -360,28 +335,23 @@ def _unquoted(text: str) -> str:
 # -- formats -----------------------------------------------------------------------------------------------------------
 
 
-def _by_suffix(file: InputFile) -> FormatName | None:
-    path = path_parts(file.path)[-1].lower()
-    return SUFFIXES.get(os.path.splitext(unpacked_name(path))[1])
-
-
-def _by_content(file: InputFile) -> FormatName:
-    head = open_source(file.path).peek(_HEAD_BYTES)
-    refuse_packed(head, file.path)
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"{"):
-        return "jsonl"
-    line = head.split(b"\n", 1)[0]
-    if b"\x01" in line:
-        return "hive"
-    if b"\t" in line:
-        return "tsv"
+def _by_content(file: InputFile, named: Sequence[InputFormat]) -> InputFormat:
+    """Tell the format by the first bytes; if the name promises some, one of them."""
+    source = open_input(file)
+    codec = sniff(head := source.peek(_HEAD_BYTES))
+    refuse_foreign(head, file.path)
+    if codec.name:
+        head = codec.open(source).read()[:_HEAD_BYTES]
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    for each in reversed(named or all_formats()):
+        if each.is_in(text) and (each.compressed or not codec.name):
+            return each
+    if named:
+        return named[0]
+    if codec.name:
+        raise _unexpected(file.path, codec.name.lower())
     raise InvalidArgumentError(
         f"{file.path}: neither the suffix nor the first bytes ({head[:16].hex(' ')}) tell the format. "
-        f"Pass format= (--format), one of {', '.join(FORMATS)}.",
+        f"Pass format= (--format), one of {', '.join(format_names())}.",
         path=file.path,
     )

@@ -12,7 +12,7 @@ from tfrkit.build.job.job_options import (
     SeedOptions,
     ShardSizeOptions,
 )
-from tfrkit.build.tables.table_inputs import FormatName
+from tfrkit.build.tables.format_table import format_names, named_format
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.options import option, option_class, read_list, read_pairs, size_bytes
 
@@ -44,7 +44,12 @@ def _read_separator(text: str) -> str:
 class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions, RunOptions):
     """The options of `table`."""
 
-    format: FormatName | None = option(None, "Of all inputs; by default from suffix or content.")
+    format: str | None = option(
+        None,
+        "Of all inputs; by default from suffix or content.",
+        metavar=f"<{'|'.join(format_names())}>",
+        choices=format_names,
+    )
     column: Iterable[str] | Mapping[str, str] = option(
         (),
         "Kind of a column: fea1:float, label:int64, name:bytes, or 'tags:bytes[|]' for a list.",
@@ -124,6 +129,8 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
     def __post_init__(self) -> None:
         """Check what no input fits."""
         super().__post_init__()
+        if self.format is not None:
+            named_format(self.format)
         if self.shards == PER_INPUT and self.shard_bytes is not None:
             raise InvalidArgumentError("Expected either shards per input or a size of shards, and not both.")
         if self.shards == PER_INPUT and self.shuffle:
@@ -133,7 +140,7 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
             )
 
     def of_text(self) -> dict[str, Any]:
-        """Those that only delimited text has, as far as they were given."""
+        """Those that not every format has, as far as they were given."""
         names = ("names", "header", "delimiter", "quote", "escape", "encoding", "nulls")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return {name: tuple(given[name]) if name in ("names", "nulls") else given[name] for name in given}

@@ -144,6 +144,7 @@ class TextSource:
         streams: it can only be read from its beginning; else by position.
         begin: where the text begins, after a byte order mark; 0 in streams.
         size: bytes of the file.
+        head: its first bytes.
         version: changes whenever the content does, as far as can be told.
     """
 
@@ -163,6 +164,7 @@ class TextSource:
         self._path = file.path
         self.encoding = encoding
         head = _head_of(file.stamp) if source.remote and file.stamp else source.peek(_HEAD_BYTES)
+        self.head = head
         self._codec = sniff(head)
         self.streams = bool(self._codec.name) or not _keeps_line_ends(encoding) or not self._source.regular
         self.size = self._source.size() or 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import gzip
 import json
+import lzma
 import tempfile
 import warnings
 from dataclasses import replace
@@ -18,12 +20,15 @@ from hypothesis import strategies as st
 import tfrkit
 from tests.build.support.tables import build, one_by_one, write_lines
 from tfrkit.build.job.job import TaskReporter
+from tfrkit.build.tables import line_runs
 from tfrkit.build.tables.jsonl import jsonl
 from tfrkit.build.tables.jsonl.jsonl_block import parse_block
+from tfrkit.build.tables.line_format import LineFormat
 from tfrkit.build.tables.table_format import InputFile, Seen
 from tfrkit.build.tables.table_schema import ColumnChoice, settle
 from tfrkit.engines.local import Stop
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.optional import require
 
 USUAL = b'{"n": 1}'
 
@@ -221,7 +226,7 @@ def test_both_ways_agree_on_mixed_data_however_it_is_cut(tmp_path, monkeypatch):
         lines.append(line)
     path = write_lines(tmp_path / "a.jsonl", *lines, b"{bad", *lines)
     quick, report = build(path, tmp_path / "quick", shards=7)
-    monkeypatch.setattr(jsonl, "_BLOCK_BYTES", 1000)
+    monkeypatch.setattr(line_runs, "BLOCK_BYTES", 1000)
     small, again = build(path, tmp_path / "small", shards=3)
     monkeypatch.setattr(jsonl, "parse_block", lambda *_: None)
     slow, _ = build(path, tmp_path / "slow", shards=5)
@@ -233,7 +238,7 @@ def test_usual_blocks_are_not_read_line_by_line(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("line by line")
 
-    monkeypatch.setattr(jsonl, "parse_line", refuse)
+    monkeypatch.setattr(LineFormat, "columns", refuse)
     lines = [
         {"id": n, "x": n / 3, "t": "2024-01-01", "text": "[{" * 200, "l": [n] * (n % 3)} for n in range(50)
     ]
@@ -260,7 +265,7 @@ def test_memory_of_parsing_does_not_depend_on_keys(tmp_path):
 
 
 def test_line_that_is_too_long_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(jsonl, "_PIECE_BYTES", 100)
+    monkeypatch.setattr(line_runs, "PIECE_BYTES", 100)
     long = b'{"n": "' + b"x" * 2000 + b'"}'
     path = write_lines(tmp_path / "a.jsonl", *[USUAL] * 40, long, *[USUAL] * 3, long)
     found, report = build(path, tmp_path / "out", max_field=1000, shards=3)
@@ -288,9 +293,56 @@ def test_pretty_printed_json_is_bad_lines(tmp_path):
         build(tmp_path / "a.json", tmp_path / "out")
 
 
-def test_compressed_lines_are_refused(tmp_path):
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n'))
-    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl\.gz: .* but got gzip\. Unpack"):
+PACKED = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda data: require("zstandard", "zstd").compress(data),
+}
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.json", "part-0"])
+def test_compressed_lines_are_read(tmp_path, name, suffix):
+    rows = [{"n": n, "s": f"{n:05d}" * 20} for n in range(12_000)]
+    path = write_lines(tmp_path / name, *rows)
+    (tmp_path / "packed").mkdir()
+    packed = tmp_path / "packed" / (name + suffix if "." in name else name)  # by suffix, or by content
+    packed.write_bytes(PACKED[suffix](path.read_bytes()))
+    tfrkit.build.table(path, tmp_path / "plain", shards=3)
+    for workers in (1, 2):
+        out = tmp_path / f"out-{workers}"
+        tfrkit.build.table(packed, out, shards=3, workers=workers)
+        assert shards_of(out) == shards_of(tmp_path / "plain")
+
+
+def shards_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.tfrecord")}
+
+
+def test_bad_lines_of_compressed_files_have_their_numbers(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'\xef\xbb\xbf{"n": 1}\n\n{"n":\n{"n": 2}'))
+    found, report = build(tmp_path / "a.jsonl.gz", tmp_path / "out", shards=2)
+    assert found == [{"n": [1]}, {"n": [2]}]
+    assert bad(report) == [(3, "not valid JSON")]
+
+
+def test_long_line_of_a_compressed_file_is_not_kept(tmp_path):
+    long = b'{"n": "' + b"x" * (3 << 20) + b'"}'
+    path = write_lines(tmp_path / "a.jsonl", USUAL, long, USUAL, long)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    found, report = build(tmp_path / "a.jsonl.gz", tmp_path / "out", max_field=1000)
+    assert len(found) == 2
+    assert bad(report) == [(2, "line longer than max_field"), (4, "line longer than max_field")]
+
+
+def test_compressed_lines_that_are_cut_are_an_error(tmp_path):
+    data = gzip.compress(b'{"a": 1}\n' * 1000)
+    (tmp_path / "a.jsonl.gz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(
+        DataLossError,
+        match=r"a\.jsonl\.gz: the compressed data ends too early\. Copy the file again\.$",
+    ):
         build(tmp_path / "a.jsonl.gz", tmp_path / "out")
 
 
@@ -348,7 +400,7 @@ def test_both_ways_agree_on_anything(lines, kind, size):
     for parse in (parse_block, lambda *_: None):
         with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
             patch.setattr(jsonl, "parse_block", parse)
-            patch.setattr(jsonl, "_BLOCK_BYTES", size)
+            patch.setattr(line_runs, "BLOCK_BYTES", size)
             found.append(read_all(Path(folder), b"\n".join(lines), kind))
     assert found[0] == found[1]
 

@@ -8,44 +8,26 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tfrkit.build.tables.json_notation import BASE64, EMPTY, FEATURE_LISTS, FLOAT32, decode_special
+from tfrkit.build.tables.lines_seen import BadLine, Cells
 from tfrkit.build.tables.table_format import Seen
 from tfrkit.build.tables.table_values import seen_in
 
-__all__ = [
-    "MAX_DEPTH",
-    "SPECIAL",
-    "BadLine",
-    "Broken",
-    "Cells",
-    "Steps",
-    "is_deep",
-    "lines_of",
-    "parse_line",
-    "seen_in_cell",
-]
+__all__ = ["MAX_DEPTH", "SPECIAL", "Broken", "Steps", "is_deep", "parse_line", "seen_in_cell"]
 
 MAX_DEPTH: Final = 100  # of lists and objects inside each other
 SPECIAL: Final = frozenset((BASE64, FLOAT32, EMPTY))
-Cells = dict[str, Any]
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BRACKETS: Final = re.compile(rb"[\[\]{}]")
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONGEST_INT: Final = 20
 _KINDS: Final = {"int64": Seen.INT, "float": Seen.FLOAT, "bytes": Seen.TEXT}
-
-
-class BadLine(NamedTuple):
-    """Why a line is not a row: the reason, and the detail."""
-
-    reason: str
-    detail: str
 
 
 class _BadError(Exception):
@@ -70,20 +52,18 @@ class Steps(list[Any]):
     """The steps of a feature list, each a cell."""
 
 
-def parse_line(line: bytes, max_bytes: int) -> Cells | BadLine | None:
-    """Read one line: its values by column, why it is bad, or None if there is nothing in it.
+def parse_line(line: bytes) -> Cells | BadLine:
+    """Read one line that is not blank: its values by column, or why it is bad.
 
     Objects inside objects become columns whose names are joined with `/`.
 
-    >>> parse_line(b'{"a": {"b": [1, 2]}, "c": null}', 100)
+    >>> parse_line(b'{"a": {"b": [1, 2]}, "c": null}')
     {'a/b': [1, 2], 'c': None}
-    >>> parse_line(b"[1]", 100)
+    >>> parse_line(b"[1]")
     BadLine(reason='not a JSON object', detail='a list')
     """
-    if not line or line.isspace():
-        return None
     try:
-        return _parse(line, max_bytes)
+        return _parse(line)
     except _BadError as error:
         bad: BadLine = error.args[0]
         return bad
@@ -119,9 +99,7 @@ def is_deep(line: bytes) -> bool:
     return False
 
 
-def _parse(line: bytes, max_bytes: int) -> Cells:
-    if len(line) > max_bytes:
-        raise _bad("line longer than max_field", f"{len(line)} bytes")
+def _parse(line: bytes) -> Cells:
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
@@ -206,11 +184,3 @@ def _special(item: dict[str, Any]) -> Any:
     if not isinstance(content, list):
         return values[0]
     return np.array(values, np.float32) if kind == "float" else values
-
-
-def lines_of(data: bytes) -> Iterable[bytes]:
-    """Cut a block into lines, without their ends."""
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return lines
