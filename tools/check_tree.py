@@ -41,7 +41,7 @@ PART_LINES = {
     "src/bindings": 7_900,
     "src/core": 13_400,
     "src/tfrkit": 1_600,  # the modules of the package itself: names, errors, secrets, options, extras, threads
-    "src/tfrkit/build": 18_550,  # options with help texts; a table of input formats, JSON arrays; inputs by URL
+    "src/tfrkit/build": 18_850,  # options with help texts; a table of input formats, JSON arrays; inputs by URL
     "src/tfrkit/cli": 3_700,
     "src/tfrkit/codecs": 1_600,  # one file per compression, a protocol and a table, where 14 files knew a little
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -106,9 +107,9 @@ def _delimited(name: str, title: str, *suffixes: str, in_line: bytes | None = No
     return InputFormat(name, title, suffixes, make, _TEXT_OPTIONS, (), recognizes, compressed=True)
 
 
-def _json(name: str, title: str, place: str, bracket: bytes, *suffixes: str) -> InputFormat:
+def _json(name: str, title: str, place: str, begins: bytes, *suffixes: str) -> InputFormat:
     def recognizes(head: bytes) -> bool:
-        return head.lstrip().startswith(bracket)
+        return re.match(begins, head) is not None
 
     return InputFormat(
         name,
@@ -133,7 +134,8 @@ _FORMATS: Final[dict[str, InputFormat]] = {
         _delimited("csv", "CSV", ".csv"),
         _delimited("tsv", "TSV", ".tsv", ".tab", in_line=b"\t"),
         _delimited("hive", "Hive text", in_line=b"\x01"),
-        _json("jsonl", "JSON lines", "jsonl:JsonlFormat", b"{", ".jsonl", ".ndjson", ".json"),
+        _json("jsonl", "JSON lines", "jsonl:JsonlFormat", rb"\s*\{", ".jsonl", ".ndjson", ".json"),
+        _json("json", "a JSON array", "json_array:JsonArrayFormat", rb'\s*\[\s*([][{"0-9-]|$)', ".json"),
         _arrow("parquet", "Parquet", "parquet:ParquetFormat", (b"PAR1",), ".parquet", ".pq"),
         _arrow(
             "arrow",

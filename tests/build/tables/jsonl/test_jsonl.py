@@ -287,10 +287,47 @@ def test_numbers_beyond_float_are_infinite_without_a_warning(tmp_path):
     assert report.bad == {"not valid JSON": 1}
 
 
-def test_pretty_printed_json_is_bad_lines(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps([{"a": 1}], indent=1))
-    with pytest.raises(InvalidArgumentError, match="columns in the inputs but found none"):
-        build(tmp_path / "a.json", tmp_path / "out")
+LIST_ALONE = "If its rows are in a list, write that list alone: jq '.NAME' FILE > rows.json."
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_one_object_over_several_lines_is_refused(tmp_path, packed):
+    path = tmp_path / ("a.json.gz" if packed else "a.json")
+    data = json.dumps({"rows": [{"a": 1}, {"a": 2}]}, indent=1).replace("{\n   ", "{").encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    with pytest.raises(InvalidArgumentError) as caught:
+        build(path, tmp_path / "out")
+    assert (
+        str(caught.value) == f"{path}: expected one JSON object a line but got one JSON object. {LIST_ALONE}"
+    )
+
+
+def test_list_of_rows_in_one_object_is_named(tmp_path):
+    path = write_lines(tmp_path / "a.json", {"v": 1, "data": {"rows": [{"a": 1}, {"a": 2}]}})
+    with pytest.raises(InvalidArgumentError) as caught:
+        build(path, tmp_path / "out")
+    assert str(caught.value) == (
+        f"{path}: column 'data/rows': lists of lists or of objects have no place in a feature. If its elements are the "
+        "rows, write them alone (jq '.data.rows' FILE > rows.json), or leave it out: --drop data/rows."
+    )
+    assert one_by_one(path, tmp_path / "out", drop=["data/rows"]) == [{"v": [1]}]
+
+
+def test_array_in_a_file_of_lines_is_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps([{"a": 1}], indent=1))
+    with pytest.raises(InvalidArgumentError) as caught:
+        build(tmp_path / "a.jsonl", tmp_path / "out")
+    assert str(caught.value) == (
+        f"{tmp_path}/a.jsonl: expected one JSON object a line but got a JSON array. "
+        "Pass format='json' (--format json)."
+    )
+
+
+def test_first_line_that_is_cut_is_one_bad_line(tmp_path):
+    path = write_lines(tmp_path / "a.json", b'{"n": 1,', USUAL, b'"x"')
+    found, report = build(path, tmp_path / "out")
+    assert found == [{"n": [1]}]
+    assert bad(report) == [(1, "not valid JSON"), (3, "not a JSON object")]
 
 
 PACKED = {

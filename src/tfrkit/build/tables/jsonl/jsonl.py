@@ -6,9 +6,10 @@ inexactly, is read line by line (`jsonl_lines.py`), which also finds the bad lin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_columns import MISFIT, fit_arrays
@@ -17,11 +18,15 @@ from tfrkit.build.tables.jsonl.jsonl_block import SchemaHint, parse_block, wante
 from tfrkit.build.tables.jsonl.jsonl_lines import Broken, Steps, parse_line, seen_in_cell
 from tfrkit.build.tables.jsonl.jsonl_survey import JsonLinesSeen
 from tfrkit.build.tables.line_format import BadLine, Cells, LineFormat
-from tfrkit.build.tables.line_runs import LineBlock
-from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn
+from tfrkit.build.tables.line_runs import LineBlock, TextRun
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
+from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["JsonlFormat"]
+__all__ = ["JsonlFormat", "one_object"]
+
+_ARRAY: Final = re.compile(rb"\s*\[\s*\{")
+_OBJECT: Final = re.compile(rb"\s*(\{[^\n]*)\n\s*[\"}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,23 @@ class JsonlFormat(LineFormat):
         found = LineFormat.survey(self, file, reporter)
         begin = f"{FEATURE_LISTS}/"
         lists = {name: name.removeprefix(begin) for name in found.columns if name.startswith(begin)}
-        return replace(found, feature_lists=lists)
+        refused = dict(found.refused)
+        if sum(piece.rows for piece in found.pieces) == 1:
+            for name, text in refused.items():
+                path = name.replace("/", ".")
+                refused[name] = (
+                    f"{text.partition('. ')[0]}. If its elements are the rows, write them alone (jq '.{path}' FILE > "
+                    "rows.json)"
+                )
+        return replace(found, feature_lists=lists, refused=refused)
+
+    def runs(
+        self, chunks: Iterator[bytes], begin: int, path: str, piece: TablePiece | None
+    ) -> Iterator[TextRun]:
+        """Find the lines; a file that is one JSON document over several lines is refused."""
+        return LineFormat.runs(
+            self, _lines_only(chunks, path) if piece is None else chunks, begin, path, piece
+        )
 
     def seen(self) -> JsonLinesSeen:
         """Count blocks at once where that is exact."""
@@ -77,3 +98,29 @@ class JsonlFormat(LineFormat):
             return block.places.bad(int(numbers[row]), MISFIT, text)
 
         return fit_arrays(arrays, columns, reporter, bad)
+
+
+def _lines_only(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
+    """Yield a text that is not an array, nor one object whose first line is only its beginning.
+
+    Some lines of such a file may look like rows.
+    """
+    for number, chunk in enumerate(chunks):
+        if number == 0 and _ARRAY.match(chunk):
+            raise InvalidArgumentError(
+                f"{path}: expected one JSON object a line but got a JSON array. Pass format='json' (--format json).",
+                path=path,
+            )
+        found = _OBJECT.match(chunk) if number == 0 else None
+        if found is not None and not found[1].rstrip().endswith(b"}"):
+            raise one_object(path, "one JSON object a line")
+        yield chunk
+
+
+def one_object(path: str, expected: str, more: str = "") -> InvalidArgumentError:
+    """Return the error for a file that is one JSON object."""
+    return InvalidArgumentError(
+        f"{path}: expected {expected} but got one JSON object. If its rows are in a list, write that list alone: "
+        f"jq '.NAME' FILE > rows.json.{more}",
+        path=path,
+    )

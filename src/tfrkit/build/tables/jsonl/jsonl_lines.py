@@ -108,8 +108,9 @@ def _parse(line: bytes) -> Cells:
         raise _bad("nested too deep", f"more than {MAX_DEPTH} lists and objects inside each other")
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_int=_integer)
-    except ValueError as error:
-        raise _bad("not valid JSON", str(error)) from None
+    except json.JSONDecodeError as error:
+        detail = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
+        raise _bad("not valid JSON", detail) from None
     if not isinstance(value, dict):
         raise _bad("not a JSON object", "a list" if isinstance(value, list) else json.dumps(value)[:60])
     if _SURROGATE.search(line):
