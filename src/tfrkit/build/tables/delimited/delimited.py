@@ -25,7 +25,13 @@ from tfrkit.build.tables.delimited.delimited_columns import (
     check_separator,
     read_columns,
 )
-from tfrkit.build.tables.delimited.row_layout import CheckedRows, Dialect, RowLayout, row_layout
+from tfrkit.build.tables.delimited.row_layout import (
+    CheckedRows,
+    Dialect,
+    RowLayout,
+    check_delimiter,
+    row_layout,
+)
 from tfrkit.build.tables.delimited.row_survey import survey_file
 from tfrkit.build.tables.delimited.row_windows import WINDOW_BYTES, Window, windows
 from tfrkit.build.tables.float_range import beyond_in_array, note_beyond
@@ -108,10 +114,15 @@ class DelimitedFormat:
         """Look at all bytes of a file; see `TableFormat`.
 
         Raises:
-            InvalidArgumentError: the file's first row cannot be a header, or names are there twice.
+            InvalidArgumentError: the file's first row cannot be a header, names are there twice, or another delimiter
+                than the usual one separates the fields.
         """
         source, layout = self._open(file)
-        return survey_file(file, source, layout, self.dialect, reporter)
+        found = survey_file(file, source, layout, self.dialect, reporter)
+        unread = not any(found.columns.values()) if len(layout.names) > 1 else self.names is None
+        if self.delimiter is None and unread:
+            check_delimiter(source, file.path, self.dialect)
+        return found
 
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter

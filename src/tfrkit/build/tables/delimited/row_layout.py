@@ -6,7 +6,7 @@ Reads the first row only. What the rows hold is the survey's (`delimited.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +18,15 @@ from tfrkit.build.tables.text_source import BINARY, TextSource
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import lazy
 
-__all__ = ["CheckedRows", "Dialect", "RowLayout", "SurveyedRows", "row_layout", "split_row"]
+__all__ = [
+    "CheckedRows",
+    "Dialect",
+    "RowLayout",
+    "SurveyedRows",
+    "check_delimiter",
+    "row_layout",
+    "split_row",
+]
 
 pyarrow: Any = lazy("pyarrow", "Delimited text")
 csv: Any = lazy("pyarrow.csv", "Delimited text")
@@ -26,6 +34,8 @@ MAX_COLUMNS: Final = 100_000
 _ROW_BYTES: Final = 16 << 20  # what a row may have beside its longest field
 _BAD_AT_ONCE: Final = 1000  # numbers of rows that are Python objects at a time
 _WRONG_WIDTH: Final = 1  # the scanner's number for rows of another number of fields
+_DELIMITERS: Final = ",;\t|\x01"  # that are looked for if another one separates nothing
+_SAMPLE_ROWS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +199,47 @@ def _header_names(fields: list[bytes], path: str, line: int) -> tuple[str, ...]:
             path=path,
         )
     return tuple(names)
+
+
+def check_delimiter(source: TextSource, path: str, dialect: Dialect) -> None:
+    """Look for another delimiter in a file whose own one separates nothing.
+
+    Raises:
+        InvalidArgumentError: there is one that cuts all of the first rows, the header included, into as many fields.
+    """
+    taken = (dialect.separator, dialect.quote, dialect.escape)
+    scanners = {
+        other: replace(dialect, separator=other, items="", pairs="").scanner(0)
+        for other in (dialect.separator, *_DELIMITERS)
+        if other == dialect.separator or other not in taken
+    }
+    widths: dict[str, list[int]] = {}
+
+    def scan(text: bytes | bytearray, last: bool, long_row: int, _max_rows: int) -> CheckedRows:
+        found = {
+            other: CheckedRows(*scanner.check(text, [], last, long_row, _SAMPLE_ROWS))
+            for other, scanner in scanners.items()
+        }
+        for other, rows in found.items():
+            widths[other] = [count if fault == _WRONG_WIDTH else 0 for _, _, fault, count in rows.bad_rows()]
+        return found[dialect.separator]
+
+    any(
+        len(window.found.begins)
+        for window in windows(source, source.begin, source.size, scan, dialect.max_row)
+    )
+    own = widths.pop(dialect.separator, [])
+    width, other = max(
+        ((rows[0], other) for other, rows in widths.items() if len(rows) > 1 and len(set(rows)) == 1),
+        default=(0, ""),
+    )
+    if own[:1] == [1] and width > 1:
+        raise InvalidArgumentError(
+            f"{path}: {dialect.separator!r} does not separate the first row, but {other!r} cuts each of the first "
+            f"{len(widths[other])} rows into {width} fields. Pass delimiter={other!r} (--delimiter {other!r}), or "
+            f"delimiter={dialect.separator!r} (--delimiter {dialect.separator!r}) if it is one column.",
+            path=path,
+        )
 
 
 def split_row(text: bytes | bytearray, columns: int, dialect: Dialect) -> list[bytes]:
