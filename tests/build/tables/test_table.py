@@ -275,7 +275,10 @@ def test_prefix_and_compression_are_in_the_names(tmp_path):
         ({"shards": "per-input", "shard_bytes": 10}, "not both"),
         ({"shards": "per-input", "shuffle": True}, "Leave out one of them"),
         ({"max_field": 0}, "max_field"),
-        ({"format": "xml"}, "Expected one of 'csv', 'tsv', 'hive', 'jsonl', 'json', 'parquet', 'arrow' for format"),
+        (
+            {"format": "xml"},
+            "Expected one of 'csv', 'tsv', 'hive', 'jsonl', 'json', 'parquet', 'arrow' for format",
+        ),
         ({"prefix": "a/b"}, "'a/b'"),
         ({"column": ["a"]}, "NAME:KIND"),
     ],
