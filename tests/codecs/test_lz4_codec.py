@@ -100,7 +100,8 @@ def test_tables_are_built_from_it_and_into_it(tfr_command):
     Path("rows.jsonl").write_bytes(text)
     csv = "id,name\n" + "".join(f"{row['id']},{row['name']}\n" for row in ROWS)
     Path("rows.csv.lz4").write_bytes(lz4.frame.compress(csv.encode()))
-    for name in ("rows.jsonl", "rows.csv.lz4"):
+    Path("rows.jsonl.lz4").write_bytes(lz4.frame.compress(text))
+    for name in ("rows.jsonl", "rows.jsonl.lz4", "rows.csv.lz4"):
         tfr_command("build", "table", name, f"out-{name}", "--shards", "2", "--compression", "lz4", "--quiet")
         shards = sorted(Path(f"out-{name}").glob("*.tfrecord*"))
         assert [path.name.partition("-of-")[2] for path in shards] == ["00002.tfrecord.lz4"] * 2

@@ -37,9 +37,13 @@ def write_jsonl(path: Path, rows: list[dict[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def write_packed(pack: Callable[[bytes], bytes]) -> Writer:
+def write_array(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_text(json.dumps(rows, indent=2))
+
+
+def write_packed(pack: Callable[[bytes], bytes], write_plain: Writer = write_csv) -> Writer:
     def write(path: Path, rows: list[dict[str, object]]) -> None:
-        write_csv(path, rows)
+        write_plain(path, rows)
         path.write_bytes(pack(path.read_bytes()))
 
     return write
@@ -64,6 +68,8 @@ WRITERS: dict[str, Writer] = {
     "csv.gz": write_packed(gzip.compress),
     "csv.bz2": write_packed(bz2.compress),
     "jsonl": write_jsonl,
+    "jsonl.gz": write_packed(gzip.compress, write_jsonl),
+    "json": write_array,
     "parquet": write_parquet,
     "arrows": write_stream,
     "feather": write_feather,
@@ -198,7 +204,16 @@ def test_object_that_changes_while_it_is_read_is_an_error(suffix, bucket, tmp_pa
 
 # What each needs: a look at it (a web server cannot list), the survey, the rows, and a look before it is published.
 @pytest.mark.parametrize(
-    ("suffix", "most"), [("csv", 10), ("csv.gz", 8), ("jsonl", 6), ("parquet", 12), ("feather", 12)]
+    ("suffix", "most"),
+    [
+        ("csv", 10),
+        ("csv.gz", 8),
+        ("jsonl", 6),
+        ("jsonl.gz", 6),
+        ("json", 7),
+        ("parquet", 12),
+        ("feather", 12),
+    ],
 )
 def test_file_takes_few_requests(suffix, most, http_server, tmp_path):
     path = tmp_path / f"a.{suffix}"

@@ -154,7 +154,7 @@ class LineFormat(ABC):
             raise MisfitError(f"column {column.name!r}: {error}") from None
 
     def _open(self, file: InputFile, checksum: RangeChecksum | None = None) -> TextSource:
-        return TextSource(file, UTF8, checksum)
+        return TextSource(file, UTF8, checksum, "Write it as UTF-8 first (iconv -f utf-16 -t utf-8).")
 
     def _runs(self, source: TextSource, path: str, piece: TablePiece | None) -> Iterator[TextRun]:
         """The rows of a piece; of all of a file when it is surveyed, and of a stream always."""

@@ -68,6 +68,13 @@ class LineBlock(NamedTuple):
     data: bytes
     places: RowPlaces
 
+    def has_longer(self, size: int) -> bool:
+        """Tell whether a line has more bytes than that. Pure: no I/O."""
+        if len(self.data) <= size:
+            return False
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n"))
+        return bool(np.diff(ends, prepend=-1).max() > size + 1)
+
 
 def text_chunks(source: TextSource, begin: int, end: int, size: int) -> Iterator[bytes]:
     """Yield the bytes of a range of a file, some at a time; of a stream the whole text."""

@@ -20,6 +20,7 @@ from tfrkit.build.tables.format_table import (
 )
 from tfrkit.build.tables.table_format import InputFile, open_input
 from tfrkit.codecs.table import sniff
+from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, NotFoundError, os_errors
 from tfrkit.stores.files import (
     file_info,
@@ -39,6 +40,7 @@ __all__ = ["find_inputs", "guess_format", "read_list", "refuse_foreign"]
 
 _MAGIC: Final = frozenset("*?[")
 _HEAD_BYTES: Final = 4096
+_LOOKS_AT_ONCE: Final = 16  # which may each be a request
 _FOREIGN: Final = {
     b"PK\x03\x04": "zip",
     b"ORC": "ORC",
@@ -112,12 +114,18 @@ def guess_format(files: Sequence[InputFile]) -> str:
     Raises:
         InvalidArgumentError: a file's format is not known, or files differ.
     """
+    named = [formats_by_suffix(path_parts(file.path)[-1]) for file in files]
+    unsure = [n for n, file in enumerate(files) if len(named[n]) != 1 and file.size]
+
+    def look(number: int) -> InputFormat:
+        return _by_content(files[number], named[number])
+
+    told = dict(run_tasks(unsure, look, workers=_LOOKS_AT_ONCE, stop=Stop()))
     first: tuple[str, InputFile] | None = None
-    for file in files:
-        named = formats_by_suffix(path_parts(file.path)[-1])
-        if file.size == 0 and len(named) != 1:
-            continue  # fits any
-        name = (named[0] if len(named) == 1 else _by_content(file, named)).name
+    for number, file in enumerate(files):
+        if number not in told and len(named[number]) != 1:
+            continue  # it is empty, and fits any
+        name = (told.get(number) or named[number][0]).name
         if first is None:
             first = name, file
         elif name != first[0]:

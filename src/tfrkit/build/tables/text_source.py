@@ -148,13 +148,16 @@ class TextSource:
         version: changes whenever the content does, as far as can be told.
     """
 
-    def __init__(self, file: InputFile, encoding: str, checksum: RangeChecksum | None = None) -> None:
+    def __init__(
+        self, file: InputFile, encoding: str, checksum: RangeChecksum | None = None, remedy: str = ""
+    ) -> None:
         """Open a file.
 
         Args:
             file: which.
             encoding: as `canonical_encoding` gives it.
             checksum: takes the bytes of the file that are read.
+            remedy: what to do about another encoding, where it cannot be named.
 
         Raises:
             InvalidArgumentError: the file says of itself that it has another encoding.
@@ -162,6 +165,7 @@ class TextSource:
         source = open_input(file)
         self._source = source if checksum is None else _ChecksummedSource(source, checksum)
         self._path = file.path
+        self._remedy = remedy
         self.encoding = encoding
         head = _head_of(file.stamp) if source.remote and file.stamp else source.peek(_HEAD_BYTES)
         self.head = head
@@ -281,6 +285,6 @@ class TextSource:
             if self.encoding == UTF8 and head.startswith(mark):
                 raise InvalidArgumentError(
                     f"{self._path}: the file begins with the byte order mark of {name}, which is not {self.encoding}. "
-                    f"Pass encoding={name!r} (--encoding {name}).",
+                    + (self._remedy or f"Pass encoding={name!r} (--encoding {name})."),
                     path=self._path,
                 )

@@ -34,7 +34,7 @@ def table(
     options: TableOptions,
     printed: arg.JobPrintOptions,
 ) -> None:
-    """Build shards from CSV, TSV, Hive text, JSON lines, Parquet, Arrow.
+    """Build shards from CSV, TSV, Hive text, JSON, Parquet, Arrow.
 
     Types are settled over all inputs first. The same inputs and options give the same bytes, whatever the number of
     workers; an interrupted job resumes when the same command is run again.

@@ -182,6 +182,15 @@ def test_cut_array_is_an_error_that_says_so(text, where, chunk, tmp_path, monkey
     assert not list((tmp_path).glob("out/*.tfrecord"))
 
 
+def test_array_that_is_cut_anywhere_is_never_built(tmp_path):
+    text = b' [{"a": "x\\\\"}, {"a": "\\"]"},\n{"b": [1, {}]}] '
+    assert json.loads(text)
+    for size in range(2, text.rindex(b"]")):
+        (tmp_path / "a.json").write_bytes(text[:size])
+        with pytest.raises(DataLossError, match=r"the array is cut: the file ends (inside|after|before)"):
+            build(tmp_path / "a.json", tmp_path / "out")
+
+
 def test_cut_long_element_is_an_error_that_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(line_runs, "PIECE_BYTES", 100)
     (tmp_path / "a.json").write_text('[1,\n "' + "x" * 5000)

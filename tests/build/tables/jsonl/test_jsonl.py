@@ -392,6 +392,29 @@ def test_options_of_delimited_text_are_refused(tmp_path):
             build(path, tmp_path / "out", **options)
 
 
+def test_long_line_is_bad_whatever_is_around_it(tmp_path):
+    path = write_lines(tmp_path / "a.jsonl", USUAL, {"n": 2, "s": "x" * 200}, {"n": 3, "s": "x" * 50})
+    found, report = build(path, tmp_path / "out", max_field=100)
+    assert [row["n"] for row in found] == [[1], [3]]
+    assert [item.shown for item in report.listed] == [
+        "a.jsonl, line 2: line longer than max_field: 217 bytes"
+    ]
+    assert [column.kind for column in report.columns] == ["int64", "bytes"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_other_encoding_is_refused_with_what_to_do(tmp_path, packed):
+    path = tmp_path / ("a.jsonl.gz" if packed else "a.jsonl")
+    data = '{"a": 1}\n'.encode("utf-16")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    with pytest.raises(InvalidArgumentError) as caught:
+        build(path, tmp_path / "out")
+    assert str(caught.value) == (
+        f"{path}: the file begins with the byte order mark of utf-16, which is not utf-8. "
+        "Write it as UTF-8 first (iconv -f utf-16 -t utf-8)."
+    )
+
+
 def test_on_bad_raise_ends_at_the_first_bad_line(tmp_path):
     path = write_lines(tmp_path / "a.jsonl", USUAL, b"x", b"y")
     with pytest.raises(

@@ -69,7 +69,7 @@ class JsonlFormat(LineFormat):
 
     def seen(self) -> JsonLinesSeen:
         """Count blocks at once where that is exact."""
-        return JsonLinesSeen(self.cells, seen_in_cell)
+        return JsonLinesSeen(self.cells, seen_in_cell, max_field=self.max_field)
 
     def fit(self, value: Any, column: TableColumn) -> Any:
         """Make a value of the column's kind; MisfitError if that cannot be."""
@@ -85,7 +85,7 @@ class JsonlFormat(LineFormat):
         """Read some lines, all at once if that is exact."""
         hint = self.hints.setdefault(file.path, SchemaHint())
         before = hint.schema
-        parsed = parse_block(block.data, hint)
+        parsed = None if block.has_longer(self.max_field) else parse_block(block.data, hint)
         arrays = None if parsed is None else wanted_arrays(parsed, columns, hint)
         if arrays is None and hint.schema is not before:  # now it is known which texts look like times
             parsed = parse_block(block.data, hint)

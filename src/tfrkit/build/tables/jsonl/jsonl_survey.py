@@ -25,13 +25,14 @@ __all__ = ["JsonLinesSeen"]
 
 @dataclass(slots=True)
 class JsonLinesSeen(LinesSeen):
-    """What was seen so far of a file of JSON."""
+    """What was seen so far of a file of JSON, in which a line of more than `max_field` bytes is bad."""
 
+    max_field: int = 64 << 20
     _points: dict[str, bool] = field(default_factory=dict)  # whether whole numbers are written as integers
 
     def add_block(self, block: LineBlock) -> None:
         """Look at some lines."""
-        parsed = parse_block(block.data)
+        parsed = None if block.has_longer(self.max_field) else parse_block(block.data)
         quick = None if parsed is None else seen_in_block(parsed)
         if parsed is None or quick is None:
             LinesSeen.add_block(self, block)
