@@ -228,8 +228,9 @@ def test_object_is_refused_with_what_to_do(tmp_path):
     with pytest.raises(InvalidArgumentError) as caught:
         build(tmp_path / "a.json", tmp_path / "out", format="json")
     assert str(caught.value) == (
-        f"{tmp_path}/a.json: expected a JSON array but got one JSON object. If its rows are in a list, write that list "
-        "alone: jq '.NAME' FILE > rows.json. If each line is an object, pass format='jsonl' (--format jsonl)."
+        f"{tmp_path}/a.json: expected a JSON array but got a JSON object. If every line is an object, pass "
+        "format='jsonl' (--format jsonl); if the rows are a list inside of it, write that list alone: "
+        "jq '.NAME' FILE > rows.json."
     )
 
 

@@ -287,9 +287,6 @@ def test_numbers_beyond_float_are_infinite_without_a_warning(tmp_path):
     assert report.bad == {"not valid JSON": 1}
 
 
-LIST_ALONE = "If its rows are in a list, write that list alone: jq '.NAME' FILE > rows.json."
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_one_object_over_several_lines_is_refused(tmp_path, packed):
     path = tmp_path / ("a.json.gz" if packed else "a.json")
@@ -297,8 +294,9 @@ def test_one_object_over_several_lines_is_refused(tmp_path, packed):
     path.write_bytes(gzip.compress(data) if packed else data)
     with pytest.raises(InvalidArgumentError) as caught:
         build(path, tmp_path / "out")
-    assert (
-        str(caught.value) == f"{path}: expected one JSON object a line but got one JSON object. {LIST_ALONE}"
+    assert str(caught.value) == (
+        f"{path}: expected one JSON object a line but got one over several lines. Write each on one line (jq -c . FILE "
+        "> rows.jsonl); if the rows are a list inside of it, write that list alone: jq '.NAME' FILE > rows.json."
     )
 
 

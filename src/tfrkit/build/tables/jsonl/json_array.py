@@ -14,7 +14,7 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.tables.jsonl.jsonl import JsonlFormat, one_object
+from tfrkit.build.tables.jsonl.jsonl import LIST_ALONE, JsonlFormat
 from tfrkit.build.tables.line_runs import TextRun
 from tfrkit.build.tables.table_format import TablePiece
 from tfrkit.errors import DataLossError, InvalidArgumentError
@@ -141,10 +141,10 @@ class _Elements:
         self._text += chunk
         rest = self._text.lstrip(_SPACE)
         if rest.startswith(b"{"):
-            raise one_object(
-                self._path,
-                "a JSON array",
-                " If each line is an object, pass format='jsonl' (--format jsonl).",
+            raise InvalidArgumentError(
+                f"{self._path}: expected a JSON array but got a JSON object. If every line is an object, pass "
+                f"format='jsonl' (--format jsonl); {LIST_ALONE}",
+                path=self._path,
             )
         if rest and not rest.startswith(b"["):
             raise self._unexpected("a JSON array, which begins with '[',", self._text, rest)

@@ -23,7 +23,9 @@ from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, Tab
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["JsonlFormat", "one_object"]
+__all__ = ["LIST_ALONE", "JsonlFormat"]
+
+LIST_ALONE: Final = "if the rows are a list inside of it, write that list alone: jq '.NAME' FILE > rows.json."
 
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 _OBJECT: Final = re.compile(rb"\s*(\{[^\n]*)\n\s*[\"}]")
@@ -113,14 +115,9 @@ def _lines_only(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
             )
         found = _OBJECT.match(chunk) if number == 0 else None
         if found is not None and not found[1].rstrip().endswith(b"}"):
-            raise one_object(path, "one JSON object a line")
+            raise InvalidArgumentError(
+                f"{path}: expected one JSON object a line but got one over several lines. Write each on one line "
+                f"(jq -c . FILE > rows.jsonl); {LIST_ALONE}",
+                path=path,
+            )
         yield chunk
-
-
-def one_object(path: str, expected: str, more: str = "") -> InvalidArgumentError:
-    """Return the error for a file that is one JSON object."""
-    return InvalidArgumentError(
-        f"{path}: expected {expected} but got one JSON object. If its rows are in a list, write that list alone: "
-        f"jq '.NAME' FILE > rows.json.{more}",
-        path=path,
-    )
