@@ -17,7 +17,6 @@ from typing import IO, Any, Final
 
 from tfrkit.errors import (
     AlreadyExistsError,
-    DataLossError,
     InvalidArgumentError,
     NotFoundError,
     OpError,
@@ -29,15 +28,13 @@ BAD_DATA: Final = 1
 BAD_USAGE: Final = 2
 INTERRUPTED: Final = 130
 
-_HINTS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (DataLossError, "`tfr verify {path}` lists all damage, `tfr repair {path} NEW` saves what is whole."),
-    (AlreadyExistsError, "choose another output, or pass --overwrite."),
-)
+_REPAIR: Final = "`tfr verify {path}` lists all damage, `tfr repair {path} NEW` saves what is whole."
 # What messages of the library say for Python, and how the command line has it. The first says so itself.
 _OPTIONS: Final = (
     (re.compile(r"\w+=\S* \((--[^)]+)\)"), r"\1"),
     (re.compile(r'\bon_corrupt="skip"'), "--on-corrupt skip"),
     (re.compile(r"\boverwrite=True"), "--overwrite"),
+    (re.compile(r"\btfrkit\.repair\b"), "`tfr repair`"),
 )
 _ADVICE: Final = re.compile(r" ([A-Z])([^.]*--overwrite\.)$")  # as the last sentence of a message
 
@@ -83,9 +80,11 @@ def explain(error: BaseException) -> str:
     """
     message = error.message if isinstance(error, OpError) else str(error)
     message = with_options(message)
-    hint = getattr(error, "hint", "") or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
-    if isinstance(error, DataLossError) and (error.record is None or "The file looks like" in message):
-        hint = ""  # this is no file of records, and the message says what to do
+    hint = getattr(error, "hint", "")
+    if isinstance(error, OpError) and error.repairable:
+        hint = _REPAIR
+    elif isinstance(error, AlreadyExistsError):
+        hint = "choose another output, or pass --overwrite."
     if advice := _ADVICE.search(message):
         message, hint = message[: advice.start()], advice[1].lower() + advice[2]
     if "{path}" in hint:

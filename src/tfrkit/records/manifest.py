@@ -48,6 +48,7 @@ __all__ = [
 ANOTHERS: Final = "something else"  # in the message about a manifest that is another program's
 _FORMAT: Final = "tfrkit-manifest"
 _VERSION: Final = 1
+_RESTORE: Final = "Restore it, or delete it: the shards can be read without."
 _MAX_CHANGES: Final = 50  # attempts where others change it meanwhile
 
 
@@ -94,9 +95,7 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
     try:
         content = parse_json(data)
     except ValueError as error:
-        raise DataLossError(
-            f"{path}; expected JSON but got: {error}. Delete or restore it.", path=path
-        ) from error
+        raise DataLossError(f"{path}; expected JSON but got: {error}. {_RESTORE}", path=path) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise DataLossError(
             f"{path}; expected a tfrkit manifest but got {ANOTHERS}. Move it away.", path=path
@@ -107,7 +106,7 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
             path=path,
         )
     if fault := _fault(content):
-        raise DataLossError(f"{path}; {fault}. Delete or restore it.", path=path)
+        raise DataLossError(f"{path}; {fault}. {_RESTORE}", path=path)
     return content, version
 
 

@@ -32,13 +32,24 @@ class ByteSource:
         remote: each read may be a request, so that fewer and larger ones are better.
         scan_bytes: how many bytes at once a scan had best read; 0: as many as of a local file.
         position: of the next byte that read() gives.
+        opened_bytes: how many bytes a local file had when it was opened.
         fd: the descriptor of a local file, else None.
 
     The descriptor is closed with the last reference: a thread that still reads keeps it open, so that its number
     cannot be given to another file in the meantime.
     """
 
-    __slots__ = ("__weakref__", "_ahead", "_file", "_owned", "fd", "name", "position", "regular")
+    __slots__ = (
+        "__weakref__",
+        "_ahead",
+        "_file",
+        "_owned",
+        "fd",
+        "name",
+        "opened_bytes",
+        "position",
+        "regular",
+    )
 
     remote = False
     scan_bytes = 0
@@ -49,7 +60,9 @@ class ByteSource:
         self.fd = fd
         self.name = name
         self._file = file
-        self.regular = fd is not None and stat.S_ISREG(os.fstat(fd).st_mode)
+        status = None if fd is None else os.fstat(fd)
+        self.regular = status is not None and stat.S_ISREG(status.st_mode)
+        self.opened_bytes = 0 if status is None else status.st_size
         self.position = 0  # of the next byte that read() gives
         self._ahead = b""  # peeked but not read; sources without positions only
 

@@ -144,3 +144,65 @@ def test_what_the_manifest_does_not_name_is_not_counted_but_told(command, folder
     done = command("count", "out")
     assert (done.code, done.out.splitlines()[-1].split()) == (0, ["8", "total"])
     assert done.err == "not counted, because the manifest does not name them: out/extra.tfrecord\n"
+
+
+@pytest.mark.parametrize("names", [["bad.tfrecord"], ["bad.tfrecord", "words.tfrecord"]])
+def test_on_corrupt_says_which_records_of_a_damaged_file_count(command, words, folder, names):
+    data = bytearray((folder / "words.tfrecord").read_bytes())
+    data[-1] ^= 1  # the data of the last record
+    data[14] ^= 1  # and of the first
+    (folder / "bad.tfrecord").write_bytes(data)
+    others = 5 * (len(names) - 1)
+    skipped = command("count", *names, "--on-corrupt", "skip")
+    assert (skipped.code, skipped.out.split()[-2 if others else 0], skipped.err) == (0, str(3 + others), "")
+    with pytest.warns(tfr.errors.DataLossWarning, match="the rest of the file is left out"):
+        stopped = command("count", *names, "--on-corrupt", "stop", "--json")
+    assert json.loads(stopped.out)["records"] == others
+
+
+def test_on_corrupt_does_not_believe_an_index(command, folder):
+    with tfr.TFRecordWriter("a.tfrecord", index=True) as writer:
+        writer.write_many([b"abc"] * 7)
+    data = bytearray((folder / "a.tfrecord").read_bytes())
+    data[13] ^= 1
+    (folder / "a.tfrecord").write_bytes(data)
+    assert command("count", "a.tfrecord").out == "7\n"
+    assert command("count", "a.tfrecord", "--on-corrupt", "skip").out == "6\n"
+    assert count_records("a.tfrecord", on_corrupt="skip") == 6
+
+
+@pytest.mark.parametrize("verb", ["count", "cat", "schema", "stats"])
+def test_a_parquet_file_is_not_sent_to_repair(command, folder, verb):
+    (folder / "a.parquet").write_bytes(b"PAR1" + bytes(range(200)))
+    done = command(verb, "a.parquet")
+    assert done.code == 1
+    assert done.err == (
+        "error: corrupted record at 0 (Is this even a TFRecord file?): length checksum stored 0x07060504, computed "
+        "0x984b3c1a, in record 0 (frame at byte 0) of 'a.parquet'. The file looks like a Parquet file. Make records "
+        "of it with `tfr build table`.\n"
+    )
+
+
+def test_a_damaged_file_of_records_is_sent_to_repair(command, words, folder):
+    (folder / "bad file.tfrecord").write_bytes((folder / "words.tfrecord").read_bytes()[:-3])
+    os.utime("bad file.tfrecord", (1, 1))
+    done = command("count", "bad file.tfrecord")
+    assert done.code == 1
+    assert done.err == (
+        "error: truncated record at 211' failed with Read less bytes than requested: the frame is 53 bytes long, more "
+        "than the file has, in record 4 (frame at byte 211) of 'bad file.tfrecord'. Copy the file again; --on-corrupt "
+        "skip takes what is whole.\n"
+        "\n"
+        "hint: `tfr verify 'bad file.tfrecord'` lists all damage, `tfr repair 'bad file.tfrecord' NEW` saves what is "
+        "whole.\n"
+    )
+
+
+def test_a_file_that_is_still_written_is_called_that_and_not_repaired(command, words, folder):
+    (folder / "bad.tfrecord").write_bytes((folder / "words.tfrecord").read_bytes()[:-3])
+    done = command("count", "bad.tfrecord")
+    assert done.err.endswith(
+        " of 'bad.tfrecord'. The file is probably still being written: it was modified within the last 30 seconds. "
+        "Read it again when it is finished; --on-corrupt skip takes what is whole now. If no program is writing it, "
+        "copy it again.\n"
+    )

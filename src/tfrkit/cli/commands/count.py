@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import typer
 
+from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
 from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
@@ -15,7 +16,7 @@ from tfrkit.stores.files import file_sizes
 
 
 @option_class
-class CountOptions(arg.JsonOptions):
+class CountOptions(DamageOptions, arg.JsonOptions):
     """The options of `tfr count`."""
 
     exact: bool = option(False, "Believe neither index nor manifest: read the length of each record.")
@@ -26,7 +27,8 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
     """Count the records of files.
 
     At once where there is an index or a manifest, else by reading the length of each record. Exits with 1, after the
-    numbers of what is there, if a file is damaged or a set is not complete: `tfr verify` says all about it.
+    numbers of what is there, if a file is damaged or a set is not complete: `tfr verify` says all about it. With
+    --on-corrupt skip or stop, all data is read and checked, and the records that a reader would return are counted.
 
     Example: tfr count 'out/train-*.tfrecord'
     """
@@ -34,7 +36,7 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
 
     found = found_shards(paths, stdin=True)
     files = [path if isinstance(path, str) else STDIN for path in found.files]
-    counts = count_files(opened(files), exact=options.exact)
+    counts = count_files(opened(files), exact=options.exact, on_corrupt=options.on_corrupt)
     total = sum(number for number in counts if isinstance(number, int))
     good = [(number, path) for number, path in zip(counts, files, strict=True) if isinstance(number, int)]
     known = [(number, path) for number, path in good if path in found.expected]

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import IO, Any, Final
 
 from tfrkit.errors import OpError
-from tfrkit.model.policy import TFRKIT
+from tfrkit.model.policy import TFRKIT, OnCorrupt
 from tfrkit.records.access.index import indexed_count, walk_frames
 from tfrkit.records.manifest import manifest_entries, manifest_path, read_manifest
 from tfrkit.records.read.reader import BlockReader
@@ -27,18 +27,25 @@ _BLOCK_BYTES: Final = 1 << 20
 
 
 def count_records(
-    target: str | IO[bytes], *, exact: bool = False, manifest: bool = True, threads: int | None = None
+    target: str | IO[bytes],
+    *,
+    exact: bool = False,
+    manifest: bool = True,
+    threads: int | None = None,
+    on_corrupt: OnCorrupt = "raise",
 ) -> int:
     """Count the records of one file.
 
     The number comes from the index beside the file if that belongs to it as it is now, else from a manifest that
-    knows it with this size, else from the length fields; data is not checked.
+    knows it with this size, else from the length fields; data is not checked. With `on_corrupt` other than "raise" it
+    is the number of records that a reader returns: the whole file is read and checked.
 
     Args:
         target: a path, or an open binary file.
         exact: believe neither index nor manifest.
         manifest: look into the manifest, which `manifest_counts` does once for many files.
-        threads: how many cores inflate a compressed file; all by default. 1 where this runs in a pool's thread.
+        threads: how many cores read a file; all by default. 1 where this runs in a pool's thread.
+        on_corrupt: what to do about damage: "raise", "skip" (count the intact records) or "stop" (count those before).
 
     Raises:
         DataLossError: the file is damaged.
@@ -49,6 +56,9 @@ def count_records(
     >>> count_records("a.tfrecord")
     7
     """
+    if on_corrupt != "raise":
+        policy = TFRKIT.with_options(on_corrupt=on_corrupt)
+        return sum(len(block) for block in BlockReader([target], policy, threads, _BLOCK_BYTES))
     source = open_source(target)
     if isinstance(target, str) and source.regular and not exact:
         known = indexed_count(target, source)
@@ -62,25 +72,27 @@ def count_records(
     return sum(len(block) for block in reader)
 
 
-def count_files(files: Sequence[str | IO[bytes]], *, exact: bool = False) -> list[int | OpError]:
-    """Count the records of many files, several at once; an error stands in the place of its file."""
+def count_files(
+    files: Sequence[str | IO[bytes]], *, exact: bool = False, on_corrupt: OnCorrupt = "raise"
+) -> list[int | OpError]:
+    """Count the records of many files, several at once; an error stands in the place of its file.
+
+    Args:
+        files: paths, or open binary files.
+        exact: as for `count_records`.
+        on_corrupt: as for `count_records`.
+    """
+    ask = partial(_count_or_error, exact=exact, on_corrupt=on_corrupt)
     if len(files) == 1:
-        return [_count_or_error(files[0], exact=exact)]
+        return [ask(files[0])]
     remote = list(dict.fromkeys(file for file in files if isinstance(file, str) and not is_local(file)))
     known: dict[object, int | OpError | None] = {}
     if remote:
-        known.update(zip(remote, [None] * len(remote) if exact else manifest_counts(remote), strict=True))
+        reads = exact or on_corrupt != "raise"
+        known.update(zip(remote, [None] * len(remote) if reads else manifest_counts(remote), strict=True))
         rest = [path for path in remote if known[path] is None]
-        known.update(
-            zip(
-                rest,
-                ask_all(partial(_count_or_error, exact=exact, manifest=False, threads=1), rest),
-                strict=True,
-            )
-        )
-    others = thread_pool().map(
-        partial(_count_or_error, exact=exact, threads=1), [file for file in files if file not in known]
-    )
+        known.update(zip(rest, ask_all(partial(ask, manifest=False, threads=1), rest), strict=True))
+    others = thread_pool().map(partial(ask, threads=1), [file for file in files if file not in known])
     return [next(others) if (found := known.get(file)) is None else found for file in files]
 
 

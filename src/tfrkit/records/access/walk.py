@@ -18,7 +18,7 @@ from tfrkit.codecs.table import codec
 from tfrkit.errors import DataLossError
 from tfrkit.model.block import IntArray
 from tfrkit.model.policy import TFRKIT
-from tfrkit.records.read.damage import Damage
+from tfrkit.records.read.damage import Damage, damage_error
 from tfrkit.records.read.frame_splitter import HEADER_BYTES, Event, FrameSplitter
 from tfrkit.records.read.reader import BlockReader
 from tfrkit.stores.source import ByteSource
@@ -74,12 +74,12 @@ def _walk_in_order(source: ByteSource) -> Iterator[IntArray]:
     source = source.fresh()
     splitter = _strict_splitter(source)
     while data := source.read(_READ_BYTES):
-        yield from _frames_in(splitter.feed(data, 0, len(data)), source.name)
-    yield from _frames_in(splitter.finish(), source.name)
+        yield from _frames_in(splitter.feed(data, 0, len(data)), source)
+    yield from _frames_in(splitter.finish(), source)
     yield np.array([source.position], np.int64)
 
 
-def _frames_in(events: list[Event], name: str) -> Iterator[IntArray]:
+def _frames_in(events: list[Event], source: ByteSource, compression: str = "") -> Iterator[IntArray]:
     """Yield where the frames of some events begin in the stream.
 
     Raises:
@@ -87,7 +87,7 @@ def _frames_in(events: list[Event], name: str) -> Iterator[IntArray]:
     """
     for event in events:
         if isinstance(event, Damage):
-            raise event.to_error(name)
+            raise damage_error(event, source, compression)
         yield event.offsets + (event.start - HEADER_BYTES)
 
 
@@ -107,7 +107,7 @@ def _raise_damage(splitter: FrameSplitter, source: ByteSource, at: int) -> None:
     head = source.read_at(at, HEADER_BYTES)
     events = splitter.feed(head, 0, len(head)) + splitter.finish()
     damage = next(event for event in events if isinstance(event, Damage))
-    raise damage.to_error(source.name)
+    raise damage_error(damage, source, "")
 
 
 def stream_frames(source: ByteSource) -> IntArray:
@@ -169,7 +169,7 @@ def walk_members(source: ByteSource, compression: str) -> tuple[IntArray, IntArr
             content = future.result()
             if content is None:
                 raise damaged_member(source.name, compression, begin, splitter.position)
-            frames.extend(_frames_in(splitter.feed(content, 0, len(content)), source.name))
+            frames.extend(_frames_in(splitter.feed(content, 0, len(content)), source, compression))
 
     try:
         while at < size:
@@ -187,7 +187,7 @@ def walk_members(source: ByteSource, compression: str) -> tuple[IntArray, IntArr
     finally:
         for _, future in inflating:
             future.cancel()
-    frames.extend(_frames_in(splitter.finish(), source.name))
+    frames.extend(_frames_in(splitter.finish(), source, compression))
     in_file, in_stream = np.array(table, np.int64).reshape(-1, 2).T.copy()
     return np.concatenate([*frames, np.array([stream], np.int64)]), in_file, in_stream
 

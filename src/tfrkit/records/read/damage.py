@@ -1,16 +1,20 @@
 """Damage: one place where a file is not what it should be, and the error that it becomes.
 
-`frame_splitter.py` finds damage; the policy says what to do about it.
+`frame_splitter.py` finds damage; the policy says what to do about it. `damage_error` looks at the file for what to say.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
+from tfrkit.records.sniff.file_sniffer import sniff_file
+from tfrkit.stores.source import ByteSource
 
-__all__ = ["MAX_DAMAGES", "Damage", "Kind"]
+__all__ = ["MAX_DAMAGES", "Damage", "Kind", "damage_error"]
 
 MAX_DAMAGES: Final = (
     10_000  # of which details are kept, so that a file of nothing else fits into memory; all are counted
@@ -23,12 +27,23 @@ Kind = Literal[
 _ADVICE: Final[dict[str, str]] = {
     "bad length CRC": 'Copy the file again, or pass on_corrupt="skip" to continue with the next intact record.',
     "bad data CRC": 'Copy the file again, or pass on_corrupt="skip" to drop such records.',
-    "truncated": 'Copy the file again or wait until it is written; on_corrupt="skip" takes what is whole.',
+    "truncated": 'Copy the file again; on_corrupt="skip" takes what is whole.',
     "garbage": 'Copy the file again, or pass on_corrupt="skip" to ignore what follows the last intact record.',
     "too large": "If such records are right, pass a larger max_record_bytes.",
     "bad image": 'Write the image again, or pass on_corrupt="skip" to drop such elements.',
     "bad container": 'Copy the file again, or pass on_corrupt="skip" to take what can be inflated.',
 }
+_WHEN_WRITTEN: Final = (
+    'Read it again when it is finished; on_corrupt="skip" takes what is whole now. If no program is writing it, '
+    "copy it again."
+)
+_RECENT_SECONDS: Final = (
+    30  # a file that ends in the middle of a record and has just been modified is still written
+)
+_BEYOND_REPAIR: Final = (
+    "bad image",
+    "too large",
+)  # `repair` copies records, and believes lengths no more than readers
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +77,51 @@ class Damage:
         """Return the fields as a JSON-able dict."""
         return asdict(self)
 
-    def to_error(self, path: str, hint: str = "") -> OpError:
+    def to_error(self, path: str, advice: str = "") -> OpError:
         """Make the exception: TensorFlow's words, then where, then what to do.
 
         Args:
             path: the file.
-            hint: what the file looks like, if it is no TFRecord file.
+            advice: what to do, if that is not the usual because the file is none of records, or not finished.
         """
         detail = f": {self.detail}," if self.detail else ""
         where = f"in record {self.record} (frame at byte {self.start}) of {path!r}."
-        if hint:
-            where += f" The file looks like {hint}" + ("" if hint.endswith("?") else ".")
-        else:
-            where += " " + _ADVICE[self.kind]
         negative = self.text.startswith("Can't read a negative")
         cls: type[OpError] = InvalidArgumentError if negative else DataLossError
-        return cls(f"{self.text}{detail} {where}", path=path, record=self.record, offset=self.start)
+        text = f"{self.text}{detail} {where} {advice or _ADVICE[self.kind]}"
+        error = cls(text, path=path, record=self.record, offset=self.start)
+        error.repairable = not advice and self.kind not in _BEYOND_REPAIR
+        return error
+
+
+def damage_error(damage: Damage, source: ByteSource, compression: str) -> OpError:
+    """Make the exception about damage, with what the file shows of its cause: it is no TFRecord file, or unfinished.
+
+    Args:
+        damage: what was found.
+        source: the file.
+        compression: with which it was read.
+    """
+    if not source.regular or damage.kind in ("bad data CRC", "bad image"):
+        return damage.to_error(source.name)
+    if not damage.start and not damage.record:
+        look = sniff_file(source.read_at(0, 1024), compression)
+        if look:
+            return damage.to_error(
+                source.name, f"The file looks like {look}" + ("" if look.endswith("?") else ".")
+            )
+    return damage.to_error(source.name, _unfinished(source) if damage.kind == "truncated" else "")
+
+
+def _unfinished(source: ByteSource) -> str:
+    """Say that a file which ends too early is still being written, as far as can be told; "" if nothing shows it."""
+    if source.fd is None:
+        return ""
+    status = os.fstat(source.fd)
+    if status.st_size > source.opened_bytes:
+        sizes = f"from {source.opened_bytes} to {status.st_size} bytes while it was read"
+        return f"The file is still being written: it grew {sizes}. {_WHEN_WRITTEN}"
+    if abs(time.time() - status.st_mtime) > _RECENT_SECONDS:
+        return ""
+    when = f"it was modified within the last {_RECENT_SECONDS} seconds"
+    return f"The file is probably still being written: {when}. {_WHEN_WRITTEN}"

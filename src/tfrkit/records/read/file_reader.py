@@ -21,7 +21,6 @@ from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.read.damage import Damage, Kind
 from tfrkit.records.read.frame_splitter import Event, FrameSplitter, check_block
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.records.sniff.file_sniffer import sniff_file
 from tfrkit.stores.source import ByteSource
 
 __all__ = ["BLOCK_BYTES", "FileReader", "ReadStep", "compression_of", "open_file_reader"]
@@ -128,12 +127,6 @@ class FileReader:
         if self._last is not None:
             _release(self._last.prepared)
             _release(self._last.split)
-
-    def hint(self, damage: Damage) -> str:
-        """Say what the file looks like, if not even its first record can be read."""
-        if damage.start or damage.record or not self.source.regular or damage.kind == "bad data CRC":
-            return ""
-        return sniff_file(self.source.read_at(0, 1024), self.compression)
 
     def run(self, step: ReadStep) -> list[Event]:
         """Do a planned step; the steps before it must have been started. Thread-safe."""

@@ -27,7 +27,7 @@ from tfrkit.errors import (
 )
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
-from tfrkit.records.read.damage import MAX_DAMAGES, Damage
+from tfrkit.records.read.damage import MAX_DAMAGES, Damage, damage_error
 from tfrkit.records.read.file_reader import BLOCK_BYTES, FileReader, open_file_reader
 from tfrkit.records.read.frame_splitter import Event, check_block
 from tfrkit.records.read.position import BEGINNING, Position
@@ -304,7 +304,7 @@ class BlockReader:
             self._leave(lane)
             if self._to_skip:
                 self._to_skip = self._skip_count  # TensorFlow begins to count again
-            raise damage.to_error(path, lane.reader.hint(damage))
+            raise damage_error(damage, lane.reader.source, lane.reader.compression)
         self.skipped += 1
         if len(self.damages) < MAX_DAMAGES:
             self.damages.append((path, damage))
