@@ -211,5 +211,7 @@ def test_missing_and_unknown_sources_say_what_is_expected(tmp_path):
     with pytest.raises(NotFoundError, match=r"Expected a folder, a \.zip"):
         images(tmp_path / "photos", tmp_path / "out")
     (tmp_path / "photos.7z").write_bytes(b"7z\xbc\xaf")
-    with pytest.raises(InvalidArgumentError, match=r"a file that is none of them\. Unpack other archives"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"of paths and labels but got text\. Unpack other archives"
+    ):
         images(tmp_path / "photos.7z", tmp_path / "out")

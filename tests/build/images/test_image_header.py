@@ -95,8 +95,32 @@ def test_nothing_is_an_empty_file():
 
 
 def test_other_bytes_are_no_image():
-    assert problem(b"%PDF-1.7 and so on") == ("not an image", "the bytes begin with 255044462d312e37")
-    assert problem(b"\xff\x0a" + bytes(30)) == ("not an image", "JPEG XL is not supported")
+    assert problem(b"%PDF-1.7 and so on") == ("not an image", "it looks like a PDF file")
+    assert problem(b"\1\2\3") == ("not an image", "it looks like nothing known: its first bytes are 010203")
+
+
+@pytest.mark.parametrize(
+    ("head", "look"),
+    [
+        (b"\xff\x0a", "a JPEG XL image"),
+        (b"II*\0\x08\0\0\0", "a TIFF image"),
+        (b"\0\0\0\x18ftypheic", "a HEIC image"),
+        (b"\0\0\0\x1cftypavif", "an AVIF image"),
+        (b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg">', "an SVG image"),
+    ],
+)
+def test_images_of_other_formats_are_named(head, look):
+    assert problem(head + bytes(30)) == (
+        "unsupported image format",
+        f"it looks like {look}; convert it to JPEG or PNG",
+    )
+
+
+def test_a_header_that_is_too_short_for_a_decoder_is_broken():
+    assert problem(picture(0, "WEBP")[:12]) == (
+        "broken image",
+        "it looks like a WebP image, but its header is cut",
+    )
 
 
 def test_sizes_of_zero_are_broken():

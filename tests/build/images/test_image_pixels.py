@@ -14,6 +14,7 @@ from tfrkit.build.images.build_images import images
 from tfrkit.errors import InvalidArgumentError, MissingExtraError
 from tfrkit.images.codecs.jpeg.jpeg import decode_jpeg
 from tfrkit.images.codecs.jpeg.jpeg_encode import encode_jpeg
+from tfrkit.images.color import rgb_to_grayscale
 from tfrkit.images.resize.resize import resize
 
 OPTIONS = ["check", "size", "quality", "max_side", "raw"]
@@ -56,7 +57,7 @@ def test_one_channel(tmp_path, kind):
     got = np.frombuffer(one["image/encoded"], np.uint8).reshape(12, 16)
     expected = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
     assert np.abs(got.astype(int) - expected).max() <= (3 if kind in ("WEBP", "GIF") else 0)
-    assert one["image/channels"] == 1
+    assert (one["image/channels"], one["image/colorspace"]) == (1, b"GRAY")
 
 
 def test_size_is_tensorflows_resize_and_jpeg(tmp_path):
@@ -127,6 +128,19 @@ def test_cmyk_photos_are_decoded(tmp_path):
     assert (one["image/channels"], len(one["image/encoded"])) == (3, 12 * 16 * 3)
 
 
+@pytest.mark.parametrize("encoding", ["raw", "jpeg"])
+def test_cmyk_photos_become_gray_by_way_of_rgb(tmp_path, encoding):
+    content = picture(1, "JPEG", "CMYK")
+    one = built(tmp_path, {"c/1": content}, encoding=encoding, channels=1)["c/1"]
+    gray = np.asarray(rgb_to_grayscale(decode_jpeg(content, channels=3, dct_method="INTEGER_ACCURATE")))
+    assert one["image/encoded"] == (gray.tobytes() if encoding == "raw" else encode_jpeg(gray, quality=95))
+    by_pillow = np.asarray(Image.fromarray(opened(content)).convert("L"))
+    assert (
+        np.abs(gray[:, :, 0].astype(int) - by_pillow).max() <= 2
+    )  # they multiply C, M and Y by K in other roundings
+    assert one["image/channels"] == 1
+
+
 def test_images_with_too_many_pixels_are_not_decoded(tmp_path):
     claims = bytearray(picture(1, "PNG"))
     claims[16:24] = (60_000).to_bytes(4, "big") * 2
@@ -146,7 +160,14 @@ def test_images_with_too_many_pixels_are_not_decoded(tmp_path):
         ({"quality": 80, "encoding": "raw"}, "quality=80 has no effect with encoding 'raw'"),
         ({"quality": 101}, "Expected a whole number from 0 to 100 for quality (--quality) but got 101."),
         ({"max_side": 0}, "Expected a whole number of at least 1 for max_side (--max-side) but got 0."),
-        ({"order": "bgr"}, "order='bgr' is for raw pixels of 3 channels"),
+        (
+            {"order": "bgr"},
+            "order='bgr' is for raw pixels of 3 channels: pass encoding='raw' (--encoding raw).",
+        ),
+        (
+            {"order": "bgr", "encoding": "raw", "channels": 1},
+            "order='bgr' is for raw pixels of 3 channels: leave out channels=1.",
+        ),
         (
             {"encoding": "png"},
             "Expected one of 'keep', 'jpeg', 'raw' for encoding (--encoding) but got 'png'.",

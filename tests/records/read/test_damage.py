@@ -98,8 +98,8 @@ def test_a_file_that_grows_while_it_is_read_is_still_being_written(tmp_path):
     assert str(caught.value) == (
         "truncated record at 19' failed with Read less bytes than requested: the frame is 20 bytes long, more than the "
         f"file has, in record 1 (frame at byte 19) of {str(path)!r}. The file is still being written: it grew from 37 "
-        'to 38 bytes while it was read. Read it again when it is finished; on_corrupt="skip" takes what is whole now. If '
-        "no program is writing it, copy it again."
+        'to 38 bytes while it was read. Read it again when it is finished; on_corrupt="skip" takes what is whole now. '
+        "If no program is writing it, copy it again."
     )
     assert not caught.value.repairable
 

@@ -52,7 +52,9 @@ FOREIGN = {
     "bzip2": (b"BZh91AY&SY" + bytes(40), "a bzip2 file. Unpack it first"),
     "pickle": (b"\x80\x04\x95\x10\0\0\0\0\0\0\0\x94.", "a Python pickle"),
     "index": (b"TFRKIDX1" + bytes(40), "a tfrkit index file. Name the shard that it belongs to"),
-    "JPEG": (b"\xff\xd8\xff\xe0" + bytes(40), "a JPEG image. tfrkit reads records, not single images"),
+    "JPEG": (b"\xff\xd8\xff\xe0" + bytes(40), "a JPEG image. Make records of images with `tfr build images`"),
+    "TIFF": (b"MM\0*" + bytes(40), "a TIFF image. Make records of images with `tfr build images`"),
+    "PDF": (b"%PDF-1.7\n" + bytes(40), "a PDF file"),
     "text": (b"id,label\n1,cat\n2,dog\n", "text. TFRecord files are binary; is this the right file?"),
     "text in UTF-8": (
         ("编号,标签\n" * 60).encode(),

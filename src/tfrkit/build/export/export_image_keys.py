@@ -32,7 +32,7 @@ class ImageKeys:
         height: of the pixels, if `image` holds such; also the next two.
         width: likewise.
         channels: likewise.
-        colorspace: whether pixels are in the order b"RGB" or b"BGR".
+        colorspace: what raw pixels are: b"GRAY", b"RGB" or b"BGR".
     """
 
     image: str

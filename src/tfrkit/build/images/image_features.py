@@ -22,7 +22,7 @@ FIELDS: Final = {
     "image/label": "int64",
     "image/text": "bytes",
 }
-COLORSPACE: Final = "image/colorspace"  # of raw pixels: RGB or BGR
+COLORSPACE: Final = "image/colorspace"  # of raw pixels: GRAY, RGB or BGR
 _SIZES: Final = {"image/height": "height", "image/width": "width", "image/channels": "channels"}
 _SETS: Final[dict[str, dict[str, str]]] = {
     "full": {name: name for name in FIELDS},

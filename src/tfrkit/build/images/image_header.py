@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.jpeg.jpeg_header import read_frame
@@ -22,6 +23,7 @@ BROKEN: Final = "broken image"
 EMPTY: Final = "empty file"
 NO_IMAGE: Final = "not an image"
 TOO_LARGE: Final = "larger than the limit"
+UNSUPPORTED: Final = "unsupported image format"
 
 _MAX_CHUNKS: Final = 10_000  # a file with more is an attempt to waste time
 _PNG_BEGIN: Final = struct.Struct(">8xI4sIIBB").unpack_from
@@ -76,10 +78,10 @@ def read_image_header(data: bytearray, begin: int, end: int) -> ImageHeader:
         try:
             kind = image_format(view).upper()
         except InvalidArgumentError:
-            raise BadImageError(NO_IMAGE, f"the bytes begin with {bytes(view[:8]).hex()}") from None
+            raise _unreadable(looks_like(bytes(view[:1024]), len(view))) from None
         reader = _READERS.get(kind)
         if reader is None:
-            raise BadImageError(NO_IMAGE, f"{kind} is not supported")
+            raise _unreadable(f"a {kind} image")
         try:
             header = reader(data, begin, end, view)
         except (struct.error, IndexError):
@@ -87,6 +89,14 @@ def read_image_header(data: bytearray, begin: int, end: int) -> ImageHeader:
     if not (header.height and header.width):
         raise BadImageError(BROKEN, f"the size is {header.height} x {header.width} pixels")
     return header
+
+
+def _unreadable(look: str) -> BadImageError:
+    if not look.endswith(("image", "icon")):
+        return BadImageError(NO_IMAGE, f"it looks like {look}")
+    if look.removeprefix("a ").removesuffix(" image").upper() in _READERS:
+        return BadImageError(BROKEN, f"it looks like {look}, but its header is cut")
+    return BadImageError(UNSUPPORTED, f"it looks like {look}; convert it to JPEG or PNG")
 
 
 def _jpeg(data: bytearray, begin: int, end: int, _view: memoryview) -> ImageHeader:

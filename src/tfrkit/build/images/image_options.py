@@ -129,9 +129,8 @@ def _check_unused(encoding: Encoding, given: Mapping[str, Any]) -> None:
                 f"{name}={given[name]!r} has no effect with encoding {encoding!r}: leave one out."
             )
     if given["order"] != "rgb" and (encoding != "raw" or given["channels"] == 1):
-        raise InvalidArgumentError(
-            "order='bgr' is for raw pixels of 3 channels: pass encoding='raw' (--encoding raw)."
-        )
+        remedy = "leave out channels=1" if encoding == "raw" else "pass encoding='raw' (--encoding raw)"
+        raise InvalidArgumentError(f"order='bgr' is for raw pixels of 3 channels: {remedy}.")
 
 
 def _check_encoding(name: str, value: str | None) -> None:

@@ -40,7 +40,7 @@ class PixelPlan:
         max_side: shrink until no side is longer, or None.
         quality: of JPEG.
         channels: 1 or 3.
-        order: of the channels of raw pixels.
+        order: of the channels of raw pixels, if there are 3.
         max_bytes: raw pixels of more bytes are bad.
     """
 
@@ -51,6 +51,11 @@ class PixelPlan:
     channels: int
     order: Order
     max_bytes: int
+
+    @property
+    def colorspace(self) -> str:
+        """What raw pixels are: GRAY, RGB or BGR."""
+        return "GRAY" if self.channels == 1 else self.order.upper()
 
     def require_extra(self) -> None:
         """Fail now, and not in the middle of a job, if the extra is not installed."""
@@ -77,7 +82,7 @@ class PixelPlan:
 
     def _make(self, data: bytes, header: ImageHeader) -> tuple[bytes | memoryview | None, ImageHeader]:
         try:
-            pixels = _decode(data, header.format, self.channels)
+            pixels = _decode(data, header, self.channels)
         except OpError as error:
             raise BadImageError(BROKEN, f"it does not decode: {error}") from None
         if self.encoding == "keep":
@@ -145,17 +150,19 @@ def parse_size(given: Any) -> tuple[int, int] | None:
     return height, width
 
 
-def _decode(data: bytes, kind: str, channels: int) -> Pixels:
+def _decode(data: bytes, header: ImageHeader, channels: int) -> Pixels:
     """Decode to 1 or 3 channels, whatever the file has; of animations the first frame."""
     from tfrkit.images.codecs.decode_image import decode_image
     from tfrkit.images.codecs.jpeg.jpeg import decode_jpeg
     from tfrkit.images.color import rgb_to_grayscale
 
-    if kind == "JPEG":
-        return decode_jpeg(data, channels=channels, dct_method="INTEGER_ACCURATE")
-    if kind == "PNG":
+    if header.format == "JPEG":
+        print_colors = header.channels == 4  # CMYK, of which decoders make RGB only
+        pixels = decode_jpeg(data, channels=3 if print_colors else channels, dct_method="INTEGER_ACCURATE")
+    elif header.format == "PNG":
         return decode_image(data, channels=channels)
-    pixels = decode_image(data, expand_animations=False)
+    else:
+        pixels = decode_image(data, expand_animations=False)
     if pixels.shape[2] == 4:
         pixels = pixels[:, :, :3]
     if pixels.shape[2] == channels:

@@ -138,7 +138,7 @@ class _Batch:
             "image/filename": [self.paths[row] for row in self.rows],
         }
         if recipe.pixels is not None:
-            fields[COLORSPACE] = [recipe.pixels.order.upper()] * len(rows)
+            fields[COLORSPACE] = [recipe.pixels.colorspace] * len(rows)
         if items.labels is not None:
             labels = items.labels[rows]
             fields["image/label"] = labels

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.values.strings import as_strings
 
@@ -63,7 +64,7 @@ def image_format(data: Buffer) -> ImageFormat:
             return name
     raise InvalidArgumentError(
         "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
-        f" The bytes begin with {bytes(data[:8]).hex()}."
+        f" This looks like {looks_like(bytes(data[:1024]), len(data))}."
     )
 
 

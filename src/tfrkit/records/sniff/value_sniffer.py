@@ -1,7 +1,7 @@
 """What byte strings look like: pictures, text, messages, arrays. Pure: no I/O.
 
 A guess from a few examples of one feature, never used to decide how data is read. What a whole file looks like is in
-`looks_like.py`.
+`file_sniffer.py`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tfrkit import _core
+from tfrkit.codecs.file_kinds import file_kind
 from tfrkit.codecs.table import all_codecs
 from tfrkit.model.wire import read_varint
 
@@ -32,17 +33,6 @@ class Sample(NamedTuple):
         return len(self.head) == self.size
 
 
-_MAGIC: Final[tuple[tuple[bytes, str], ...]] = (
-    (b"PK\x03\x04", "zip archive"),
-    (b"\x93NUMPY", "NumPy .npy array"),
-    (b"\x80\x04\x95", "Python pickle"),
-    (b"II*\x00", "TIFF image"),
-    (b"MM\x00*", "TIFF image"),
-    (b"fLaC", "FLAC audio"),
-    (b"OggS", "Ogg audio"),
-    (b"ID3", "MP3 audio"),
-    (b"%PDF-", "PDF file"),
-)
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _SHAPES_SHOWN: Final = 2
 _MIN_ARRAY_ENTRIES: Final = 4  # fewer are plausible by chance
@@ -92,12 +82,10 @@ def _file(sample: Sample) -> str:
     if picture := _core.read_image_header(head, sample.size):
         name, width, height = picture
         return f"{name} image" + (f" {width}x{height}" if width and height else "")
-    if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
-        return "WAV audio"
-    for magic, name in _MAGIC:
-        if head.startswith(magic):
-            return name
-    return next((f"{codec.title} data" for codec in all_codecs() if codec.is_surely(head)), "")
+    if packed := next((codec.title for codec in all_codecs() if codec.is_surely(head)), ""):
+        return f"{packed} data"
+    kind = file_kind(head)
+    return kind.partition(" ")[2] if kind.startswith(("a ", "an ")) else kind
 
 
 # -- text --------------------------------------------------------------------------------------------------------------

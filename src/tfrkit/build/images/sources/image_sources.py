@@ -13,6 +13,7 @@ from tfrkit.build.images.sources.image_objects import ObjectSource, list_objects
 from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.codecs.gzip import GZIP
 from tfrkit.codecs.table import sniff
 from tfrkit.errors import InvalidArgumentError, os_errors
@@ -130,7 +131,7 @@ def _list_file(
         items = list_zip(path, bad, noted, encoding=zip_encoding)
         return Listing("zip", zip_source(path, max_bytes), items, None, False, stamp)
     raise InvalidArgumentError(
-        f"{path}: {_EXPECTED} but got a file that is none of them. Unpack other archives, and name the folder.",
+        f"{path}: {_EXPECTED} but got {looks_like(head)}. Unpack other archives, and name the folder.",
         path=path,
     )
 
