@@ -5,9 +5,10 @@ join that. Nothing is evaluated as Python.
 
     expression  = term { "or" term }
     term        = factor { "and" factor }
-    factor      = "not" factor | "(" expression ")" | name [ operator literal | "in" "(" literal { "," literal } ")" ]
+    factor      = "not" factor | "(" expression ")" | name [ operator literal | [ "not" ] "in" literals ]
     operator    = "==" | "!=" | "<" | "<=" | ">" | ">="
-    literal     = a number, or text in single or double quotes
+    literals    = "(" literal { "," literal } [ "," ] ")", or the same in brackets
+    literal     = a number, or text in single or double quotes, with or without a b before them
     name        = letters, digits and _ / . : - (a letter or _ first), or anything between backticks
 """
 
@@ -36,16 +37,18 @@ Literal: TypeAlias = int | float | bytes
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:
-    (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.])
-    | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    (?P<number>[+-]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.])
+    | (?P<text>[bB]?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))
     | (?P<quoted>`[^`]+`)
     | (?P<operator>==|!=|<=|>=|<|>)
-    | (?P<mark>[(),])
+    | (?P<mark>[(),\[\]])
     | (?P<name>[^\W\d][\w/.:-]*)
     )""",
     re.VERBOSE | re.DOTALL,
 )
 _MAX_DEPTH: Final = 50
+# Of other languages; names of features keep their case, and so do words.
+_SPELLINGS: Final = {"=": "==", "&": "and", "|": "or", "and ": "and", "or ": "or", "in ": "in", "in(": "in"}
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -181,37 +184,45 @@ class _Parser:
             operator = self._token
             self._advance()
             return Compare(key, operator, self._literal())
+        excluded = self._take("name", "not")
         if self._take("name", "in"):
-            return Some(tuple(Compare(key, "==", literal) for literal in self._literals()))
+            found = Some(tuple(Compare(key, "==", literal) for literal in self._literals()))
+            return Not(found) if excluded else found
+        if excluded:
+            raise self._error("`in` after `not`")
         return Present(key)
 
     def _name(self) -> str:
         quoted = self._kind == "quoted"
         if not quoted and (self._kind != "name" or self._token in ("and", "or", "not", "in")):
-            raise self._error("the name of a feature")
+            first = ", which comes first as in `label > 3`," if self._kind in ("number", "text") else ""
+            raise self._error(f"the name of a feature{first}")
         name = self._token[1:-1] if quoted else self._token
         self.keys.append(name)
         self._advance()
         return name
 
     def _literals(self) -> list[Literal]:
-        if not self._take("mark", "("):
+        end = {"(": ")", "[": "]"}.get(self._token)
+        if self._kind != "mark" or end is None:
             raise self._error("an opening parenthesis")
+        self._advance()
         found = [self._literal()]
-        while self._take("mark", ","):
+        while self._take("mark", ",") and self._token != end:
             found.append(self._literal())
-        if not self._take("mark", ")"):
-            raise self._error("a comma or a closing parenthesis")
+        if not self._take("mark", end):
+            raise self._error("a comma or a closing " + ("parenthesis" if end == ")" else "bracket"))
         return found
 
     def _literal(self) -> Literal:
         token = self._token
-        value: Literal
+        value: Any
         if self._kind == "number":
-            value = int(token) if re.fullmatch(r"[+-]?[0-9]+", token) else float(token)
+            value = int(token) if re.fullmatch(r"[+-]?[0-9_]+", token) else float(token)
         elif self._kind == "text":
             try:
-                value = ast.literal_eval(token).encode("utf-8", "surrogateescape")
+                value = ast.literal_eval(token)
+                value = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
             except (SyntaxError, ValueError) as error:
                 raise self._error("text without broken escapes") from error
         else:
@@ -238,7 +249,9 @@ class _Parser:
 
     def expect_end(self) -> None:
         if self._kind != "end":
-            raise self._error("`and`, `or` or the end")
+            rest = self._text[self._at :].lower()
+            spelt = (f"`{right}`" for wrong, right in _SPELLINGS.items() if rest.startswith(wrong))
+            raise self._error(next(spelt, "`and`, `or` or the end"))
 
     def _error(self, expected: str) -> InvalidArgumentError:
         found = repr(self._text[self._at : self._at + 12]) if self._kind != "end" else "the end"
