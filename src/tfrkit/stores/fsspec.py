@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from tfrkit.errors import (
     FailedPreconditionError,
+    MissingExtraError,
     NotFoundError,
     OpError,
     UnavailableError,
@@ -288,8 +289,10 @@ def _errors(path: str) -> Iterator[None]:
     """Raise what a file system raises, each in its own way, as tfrkit's error about a path."""
     try:
         yield
-    except OpError:
+    except (OpError, MissingExtraError):
         raise
+    except ImportError as error:  # fsspec's own drivers need packages, each its own
+        raise MissingExtraError(f"{display_name(path)}; a package is not installed: {error}") from error
     except Exception as error:
         raise _translate(error, display_name(path)) from error
 

@@ -367,7 +367,7 @@ class BodyFile:
 
 
 def _exceptions() -> Any:
-    return require("obstore.exceptions", "Object stores")
+    return require("obstore.exceptions", "Access to object stores and web servers")
 
 
 def _prefix(key: str) -> str | None:

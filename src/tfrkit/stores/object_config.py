@@ -262,7 +262,7 @@ def client_of(place: ObjectPlace) -> Any:
 
 
 def _make_client(place: ObjectPlace) -> Any:
-    stores = require("obstore.store", f"Reading and writing {place.base}")
+    stores = require("obstore.store", f"Opening {place.base.partition(':')[0]}:// URLs")
     for name in _SECRET_VARIABLES:
         keep_secret(os.environ.get(name))
     scheme, _, host = place.base.partition("://")
@@ -325,4 +325,4 @@ def _advice(scheme: str) -> str:
 
 
 def _errors() -> Any:
-    return require("obstore.exceptions", "Object stores")
+    return require("obstore.exceptions", "Access to object stores and web servers")

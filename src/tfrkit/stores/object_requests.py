@@ -18,6 +18,7 @@ from tfrkit.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
     InvalidArgumentError,
+    MissingExtraError,
     NotFoundError,
     OpError,
     PermissionDeniedError,
@@ -55,12 +56,15 @@ _STATUS: Final = re.compile(r"status code: (\d{3} [A-Za-z -]+)")
 
 def is_error(error: BaseException) -> bool:
     """Tell whether an exception is one of obstore's."""
-    kinds = (_exceptions().BaseError, FileNotFoundError)  # a missing object is Python's own error
-    return isinstance(error, kinds) and not isinstance(error, OpError)
+    if isinstance(error, (OpError, MissingExtraError)):
+        return False
+    return isinstance(
+        error, (_exceptions().BaseError, FileNotFoundError)
+    )  # a missing object is Python's own error
 
 
 def _exceptions() -> Any:
-    return require("obstore.exceptions", "Object stores")
+    return require("obstore.exceptions", "Access to object stores and web servers")
 
 
 @contextmanager
