@@ -47,7 +47,7 @@ PART_LINES = {
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
     "src/tfrkit/images": 5_500,
-    "src/tfrkit/model": 4_450,
+    "src/tfrkit/model": 4_500,  # misspelt attributes are answered with the nearest one
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 10_950,  # names of record files; manifests in stores; RecordFiles, random access by ranges
     "src/tfrkit/stores": 6_000,  # object stores, fsspec, memory, the cache, leases: there were only local files

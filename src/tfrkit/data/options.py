@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Final
 
 from tfrkit.data.engine.node import Context, Node, NodeIterator, UnaryNode
+from tfrkit.model.near_names import missing_attribute
 
 __all__ = ["Options", "OptionsNode"]
 
@@ -155,7 +156,7 @@ class Options:
         if name in _OLD_NAMES:
             return getattr(self, _OLD_NAMES[name])
         if name not in _KEPT:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise missing_attribute(self, name)
         return None
 
     def merge(self, other: Options) -> Options:

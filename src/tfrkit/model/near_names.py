@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Final
+from functools import lru_cache
+from inspect import getattr_static
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["near_names"]
+__all__ = ["SuggestingMeta", "SuggestsNames", "missing_attribute", "near_names"]
 
 _SHOWN: Final = 20
 _CLOSE: Final = 3
@@ -29,3 +32,54 @@ def near_names(name: str, known: Iterable[str]) -> str:
         return "There are none."
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"There are {', '.join(map(repr, names[:_SHOWN]))}{more}."
+
+
+def missing_attribute(owner: object, name: str, shown: str = "") -> AttributeError:
+    """Return the error for an attribute that an object or a class does not have, with the public ones close to it.
+
+    Quick for what protocols ask for, whose names begin with an underscore, and for what `hasattr` asks again.
+
+    Args:
+        owner: the object or class.
+        name: of the attribute.
+        shown: what has no such attribute, for the message; by default an object of its class.
+
+    Raises:
+        AttributeError: what a property of this name raised, after which Python asks for the attribute here.
+
+    >>> str(missing_attribute({}, "vlaues"))
+    "'dict' object has no attribute 'vlaues'. Did you mean 'values'?"
+    """
+    cls = owner if isinstance(owner, type) else type(owner)
+    text = shown or (f"class {cls.__name__!r}" if cls is owner else f"{cls.__name__!r} object")
+    near = "" if name.startswith("_") else _near_attribute(cls, name)
+    if isinstance(near, property):
+        near.__get__(owner)
+    # With its object, Python would suggest a name once more.
+    return AttributeError(f"{text} has no attribute {name!r}{near}", name=name)
+
+
+@lru_cache(maxsize=256)
+def _near_attribute(cls: type, name: str) -> str | property:
+    if isinstance(known := getattr_static(cls, name, None), property):
+        return known
+    near = get_close_matches(name.lower(), [each for each in dir(cls) if not each.startswith("_")], 1)
+    return f". Did you mean {near[0]!r}?" if near else ""
+
+
+class SuggestingMeta(ABCMeta):
+    """Metaclass of `SuggestsNames`: a class does the same for its own names."""
+
+    if not TYPE_CHECKING:  # a type checker reports such names itself
+
+        def __getattr__(cls, name: str) -> Any:
+            raise missing_attribute(cls, name)
+
+
+class SuggestsNames(metaclass=SuggestingMeta):
+    """Base of classes that suggest the right name for an attribute whose name is misspelt."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, name)

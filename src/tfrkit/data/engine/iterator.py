@@ -22,6 +22,7 @@ from tfrkit.data.engine.state import StateKeeper
 from tfrkit.data.options import OptionsNode
 from tfrkit.errors import OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.near_names import SuggestsNames
 from tfrkit.records.read.damage import Damage
 from tfrkit.stores.at_exit import unless_exiting
 
@@ -56,7 +57,7 @@ def _wants_origin(node: Node) -> bool:
     return node.wants_origin or any(map(_wants_origin, node.inputs))
 
 
-class DatasetIterator:
+class DatasetIterator(SuggestsNames):
     """An iterator over the elements of a Dataset.
 
     After an error the next call continues with what follows, as in TensorFlow. It may be used by several threads; each

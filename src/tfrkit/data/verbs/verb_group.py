@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tfrkit.data.engine.node import Node
+from tfrkit.model.near_names import SuggestsNames
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["VerbGroup"]
 
 
-class VerbGroup(ABC):
+class VerbGroup(SuggestsNames):
     """Some verbs of Dataset."""
 
     node: Node

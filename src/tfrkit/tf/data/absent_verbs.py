@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from typing import Any, Final
+
+from tfrkit.model.near_names import SuggestingMeta, missing_attribute
 
 __all__ = ["VerbsMeta", "absent_verb"]
 
@@ -16,16 +17,16 @@ _ADVICE: Final = {
 }
 
 
-def absent_verb(name: str) -> AttributeError:
+def absent_verb(owner: object, name: str) -> AttributeError:
     """The error for an attribute that a Dataset does not have."""
     advice = _ADVICE.get(name)
     if advice is None:
-        return AttributeError(f"'Dataset' object has no attribute {name!r}")
+        return missing_attribute(owner, name, "'Dataset' object")
     return AttributeError(f"tf.data.Dataset.{name} does not exist in tfrkit. {advice}")
 
 
-class VerbsMeta(ABCMeta):
+class VerbsMeta(SuggestingMeta):
     """A class that raises the same error when it is asked for such a verb itself."""
 
-    def __getattr__(cls, name: str) -> Any:
-        raise absent_verb(name)
+    def __getattr__(cls, name: str) -> Any:  # noqa: N805  # the linter does not know that this is a metaclass
+        raise absent_verb(cls, name)

@@ -71,7 +71,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         return OnTensors(function(given))
 
     def __getattr__(self, name: str) -> Any:
-        raise absent_verb(name)
+        raise absent_verb(self, name)
 
     # ---- verbs that run otherwise
 
