@@ -58,7 +58,7 @@ def test_what_protocols_ask_for_is_absent():
     for copied in (copy.copy(dataset), copy.deepcopy(dataset), pickle.loads(pickle.dumps(dataset))):
         assert list(copied) == [0, 1, 2]
     bare = tfr.Dataset.__new__(tfr.Dataset)  # as `pickle` makes it, before it has any attribute
-    with pytest.raises(AttributeError, match="^'Dataset' object has no attribute 'node'"):
+    with pytest.raises(AttributeError, match=r"^'Dataset' object has no attribute 'node'"):
         _ = bare.node
 
 
@@ -68,5 +68,5 @@ def test_an_error_inside_a_property_stays():
         def value(self) -> int:
             return [].length  # type: ignore[attr-defined,no-any-return]
 
-    with pytest.raises(AttributeError, match="^'list' object has no attribute 'length'$"):
+    with pytest.raises(AttributeError, match=r"^'list' object has no attribute 'length'$"):
         _ = Broken().value

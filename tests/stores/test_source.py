@@ -118,7 +118,7 @@ def test_error_of_the_operating_system_keeps_its_class(monkeypatch):
 
 def test_text_file_object_is_a_type_error(tmp_path):
     with pytest.raises(
-        TypeError, match=r"expected a file opened in binary mode but .* gives str; open it with 'rb'"
+        TypeError, match=r"expected a file opened in binary mode but .* returns str; open it with 'rb'"
     ):
         open_source(io.StringIO("text")).read(3)
 

@@ -185,7 +185,7 @@ class _FsspecFile:
                 self._check()
         if len(data) != stop - start:
             raise UnavailableError(
-                f"{self.name}; of bytes {start}-{stop - 1} only {len(data)} came. Try again later.",
+                f"{self.name}; only {len(data)} of the bytes {start}-{stop - 1} arrived. Try again later.",
                 path=self.name,
             )
         return [data]

@@ -365,7 +365,7 @@ class RemoteSource(ByteSource):
 def changed(name: str, opened: str, now: str) -> FailedPreconditionError:
     """Return the error about a file that is no longer what was opened. Pure: no I/O."""
     return FailedPreconditionError(
-        f"{name}; it changed while it was read: version {opened} was opened, now it is {now}. Begin anew, and let "
+        f"{name}; it changed while it was read: version {opened} was opened, now it is {now}. Start over, and let "
         "nothing write to what is being read.",
         path=name,
     )
@@ -374,5 +374,5 @@ def changed(name: str, opened: str, now: str) -> FailedPreconditionError:
 def deleted(name: str, opened: str) -> NotFoundError:
     """Return the error about a file that was opened and is no longer there. Pure: no I/O."""
     return NotFoundError(
-        f"{name}; it was deleted while it was read (version {opened}). Restore it and begin anew.", path=name
+        f"{name}; it was deleted while it was read (version {opened}). Restore it and start over.", path=name
     )

@@ -176,7 +176,7 @@ class ByteSource:
             )
         if isinstance(data, str):
             raise TypeError(
-                f"expected a file opened in binary mode but {self.name} gives str; open it with 'rb'"
+                f"expected a file opened in binary mode but {self.name} returns str; open it with 'rb'"
             )
         return bytes(data)
 

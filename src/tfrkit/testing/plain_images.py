@@ -12,6 +12,7 @@ from tfrkit.data.features.decode_image import DecodeImageNode
 from tfrkit.data.features.image_column import broken_text
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.near_names import near_names
 from tfrkit.testing.plain_stage import Item, Stage, begin, opened, runs
 
 
@@ -51,7 +52,7 @@ class PlainDecodeImage(Stage):
             )
         if key not in element:
             raise InvalidArgumentError(
-                f"decode_image({key!r}): there is no feature {key!r}; elements have {', '.join(map(repr, element))}"
+                f"decode_image({key!r}): there is no feature {key!r}. {near_names(key, element)}"
             )
         return element
 

@@ -60,11 +60,14 @@ def test_url_goes_to_standard_output(folder, memory, monkeypatch):
 def test_output_behind_a_url_is_not_replaced_unless_asked_for(folder, memory):
     upload(folder, f"{memory}/in")
     build.export(inputs(f"{memory}/in"), f"{memory}/out/a.csv")
-    with pytest.raises(AlreadyExistsError, match=r"out/a\.csv; there is such a file already"):
+    with pytest.raises(AlreadyExistsError, match=r"out/a\.csv; the file exists already"):
         build.export(inputs(f"{memory}/in")[:1], f"{memory}/out/a.csv")
     assert build.export(inputs(f"{memory}/in")[:1], f"{memory}/out/a.csv", overwrite=True).records == 500
     write_bytes(f"{memory}/in/x.csv", read_bytes(f"{memory}/in/{NAMES[0]}"))
-    with pytest.raises(InvalidArgumentError, match="expected another output than an input"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"the output is an input\. Choose another one\.",
+    ):
         build.export(f"{memory}/in/x.csv", f"{memory}/in/x.csv", overwrite=True)
 
 
@@ -177,7 +180,7 @@ def test_folder_behind_a_url_that_has_something_is_not_touched(tmp_path, memory)
     source = write_images(tmp_path / "a.tfrecord", 6)
     write_bytes(f"{memory}/out/mine.txt", b"x")
     for overwrite, advice in ((False, "Remove it, or choose"), (True, "so it is never replaced: remove it")):
-        with pytest.raises(AlreadyExistsError, match=f"there is something already.*{advice}"):
+        with pytest.raises(AlreadyExistsError, match=f"it exists already.*{advice}"):
             build.export_images(source, f"{memory}/out", overwrite=overwrite)
     assert stored(memory) == {"out/mine.txt": b"x"}
 

@@ -347,7 +347,7 @@ def test_existing_output_is_kept_unless_overwritten(tmp_path):
     source = write(tmp_path / "a.tfrecord", {"x": [1]})
     target = tmp_path / "a.jsonl"
     target.write_text("old")
-    with pytest.raises(AlreadyExistsError, match="there is such a file already"):
+    with pytest.raises(AlreadyExistsError, match="the file exists already"):
         export(source, target)
     assert target.read_text() == "old"
     export(source, target, overwrite=True)
@@ -357,7 +357,10 @@ def test_existing_output_is_kept_unless_overwritten(tmp_path):
 def test_input_is_never_the_output(tmp_path):
     source = write(tmp_path / "a.csv", {"x": [1]})
     before = source.read_bytes()
-    with pytest.raises(InvalidArgumentError, match="expected another output than an input"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match=r"the output is an input\. Choose another one\.",
+    ):
         export(source, source, overwrite=True)
     assert source.read_bytes() == before
 

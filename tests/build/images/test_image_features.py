@@ -43,9 +43,9 @@ def test_raw_pixels_always_have_their_size():
     [
         (
             {"width": "w"},
-            "name 'width': expected the name of a feature to change but there is none. Did you mean 'image/width'?",
+            "name 'width': there is no such feature to rename. Did you mean 'image/width'?",
         ),
-        ({"image": "label"}, "name 'label': expected features of different names"),
+        ({"image": "label"}, "name 'label': more than one feature would have this name"),
         ({"image": ""}, "the feature of the image itself cannot be left out"),
     ],
 )
@@ -56,7 +56,9 @@ def test_wrong_names(rename, message):
 
 
 def test_further_column_with_the_name_of_a_feature():
-    with pytest.raises(InvalidArgumentError, match="name 'image': expected features of different names"):
+    with pytest.raises(
+        InvalidArgumentError, match="name 'image': more than one feature would have this name"
+    ):
         feature_names("plain", {}, ["image"])
 
 

@@ -364,7 +364,7 @@ def test_stamp_of_a_url_has_its_version():
     with pytest.raises(InputChangedError, match="expected 4 bytes but got 2"):
         stamp.check()
     remove_tree("memory://stamps")
-    with pytest.raises(InputChangedError, match="it is not there any more"):
+    with pytest.raises(InputChangedError, match="but the file is gone"):
         stamp.check()
     with pytest.raises(NotFoundError, match=r"memory://stamps/a.csv; No such file"):
         InputStamp.of(path)

@@ -141,7 +141,7 @@ def test_fatal_bad_input_is_that_of_the_lowest_shard_and_leaves_nothing_half(wor
     made = job(tmp_path, ShardGroup("train", recipes, 4))
     with pytest.raises(
         InvalidArgumentError,
-        match=r"^1\.txt, line 2500: bad number: it is 2499\. Mend the input, or pass on_bad=\"skip\"",
+        match=r"^1\.txt, line 2500: bad number: it is 2499\. Fix the input, or pass on_bad=\"skip\"",
     ):
         run_job(made, workers=workers, on_bad="raise")
     names = {path.name for path in tmp_path.iterdir()}
@@ -154,7 +154,7 @@ def test_fatal_bad_input_is_that_of_the_lowest_shard_and_leaves_nothing_half(wor
 
 
 def test_fatal_bad_input_of_the_plan_is_raised_before_anything_is_written(tmp_path):
-    with pytest.raises(InvalidArgumentError, match=r"a\.jpg: empty file\. Mend"):
+    with pytest.raises(InvalidArgumentError, match=r"a\.jpg: empty file\. Fix the input"):
         run_job(job(tmp_path / "out", bad=(BadInput("a.jpg", None, "empty file"),)), on_bad="raise")
     assert not (tmp_path / "out").exists()
 

@@ -324,7 +324,7 @@ def test_error_of_a_survey_ends_the_others(tmp_path):
     (tmp_path / "in").mkdir()
     parquet.write_table(pa.table(COLUMNS), tmp_path / "in" / "a.parquet")
     (tmp_path / "in" / "b.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ValueError, match=r"b\.parquet: this is no whole Parquet file"):
+    with pytest.raises(ValueError, match=r"b\.parquet: this is not a whole Parquet file"):
         build(tmp_path / "in", tmp_path / "out", workers=2)
 
 

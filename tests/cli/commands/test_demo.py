@@ -30,9 +30,7 @@ def test_folder_with_something_in_it_is_refused(command, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     code, _, err = command("demo", str(tmp_path))
     assert code == 1
-    assert err.startswith(
-        f"error: {tmp_path}: expected an empty folder but there is something in it\n\nhint: "
-    )
+    assert err.startswith(f"error: {tmp_path}: expected an empty folder but it is not empty\n\nhint: ")
     assert os.listdir(tmp_path) == ["mine.txt"]
 
 

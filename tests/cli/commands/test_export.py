@@ -57,7 +57,7 @@ def test_folder_of_shards_into_a_folder(folder, capsys):
     assert run(["export", "jsonl", "data", "out", "--workers", "2"]) == 0
     assert sorted(os.listdir("out")) == [f"train-{number:05d}-of-00003.jsonl" for number in range(3)]
     assert run(["export", "jsonl", "data", "out"]) == 2
-    assert "there is such a file already" in capsys.readouterr().err
+    assert "the file exists already" in capsys.readouterr().err
     assert run(["export", "jsonl", "data", "out", "--overwrite"]) == 0
 
 

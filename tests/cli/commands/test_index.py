@@ -60,7 +60,9 @@ def test_gzip_in_members_has_an_index_and_one_stream_has_none(command, folder):
         "     10  made    .tfrkit/a.tfrecord.gz.idx\n"
         "      -  failed  .tfrkit/b.tfrecord.zlib.idx\n"
     )
-    assert done.err.startswith("b.tfrecord.zlib: b.tfrecord.zlib; one ZLIB stream has no places to start at.")
+    assert done.err.startswith(
+        "b.tfrecord.zlib: b.tfrecord.zlib; one ZLIB stream can only be read from the start."
+    )
     assert len(tfr.RecordFile("a.tfrecord.gz")) == 10
 
 

@@ -89,8 +89,8 @@ def test_a_missing_feature_is_an_error_for_every_element():
     made, error = apply_op(SelectOp(("x", "gone")), chunk())
     assert len(made) == 0
     assert str(error) == (
-        "select('x', 'gone'): there is no feature 'gone'; elements have "
-        "'x', 'ids', 'steps', 'sparse', 'raw', 'n', 'rows'"
+        "select('x', 'gone'): there is no feature 'gone'. There are "
+        "'x', 'ids', 'steps', 'sparse', 'raw', 'n', 'rows'."
     )
 
 
@@ -185,7 +185,7 @@ def test_decode_raw_of_what_is_not_bytes():
     assert isinstance(error, TypeError)
     assert str(error).startswith("expected bytes under 'x' but got")
     _, error = apply_op(DecodeRawOp("raw", np.dtype("uint8"), ("x",), True), chunk())
-    assert str(error).startswith("expected integers under 'x', which shall be a shape, but got")
+    assert str(error).startswith("expected integers under 'x', which is to be a shape, but got")
 
 
 def test_other_elements_are_refused():

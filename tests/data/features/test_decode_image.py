@@ -234,7 +234,7 @@ def test_wrong_arguments_are_refused_at_once(parsed, options, kind, text):
 def test_a_missing_feature_is_refused_at_once(parsed):
     for call in (lambda: parsed.decode_image("photo"), lambda: parsed.resize("photo", (2, 2))):
         with pytest.raises(
-            tfr.errors.InvalidArgumentError, match="there is no feature 'photo'; elements have 'image'"
+            tfr.errors.InvalidArgumentError, match=r"there is no feature 'photo'\. There are 'image'"
         ):
             call()
     with pytest.raises(tfr.errors.InvalidArgumentError, match="there is no feature 'photo'"):

@@ -144,7 +144,7 @@ def test_one_stream_has_no_index(kind, tmp_path):
     with pytest.raises(FailedPreconditionError) as caught:
         build_index(path)
     assert str(caught.value).startswith(
-        f"{path}; one {kind} stream has no places to start at. Rewrite it seekable with"
+        f"{path}; one {kind} stream can only be read from the start. Rewrite it seekable with"
     )
 
 

@@ -80,7 +80,7 @@ def test_taken_records_know_their_numbers(path):
 
 @pytest.mark.parametrize("index", [1000, -1001, 10**12])
 def test_index_out_of_range_names_number_and_file(path, index):
-    text = f"^record {index} of {str(path)!r}, which has 1000 records$"
+    text = f"^record {index} is out of range: {str(path)!r} has 1000 records$"
     with pytest.raises(IndexError, match=text):
         tfr.RecordFile(path)[index]
     with pytest.raises(IndexError, match=text):
@@ -281,7 +281,7 @@ def test_stale_index_is_noticed(tmp_path):
     path.write_bytes(GOLDEN + frame(b"new"))
     assert tfr.RecordFile(path)[3] == b"new"
     with pytest.raises(
-        FailedPreconditionError, match=r"; the index was made for another content of .*Make it again"
+        FailedPreconditionError, match=r"; the index belongs to another version of .*Make it again"
     ):
         tfr.RecordFile(path, index=index_path(str(path)))
 

@@ -80,7 +80,9 @@ def test_locate_gives_path_and_record(files, index, file, record):
 @pytest.mark.parametrize("index", [1000, -1001])
 def test_out_of_range_names_number_and_files(files, index):
     for read in (files.locate, files.__getitem__, lambda i: files.take([0, i])):
-        with pytest.raises(IndexError, match=rf"^record {index} of 5 files, which have 1000 records$"):
+        with pytest.raises(
+            IndexError, match=rf"^record {index} is out of range: the 5 files have 1000 records$"
+        ):
             read(index)
 
 

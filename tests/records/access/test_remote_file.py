@@ -131,7 +131,7 @@ def test_an_index_that_does_not_fit_is_not_used(remote):
     remote.put("a", frames([b"other", *RECORDS[1:]]))
     file = tfr.RecordFile(url)
     assert [file[0], file[1999]] == [b"other", RECORDS[1999]]
-    with pytest.raises(FailedPreconditionError, match="the index was made for another content of"):
+    with pytest.raises(FailedPreconditionError, match="the index belongs to another version of"):
         tfr.RecordFile(url, index=index_path(url))
 
 
@@ -157,7 +157,7 @@ def test_a_file_that_is_overwritten_after_opening_is_an_error_that_names_both_ve
     remote.put("a", frames([b"other"] * 50_000))
     for read in (lambda: file.take([1500, 3]), lambda: file[700], lambda: list(file)):
         with pytest.raises(
-            FailedPreconditionError, match=r"version \S+ was opened, now it is \S+\. Begin anew"
+            FailedPreconditionError, match=r"version \S+ was opened, now it is \S+\. Start over"
         ):
             read()
 

@@ -140,9 +140,9 @@ def test_refusal_says_what_the_file_looks_like(tmp_path):
     with pytest.raises(FailedPreconditionError) as caught:
         append(path)
     assert str(caught.value) == (
-        f"{path}; cannot append to a file that is no TFRecord file: its 9 bytes do not begin with a frame's header. It "
-        "looks like text. TFRecord files are binary; is this the right file? Choose another name, or delete the file "
-        "if it is not needed."
+        f"{path}; cannot append to a file that is not a TFRecord file: its 9 bytes do not begin with a frame's header. "
+        "It looks like text. TFRecord files are binary; is this the right file? Choose another name, or delete the "
+        "file if it is not needed."
     )
 
 
@@ -163,7 +163,7 @@ def test_copying_never_drops_a_record_with_a_bad_checksum(kind, atomic, number, 
     with pytest.raises((DataLossError, FailedPreconditionError)) as caught:
         append(path, kind, atomic=atomic)
     assert f"cannot append to a damaged file: corrupted record at {number * 66 + 12}" in str(caught.value)
-    assert str(caught.value).endswith("Mend it first with tfrkit.repair.")
+    assert str(caught.value).endswith("Repair it first with tfrkit.repair.")
     error = caught.value
     assert (error.path, error.record, error.offset) == (str(path), number, number * 66)
     assert path.read_bytes() == data
@@ -239,7 +239,7 @@ def test_file_that_is_damaged_before_its_end_is_refused(damaged, kind, record, o
     with pytest.raises(FailedPreconditionError) as caught:
         append(path)
     assert str(caught.value).startswith(f"{path}; cannot append to a damaged file: {kind}")
-    assert str(caught.value).endswith("Mend it first with tfrkit.repair.")
+    assert str(caught.value).endswith("Repair it first with tfrkit.repair.")
     assert (caught.value.path, caught.value.record, caught.value.offset) == (str(path), record, offset)
     assert path.read_bytes() == damaged
 

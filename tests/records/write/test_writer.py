@@ -184,7 +184,7 @@ def test_what_is_no_record_is_a_type_error(record, tmp_path):
 def test_str_that_is_no_unicode_is_a_type_error(tmp_path):
     with (
         tfr.TFRecordWriter(tmp_path / "a") as writer,
-        pytest.raises(TypeError, match="str that is no Unicode"),
+        pytest.raises(TypeError, match="str that is not valid Unicode"),
     ):
         writer.write("\ud800")
 

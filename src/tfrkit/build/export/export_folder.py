@@ -279,7 +279,7 @@ class StoreFolder:
 def _occupied(name: str, overwrite: bool) -> AlreadyExistsError:
     advice = "It is not the folder of an export, so it is never replaced: remove" if overwrite else "Remove"
     return AlreadyExistsError(
-        f"{name}; there is something already. {advice} it, or choose another folder"
+        f"{name}; it exists already. {advice} it, or choose another folder"
         + ("." if overwrite else ", or pass overwrite=True."),
         path=name,
     )

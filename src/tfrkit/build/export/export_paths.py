@@ -97,11 +97,12 @@ def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
             for file in other.inputs:
                 if _is_same(file, target.path):
                     raise InvalidArgumentError(
-                        f"{target.path}; expected another output than an input.", path=target.path
+                        f"{target.path}; the output is an input. Choose another one.",
+                        path=target.path,
                     )
         if not overwrite:
             raise AlreadyExistsError(
-                f"{target.path}; there is such a file already. Remove it, choose another output, or pass "
+                f"{target.path}; the file exists already. Remove it, choose another output, or pass "
                 "overwrite=True.",
                 path=target.path,
             )

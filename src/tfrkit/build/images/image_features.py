@@ -67,7 +67,7 @@ def feature_names(
     for name in extras:
         if name in FIELDS or name == COLORSPACE:
             raise InvalidArgumentError(
-                f"column {name!r}: expected another name than that of a feature which images have. Rename the column."
+                f"column {name!r}: images have a feature of this name already. Rename the column."
             )
         found[name] = name
     by_name = {name: field for field, name in found.items()}
@@ -75,7 +75,7 @@ def feature_names(
         field = by_name.get(old, old)
         if field not in found and field not in FIELDS and not (raw and field == COLORSPACE):
             raise InvalidArgumentError(
-                f"name {old!r}: expected the name of a feature to change but there is none. "
+                f"name {old!r}: there is no such feature to rename. "
                 f"{near_names(old, [*found.values(), *(name for name in FIELDS if name not in found)])}"
             )
         found[field] = new
@@ -83,7 +83,7 @@ def feature_names(
     for field, name in found.items():
         if list(found.values()).count(name) > 1:
             raise InvalidArgumentError(
-                f"name {name!r}: expected features of different names but {field!r} is not the only one. "
+                f"name {name!r}: more than one feature would have this name ({field!r} too). "
                 "Rename one of them (--name old=new)."
             )
     if "image/encoded" not in found:

@@ -132,7 +132,7 @@ def _nothing(source: str, bad: Ledger, noted: Ledger, options: ImageOptions) -> 
         wanted = f"images in folders of splits ({names})"
     return InvalidArgumentError(
         f"{source}: expected {wanted} but found none" + (f" ({beside})" if beside else "")
-        + ". Expected are a folder for each class, or a folder of images.",
+        + ". Name a folder with a folder for each class, or a folder of images.",
         path=source,
     )  # fmt: skip
 

@@ -81,11 +81,11 @@ class BadLimit:
         said = f"{reasons}. The first: {first}. Nothing was published. " if first else f"{reasons}. "
         if good == 0:
             raise InvalidArgumentError(
-                f"All {bad:,} inputs are bad, so there is nothing to write: {said}Mend the input, or the options that "
+                f"All {bad:,} inputs are bad, so there is nothing to write: {said}Fix the input, or the options that "
                 "say how to read it."
             )
         of = "" if good is None else f" of {bad + good:,}"
         raise InvalidArgumentError(
-            f"{bad:,}{of} inputs are bad, and at most {self.text} may be: {said}Mend the input, or allow more with "
+            f"{bad:,}{of} inputs are bad, and at most {self.text} may be: {said}Fix the input, or allow more with "
             "max_bad= (--max-bad)."
         )

@@ -126,7 +126,7 @@ class InputStamp:
             InputChangedError: it is another.
         """
         if found is None or found.is_folder:
-            raise InputChangedError(self.path, f"expected {self.size:,} bytes but it is not there any more")
+            raise InputChangedError(self.path, f"expected {self.size:,} bytes but the file is gone")
         now = InputStamp.listed(found)
         if now.size != self.size:
             raise InputChangedError(self.path, f"expected {self.size:,} bytes but got {now.size:,}")

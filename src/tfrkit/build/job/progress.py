@@ -41,7 +41,7 @@ class BadInput:
     def to_error(self) -> InvalidArgumentError:
         """Return the error for a job in which bad input is fatal."""
         return InvalidArgumentError(
-            f'{self.shown}. Mend the input, or pass on_bad="skip" (--on-bad skip).',
+            f'{self.shown}. Fix the input, or pass on_bad="skip" (--on-bad skip).',
             path=self.source,
         )
 

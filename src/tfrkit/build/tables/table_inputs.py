@@ -306,7 +306,7 @@ def _stamp(path: str, info: FileInfo | None) -> InputStamp:
     if info is not None:
         if not info.regular:
             raise InvalidArgumentError(
-                f"{path}: expected a file that can be read from any position on, but its server knows no ranges. "
+                f"{path}: expected a file that can be read from any position, but its server does not serve ranges. "
                 "Download it first.",
                 path=path,
             )

@@ -308,7 +308,7 @@ def _null_value(name: str, kind: str, given: Any) -> Any:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgumentError(
-            f"null_value (--null-value): {given!r} is no {kind}, which column {name!r} needs. "
+            f"null_value (--null-value): {given!r} is not a valid {kind}, which column {name!r} needs. "
             f"Give this column its own: --null-value {name}=VALUE."
         ) from None
     return value

@@ -59,7 +59,7 @@ def compress(
     *inputs, out = paths
     if not inputs:
         raise UsageError(
-            "expected inputs and then where to write to",
+            "expected inputs and an output but got one path",
             f"say `tfr compress {out} FOLDER`, or `tfr compress --table {out}` to measure.",
         )
     run_command(inputs, out, plan_compress, options, printed)

@@ -66,9 +66,7 @@ def _workplace(folder: str | None) -> Iterator[None]:
         folder = local_path(folder)
         os.makedirs(folder, exist_ok=True)
         if os.listdir(folder):
-            raise CommandError(
-                f"{folder}: expected an empty folder but there is something in it", "name a new one."
-            )
+            raise CommandError(f"{folder}: expected an empty folder but it is not empty", "name a new one.")
     place = folder if folder is not None else tempfile.mkdtemp(prefix="tfrkit-demo-")
     os.chdir(place)
     try:

@@ -209,4 +209,4 @@ def _say_losses(dropped: Mapping[str, int], skipped: int) -> None:
         for what, number in dropped.items():
             say(f"  {number_text(number)} {plain(what)}")
     if skipped:
-        say(f"{number_text(skipped)} damages of the inputs were passed over")
+        say(f"{number_text(skipped)} damaged places in the inputs were skipped")

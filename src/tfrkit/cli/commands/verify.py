@@ -63,7 +63,7 @@ def _sum_up(report: VerifyReport, unlike: Mapping[str, str]) -> None:
     if others := report.others:
         names = ", ".join(map(plain, others[:_LISTED]))
         more = f" and {len(others) - _LISTED:,} more" if len(others) > _LISTED else ""
-        say(f"{number_of(len(others), 'other file')} that no set has: {names}{more}")
+        say(f"{number_of(len(others), 'other file')} in no set: {names}{more}")
     bad = sum(not file.ok or file.path in unlike for file in report.files)
     wrong = [f"{bad:,} damaged"] if bad else []
     if report.missing:

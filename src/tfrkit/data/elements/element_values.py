@@ -112,7 +112,7 @@ def _convert_result(value: Any) -> Any:
     """
     if value is None:
         raise InvalidArgumentError(
-            "Length for attr 'output_types' of 0 must be at least minimum 1: the function gave None. "
+            "Length for attr 'output_types' of 0 must be at least minimum 1: the function returned None. "
             "Return the element from it, or use filter() to leave elements out."
         )
     return _told(_convert, value)

@@ -101,7 +101,11 @@ def result_spec(node: Node, spec_for: Callable[[Any], Any]) -> Any:
             failures.append(error)
         if found:
             return functools.reduce(_common, found)
-    raise failures[0] if failures else ValueError("there is no element whose spec could be found out")
+    raise (
+        failures[0]
+        if failures
+        else ValueError("the input has no element, so that the spec of the function's result is not known")
+    )
 
 
 def _made_up_elements(node: Node) -> Iterator[Any]:

@@ -74,8 +74,8 @@ class StateKeeper:
             )
         if state["version"] != _VERSION:
             raise InvalidArgumentError(
-                f"expected a state of version {_VERSION} but got one of version {state['version']!r}. Begin the epoch "
-                "anew, or resume it with the version of tfrkit that wrote the state."
+                f"expected a state of version {_VERSION} but got one of version {state['version']!r}. Start the epoch "
+                "over, or resume it with the version of tfrkit that wrote the state."
             )
         if state["pipeline"] != self._pipeline:
             raise InvalidArgumentError(
@@ -89,7 +89,7 @@ class StateKeeper:
         if state["check"] != _checksum(at, skip):
             raise InvalidArgumentError(
                 f"the state is not as it was written: expected the checksum {state['check']!r} but got "
-                f"{_checksum(at, skip)!r}. Keep it whole, as JSON or by pickle, or begin anew."
+                f"{_checksum(at, skip)!r}. Keep it whole, as JSON or by pickle, or start over."
             )
         return at, skip
 
@@ -123,9 +123,9 @@ def _difference(before: Any, now: dict[str, Any]) -> str:
         if one != other:
             return (
                 f"file {other[0]!r} is not the one that the state was taken from: expected name, size and checksum "
-                f"{one} but got {other}. Resume with the same files, or begin anew."
+                f"{one} but got {other}. Resume with the same files, or start over."
             )
     return (
         f"the files are not those that the state was taken from: expected {count} but got {now['count']}, "
-        "or their contents differ. Resume with the same files, or begin anew."
+        "or their contents differ. Resume with the same files, or start over."
     )

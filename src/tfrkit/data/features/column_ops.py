@@ -21,6 +21,7 @@ from tfrkit.data.engine.node import Context
 from tfrkit.data.features.raw_column import decode_column, decode_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
+from tfrkit.model.near_names import near_names
 from tfrkit.values.cast import cast_value
 from tfrkit.values.operands import STRING, cast_array
 
@@ -218,7 +219,7 @@ def require_features(stage: ColumnOp | str, element: Any, keys: Iterable[str] = 
             f"{label}: expected elements that are dicts of features but got {type(element).__name__}"
         )
     raise InvalidArgumentError(
-        f"{label}: there is no feature {missing[0]!r}; elements have {', '.join(map(repr, element))}"
+        f"{label}: there is no feature {missing[0]!r}. {near_names(missing[0], element)}"
     )
 
 

@@ -121,7 +121,7 @@ def _common_row(value: Any, name: str, ndim: int) -> Any:
         value = value.to_padded()
     array = np.asarray(value)
     if array.dtype.kind not in "iu" or not ndim <= array.ndim <= ndim + 1:
-        raise TypeError(f"expected integers under {name!r}, which shall be a shape, but got {value!r:.60}")
+        raise TypeError(f"expected integers under {name!r}, which is to be a shape, but got {value!r:.60}")
     if array.ndim == ndim:
         return array
     if not len(array) or bool((array != array[0]).any()):

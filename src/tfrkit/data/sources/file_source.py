@@ -83,7 +83,7 @@ class FileSourceNode(Node):
         if offset and self.flows(self.files[file]):
             path = self.files[file]
             raise FailedPreconditionError(
-                f"{path}; cannot resume in the middle of a pipe. Begin anew, or keep the {self.elements} in a file.",
+                f"{path}; cannot resume in the middle of a pipe. Start over, or keep the {self.elements} in a file.",
                 path=path,
             )
 

@@ -220,7 +220,7 @@ def _keep(block: Block, rows: IntArray) -> tuple[Block, IntArray]:
 def _missing(path: str, offset: int, record: int) -> DataLossError:
     return DataLossError(
         f"corrupted record at {offset}: no intact frame begins there any more, in record {record} (frame at byte "
-        f"{offset}) of {path!r}. Has the file changed? Begin anew.",
+        f"{offset}) of {path!r}. Has the file changed? Start over.",
         path=path,
         record=record,
         offset=offset,

@@ -189,7 +189,7 @@ class FileFrames:
         return DataLossError(
             f"corrupted record at {start + HEADER_BYTES}: the frame is not what the index or its checksums say, in "
             f"record {number} (frame at byte {start}) of {self.name!r}. Has the file changed? Open it again, copy it "
-            "again, or mend it with tfrkit.repair.",
+            "again, or repair it with tfrkit.repair.",
             path=self.name,
             record=number,
             offset=start,

@@ -75,7 +75,7 @@ def _named_index(path: str, source: ByteSource, compression: str) -> Index:
             raise DataLossError(f"{path}; {error}. Make the index again.", path=path) from error
         if (index.shard_bytes, index.tail_crc) != tail_checksum(source):
             raise FailedPreconditionError(
-                f"{path}; the index was made for another content of {source.name!r}. Make it again.",
+                f"{path}; the index belongs to another version of {source.name!r}. Make it again.",
                 path=path,
             )
     if index.compression != compression:

@@ -135,7 +135,7 @@ def build_index(path: str | ByteSource) -> Index:
     index = index_of(source, compression)
     if index is None:
         raise FailedPreconditionError(
-            f"{source.name}; one {compression} stream has no places to start at. {rewrite_advice(source.name)}",
+            f"{source.name}; one {compression} stream can only be read from the start. {rewrite_advice(source.name)}",
             path=source.name,
         )
     return index

@@ -117,7 +117,7 @@ class RecordFile:
         return self._frames.record(number)
 
     def _no_such(self, index: Any) -> IndexError:
-        return IndexError(f"record {index} of {self._frames.name!r}, which has {self._count} records")
+        return IndexError(f"record {index} is out of range: {self._frames.name!r} has {self._count} records")
 
     def __iter__(self) -> Iterator[bytes]:
         if self._frames.remote:

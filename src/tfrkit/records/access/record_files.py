@@ -169,7 +169,9 @@ class RecordFiles:
         return file, number - self._starts[file]
 
     def _no_such(self, index: Any) -> IndexError:
-        return IndexError(f"record {index} of {len(self._paths)} files, which have {self._count} records")
+        return IndexError(
+            f"record {index} is out of range: the {len(self._paths)} files have {self._count} records"
+        )
 
     def take(self, indices: RowIndices) -> Block:
         """Return the records with these numbers, in this order, as one Block.

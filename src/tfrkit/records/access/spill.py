@@ -42,7 +42,7 @@ def spill(source: ByteSource, kind: str, limit: int) -> ByteSource:
         if decoder.truncated:
             raise DataLossError(
                 f"truncated record at {size}' failed with EOF reached: the {kind} container of {source.name!r} has no "
-                "end. Copy it again, or mend it with tfrkit.repair.",
+                "end. Copy it again, or repair it with tfrkit.repair.",
                 path=source.name,
                 offset=size,
             )
@@ -54,5 +54,5 @@ def _read(decoder: Decoder, path: str) -> bytes:
         return decoder.read()
     except DataLossError as error:
         raise DataLossError(
-            f"{error.message} in {path!r}. Copy it again, or mend it with tfrkit.repair.", path=path
+            f"{error.message} in {path!r}. Copy it again, or repair it with tfrkit.repair.", path=path
         ) from error

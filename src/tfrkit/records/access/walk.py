@@ -196,7 +196,7 @@ def damaged_member(path: str, compression: str, begin: int, offset: int) -> Data
     """Return the error about a member that is not what it says. Pure: no I/O."""
     return DataLossError(
         f"inflate() failed with error -3: damaged {compression} member at byte {begin} of {path!r}. "
-        "Copy the file again, or mend it with tfrkit.repair.",
+        "Copy the file again, or repair it with tfrkit.repair.",
         path=path,
         offset=offset,
     )

@@ -311,7 +311,7 @@ class Schema:
 def _encode(value: object) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    raise TypeError(f"expected something that JSON can say but got {type(value).__name__}")
+    raise TypeError(f"expected a value that JSON can hold but got {type(value).__name__}")
 
 
 def _kind(data: dict[str, Any]) -> KindSummary:

@@ -89,7 +89,9 @@ class Statistics:
         parts = (self, *others)
         for part in parts:
             if part.native is None:
-                raise ValueError("expected statistics that stats() gave, which know what they were made from")
+                raise ValueError(
+                    "expected statistics returned by stats(), which know what they were made from"
+                )
             native.merge(part.native)
         return Statistics.of(
             native,

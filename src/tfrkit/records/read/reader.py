@@ -125,7 +125,7 @@ class BlockReader:
                 error, Exception
             ):  # a step may be planned that no thread does
                 self.close()
-                self._lanes.append(CancelledError("reading was interrupted. Begin anew."))
+                self._lanes.append(CancelledError("reading was interrupted. Start over."))
             raise
 
     def _next(self) -> Block:
@@ -156,7 +156,7 @@ class BlockReader:
         """Refuse to wait for threads of the process that forked this one."""
         if self._files.is_opening or any(isinstance(lane, _Lane) and lane.pending for lane in self._lanes):
             raise FailedPreconditionError(
-                "the reader was begun in the process that forked this one, and its threads are there. Begin anew in "
+                "the reader was begun in the process that forked this one, and its threads are there. Start over in "
                 "this process; where object stores are used, start processes with spawn."
             )
 

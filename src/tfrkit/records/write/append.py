@@ -112,7 +112,7 @@ def kept_blocks(path: str, compression: str, plan: AppendPlan) -> Iterator[Block
         ) from None
     except DataLossError as error:
         raise DataLossError(
-            f"{path}; cannot append to a damaged file: {error.message} Mend it first with tfrkit.repair.",
+            f"{path}; cannot append to a damaged file: {error.message} Repair it first with tfrkit.repair.",
             path=path,
             record=error.record,
             offset=error.offset,
@@ -149,7 +149,7 @@ def _check_begins(source: ByteSource, path: str, compression: str) -> None:
     hint = sniff_file(source.read_at(0, 1024), compression)
     hint = hint and f" It looks like {hint}" + ("" if hint.endswith("?") else ".")
     raise FailedPreconditionError(
-        f"{path}; cannot append to a file that is no TFRecord file: its {source.size()} bytes do not begin with a "
+        f"{path}; cannot append to a file that is not a TFRecord file: its {source.size()} bytes do not begin with a "
         f"frame's header.{hint} Choose another name, or delete the file if it is not needed.",
         path=path,
     )
@@ -174,7 +174,7 @@ def _check_torn(source: ByteSource, path: str, damage: Damage, *, plain: bool) -
         return  # a crash of the machine can leave a file longer than what was written into it
     error = damage.to_error(path)
     raise FailedPreconditionError(
-        f"{path}; cannot append to a damaged file: {error.message} Mend it first with tfrkit.repair.",
+        f"{path}; cannot append to a damaged file: {error.message} Repair it first with tfrkit.repair.",
         path=path,
         record=damage.record,
         offset=damage.start,

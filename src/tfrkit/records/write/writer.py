@@ -346,7 +346,7 @@ class TFRecordWriter:
                 return record.encode()
             except UnicodeEncodeError as error:
                 raise TypeError(
-                    f"write(): incompatible function arguments. str that is no Unicode: {error}"
+                    f"write(): incompatible function arguments. str that is not valid Unicode: {error}"
                 ) from error
         if isinstance(record, (bytes, bytearray)) or (isinstance(record, memoryview) and not self._strict):
             return bytes(record)

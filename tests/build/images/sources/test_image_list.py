@@ -127,7 +127,7 @@ def test_bad_json_lines(tmp_path, source):
         (
             "path,image/label\na/0.jpg,3\n",
             "list.csv",
-            "column 'image/label': expected another name",
+            "column 'image/label': images have a feature of this name already",
         ),
     ],
 )

@@ -102,7 +102,7 @@ def test_cut_file_is_named(tmp_path, form, keep):
     path = write(tmp_path / "a.arrow", {"s": ["some text"] * 2000}, form, chunk=500)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * keep)])
-    with pytest.raises(DataLossError, match=r"a.arrow: this is no whole Arrow file.*Copy it again"):
+    with pytest.raises(DataLossError, match=r"a.arrow: this is not a whole Arrow file.*Copy it again"):
         build(path, tmp_path / "out")
 
 
@@ -126,7 +126,7 @@ def test_damaged_bytes_are_errors_and_never_end_the_process(tmp_path, form):
 
 def test_file_of_something_else_is_named(tmp_path):
     (tmp_path / "a.arrow").write_bytes(b"hello world, this is text")
-    with pytest.raises(DataLossError, match=r"a.arrow: this is no whole Arrow file"):
+    with pytest.raises(DataLossError, match=r"a.arrow: this is not a whole Arrow file"):
         build(tmp_path / "a.arrow", tmp_path / "out")
 
 

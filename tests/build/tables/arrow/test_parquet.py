@@ -222,7 +222,7 @@ def test_no_rows_at_all_are_an_error(tmp_path):
 def test_damaged_file_is_named(tmp_path, size):
     path = write(tmp_path / "a.parquet", {"a": range(1000)})
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(DataLossError, match=r"a.parquet: this is no whole Parquet file.*Copy it again"):
+    with pytest.raises(DataLossError, match=r"a.parquet: this is not a whole Parquet file.*Copy it again"):
         build(path, tmp_path / "out")
 
 

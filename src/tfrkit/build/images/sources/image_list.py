@@ -105,7 +105,7 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> Listed
     except csv.Error as error:
         raise InvalidArgumentError(
             f"{path}: expected a table but in the row that begins in line {reader.next_line} there is: {error}. "
-            "Mend the list.",
+            "Fix the list.",
             path=path,
         ) from None
     except OpError:
@@ -160,7 +160,7 @@ def _check_names(path: str, names: list[str]) -> None:
         if not name or names.count(name) > 1:
             raise InvalidArgumentError(
                 f"{path}: expected columns of different names but got {', '.join(map(repr, names))[:200]}. "
-                "Mend the first line.",
+                "Fix the first line.",
                 path=path,
             )
 

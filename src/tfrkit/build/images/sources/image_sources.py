@@ -140,7 +140,7 @@ def _check_ranges(path: str) -> None:
     """Refuse an archive that is read anywhere if its server gives it only as a whole."""
     if is_url(path) and not open_source(path).regular:
         raise InvalidArgumentError(
-            f"{path}: expected an archive that can be read from any position on, but its server knows no ranges. "
+            f"{path}: expected an archive that can be read from any position, but its server does not serve ranges. "
             "Download it first.",
             path=path,
         )

@@ -89,7 +89,7 @@ def read_zip_directory(file: BinaryIO, path: str) -> Iterator[ZipMember]:
 
 def _damaged(path: str, how: str) -> InvalidArgumentError:
     return InvalidArgumentError(
-        f"{path}: expected a ZIP archive but {how}. Copy it again; `zip -F` may mend it.", path=path
+        f"{path}: expected a ZIP archive but {how}. Copy it again; `zip -F` may repair it.", path=path
     )
 
 

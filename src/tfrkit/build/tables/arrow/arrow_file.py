@@ -118,8 +118,8 @@ def opened_source(file: InputFile, kind: str = "Arrow") -> Iterator[Any]:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
         raise DataLossError(
-            f"{file.path}: this is no whole {kind} file: {str(error).strip().rstrip('.')}. Copy it again, or leave it "
-            "out.",
+            f"{file.path}: this is not a whole {kind} file: {str(error).strip().rstrip('.')}. Copy it again, or leave "
+            "it out.",
             path=file.path,
         ) from error
 
