@@ -90,3 +90,14 @@ def test_the_table_of_the_documentation_is_that_of_the_code():
         if "one stream" not in title:
             assert (parallel == "yes", seeks == "yes") == (each.seeks, each.seeks)
         assert needs.strip("`") == (f"pip install 'tfrkit[{each.extra}]'" if each.extra else "")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("gz", "GZIP"), ("gzp", "GZIP"), ("zst", "ZSTD"), ("Zlb", "ZLIB")]
+)
+def test_a_compression_that_was_meant_is_suggested(given, meant):
+    with pytest.raises(InvalidArgumentError) as caught:
+        canonical(given)
+    assert str(caught.value) == (
+        f"Unknown compression {given!r}: expected none, GZIP, ZLIB, XZ or ZSTD. Did you mean {meant!r}?"
+    )

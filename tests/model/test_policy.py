@@ -58,3 +58,8 @@ def test_unknown_on_corrupt_is_refused():
 def test_max_record_bytes_must_be_positive(limit):
     with pytest.raises(ValueError, match=f"^expected max_record_bytes to be positive but got {limit}$"):
         ReadPolicy(max_record_bytes=limit)
+
+
+def test_a_misspelt_value_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match=r"but got 'skp'\. Did you mean 'skip'\?$"):
+        TFRKIT.with_options(on_corrupt="skp")

@@ -13,8 +13,9 @@ from typing import Final
 from tfrkit import _core
 from tfrkit.codecs.table import all_codecs
 
-__all__ = ["file_kind", "looks_like"]
+__all__ = ["UNKNOWN", "file_kind", "looks_like"]
 
+UNKNOWN: Final = "unknown data that begins with"
 _SPELT_WITH_A_VOWEL: Final = "AEFHILMNORSX"  # capitals: an XZ file
 
 # With an article each. The first that fits is it, so that special files stand before the general.
@@ -105,13 +106,13 @@ def looks_like(head: bytes, size: int = 0) -> str:
     r"""Say what a file looks like: what it is, else zeros or text, else how it begins.
 
     >>> looks_like(b"id,label\n1,cat\n"), looks_like(bytes(16)), looks_like(b"\1\2\3\4")
-    ('text', 'zero bytes only', 'nothing known: its first bytes are 01020304')
+    ('text', 'zero bytes only', 'unknown data that begins with 01020304')
     """
     if kind := file_kind(head, size):
         return kind
     if len(head) >= 16 and not head.strip(b"\0"):
         return "zero bytes only"
-    return "text" if _is_text(head) else f"nothing known: its first bytes are {head[:8].hex()}"
+    return "text" if _is_text(head) else f"{UNKNOWN} {head[:8].hex()}"
 
 
 def _is_text(head: bytes) -> bool:

@@ -15,9 +15,11 @@ from tfrkit.codecs.xz import XZ
 from tfrkit.codecs.zlib import ZLIB
 from tfrkit.codecs.zstd import ZSTD
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.near_names import did_you_mean
 
 if TYPE_CHECKING:
-    from tfrkit.stores.source import ByteSource
+    from tfrkit.model.near_names import did_you_mean
+from tfrkit.stores.source import ByteSource
 
 __all__ = [
     "SEEKABLE",
@@ -82,6 +84,8 @@ def canonical(name: str | None) -> str:
     >>> canonical("gzip"), canonical("none")
     ('GZIP', '')
     """
+    if not isinstance(name, str | None):
+        raise TypeError(f"expected the name of a compression but got {name!r} ({type(name).__name__})")
     text = (name or "").upper()
     text = "" if text == "NONE" else text
     if text not in _CODECS or _CODECS[text].encoder is None:
@@ -91,7 +95,9 @@ def canonical(name: str | None) -> str:
 
 def _unknown(name: str | None) -> InvalidArgumentError:
     *first, last = (each or "none" for each in names())
-    return InvalidArgumentError(f"Unknown compression {name!r}: expected {', '.join(first)} or {last}.")
+    by_suffix = from_suffix(f".tfrecord.{name}")
+    near = did_you_mean(by_suffix or name, names()) or "."
+    return InvalidArgumentError(f"Unknown compression {name!r}: expected {', '.join(first)} or {last}{near}")
 
 
 def from_suffix(path: str) -> str:

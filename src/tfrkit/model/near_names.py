@@ -9,7 +9,7 @@ from functools import lru_cache
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["SuggestingMeta", "SuggestsNames", "missing_attribute", "near_names"]
+__all__ = ["SuggestingMeta", "SuggestsNames", "did_you_mean", "missing_attribute", "near_names"]
 
 _SHOWN: Final = 20
 _CLOSE: Final = 3
@@ -34,15 +34,23 @@ def near_names(name: str, known: Iterable[str]) -> str:
     return f"There are {', '.join(map(repr, names[:_SHOWN]))}{more}."
 
 
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return the end of a sentence and a question after the nearest name, or "" if none is near. Pure: no I/O.
+
+    >>> did_you_mean("skp", ["raise", "skip"]), did_you_mean(3, ["raise", "skip"])
+    (". Did you mean 'skip'?", '')
+    """
+    folded = {other.casefold(): other for other in known}
+    near = get_close_matches(str(name).casefold(), folded, 1)
+    return f". Did you mean {folded[near[0]]!r}?" if near else ""
+
+
 def missing_attribute(owner: object, name: str, shown: str = "") -> AttributeError:
     """Return the error for an attribute that an object or a class does not have, with the public ones close to it.
 
     Quick for what protocols ask for, whose names begin with an underscore, and for what `hasattr` asks again.
 
-    Args:
-        owner: the object or class.
-        name: of the attribute.
-        shown: what has no such attribute, for the message; by default an object of its class.
+    `shown` is what the message says has no such attribute; by default an object of the class.
 
     Raises:
         AttributeError: what a property of this name raised, after which Python asks for the attribute here.
@@ -63,8 +71,7 @@ def missing_attribute(owner: object, name: str, shown: str = "") -> AttributeErr
 def _near_attribute(cls: type, name: str) -> str | property:
     if isinstance(known := getattr_static(cls, name, None), property):
         return known
-    near = get_close_matches(name.lower(), [each for each in dir(cls) if not each.startswith("_")], 1)
-    return f". Did you mean {near[0]!r}?" if near else ""
+    return did_you_mean(name, [each for each in dir(cls) if not each.startswith("_")])
 
 
 class SuggestingMeta(ABCMeta):

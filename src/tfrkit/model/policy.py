@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from tfrkit.model.near_names import did_you_mean
+
 __all__ = ["TENSORFLOW", "TFRKIT", "OnCorrupt", "ReadPolicy"]
 
 OnCorrupt = Literal["raise", "skip", "stop"]
@@ -54,7 +56,10 @@ class ReadPolicy:
     def __post_init__(self) -> None:
         """Check what a user may have given."""
         if self.on_corrupt not in _ON_CORRUPT:
-            raise ValueError(f"expected on_corrupt to be one of {_ON_CORRUPT} but got {self.on_corrupt!r}")
+            near = did_you_mean(self.on_corrupt, _ON_CORRUPT)
+            raise ValueError(
+                f"expected on_corrupt to be one of {_ON_CORRUPT} but got {self.on_corrupt!r}{near}"
+            )
         if self.max_record_bytes < 1:
             raise ValueError(f"expected max_record_bytes to be positive but got {self.max_record_bytes}")
 

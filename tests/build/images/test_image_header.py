@@ -96,7 +96,7 @@ def test_nothing_is_an_empty_file():
 
 def test_other_bytes_are_no_image():
     assert problem(b"%PDF-1.7 and so on") == ("not an image", "it looks like a PDF file")
-    assert problem(b"\1\2\3") == ("not an image", "it looks like nothing known: its first bytes are 010203")
+    assert problem(b"\1\2\3") == ("not an image", "it looks like unknown data that begins with 010203")
 
 
 @pytest.mark.parametrize(

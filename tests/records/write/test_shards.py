@@ -105,8 +105,8 @@ def test_key_with_shards_by_size_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "Expected either shards or shard_bytes, and not both."),
-        ({"shards": 1, "shard_bytes": 1}, "Expected either shards or shard_bytes, and not both."),
+        ({}, "Expected either shards or shard_bytes but got neither."),
+        ({"shards": 1, "shard_bytes": 1}, "Expected either shards or shard_bytes but got both."),
         ({"shards": 0}, "Expected shards to be at least 1 but got 0."),
         ({"shard_bytes": -5}, "Expected shard_bytes to be at least 1 but got -5."),
         (

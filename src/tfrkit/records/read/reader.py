@@ -36,6 +36,7 @@ from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import ByteSource
 from tfrkit.threads import default_threads, thread_pool
+from tfrkit.values.integers import as_integer
 
 __all__ = ["BlockReader", "RecordIterator", "read_blocks", "read_records"]
 
@@ -94,9 +95,9 @@ class BlockReader:
         checked: bool = True,
         opening: Future[ByteSource] | None = None,
     ) -> None:
-        if threads is not None and threads < 1:
+        if threads is not None and as_integer("threads", threads) < 1:
             raise ValueError(f"expected threads to be at least 1 but got {threads}")
-        if block_bytes < 1:
+        if as_integer("block_bytes", block_bytes) < 1:
             raise ValueError(f"expected block_bytes to be at least 1 but got {block_bytes}")
         self.skipped = 0
         self.damages: list[tuple[str, Damage]] = []

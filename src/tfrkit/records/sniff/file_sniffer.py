@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tfrkit.codecs.file_kinds import looks_like
+from tfrkit.codecs.file_kinds import UNKNOWN, looks_like
 from tfrkit.codecs.table import record_codecs, sniff
 
 __all__ = ["sniff_file"]
@@ -25,10 +25,9 @@ _REMEDIES: Final[dict[str, str]] = {
     "an XML document": "A download probably gave an error message; fetch the file again",
     "zero bytes only": "The disk was probably full or the copy was not finished; copy the file again",
     "text": "TFRecord files are binary; is this the right file?",
+    "an empty zip archive": "",
     "archive (or a .npz file)": _UNPACK,
-    "tar archive": _UNPACK,
-    "7z archive": _UNPACK,
-    "RAR archive": _UNPACK,
+    "archive": _UNPACK,
     "image": _IMAGE,
 }
 
@@ -49,7 +48,7 @@ def sniff_file(head: bytes, compression: str = "") -> str:
     look = looks_like(head)
     if packed.name:
         return f"{look}. " + (_UNPACK if packed.encoder is None else f'Pass compression="{packed.name}"')
-    if not look.startswith("nothing known"):
+    if not look.startswith(UNKNOWN):
         remedy = next((text for end, text in _REMEDIES.items() if look.endswith(end)), "")
         return f"{look}. {remedy}" if remedy else look
     perhaps = next((each.name for each in record_codecs() if each.may_begin(head)), "")

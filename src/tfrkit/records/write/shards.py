@@ -32,6 +32,7 @@ from tfrkit.stores.output import WholeOutput, sidecar_folder
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import split_path
 from tfrkit.threads import default_threads, in_threads
+from tfrkit.values.integers import as_integer
 
 __all__ = ["ShardWriter", "shard_of"]
 
@@ -89,9 +90,10 @@ class ShardWriter:
     ) -> None:
         self._closed = True
         if (shards is None) == (shard_bytes is None):
-            raise InvalidArgumentError("Expected either shards or shard_bytes, and not both.")
+            given = "neither" if shards is None else "both"
+            raise InvalidArgumentError(f"Expected either shards or shard_bytes but got {given}.")
         for name, value in (("shards", shards), ("shard_bytes", shard_bytes)):
-            if value is not None and value < 1:
+            if value is not None and as_integer(name, value) < 1:
                 raise InvalidArgumentError(f"Expected {name} to be at least 1 but got {value}.")
         self._prefix = path_text(prefix)
         self._kind = canonical(compression)

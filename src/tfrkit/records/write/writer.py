@@ -34,6 +34,7 @@ from tfrkit.stores.files import create, is_local, open_source
 from tfrkit.stores.output import FileOutput, ObjectOutput, Output
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.threads import default_threads
+from tfrkit.values.integers import as_integer
 
 __all__ = ["TFRecordWriter"]
 
@@ -169,6 +170,8 @@ class TFRecordWriter:
             self._write_block(records, checked=False)
             return
         self._check_open()
+        if isinstance(records, str | bytes | bytearray | memoryview):
+            raise TypeError(f"expected records but got one {type(records).__name__}: use write() for one")
         self._drain()
         if isinstance(records, (list, tuple)):
             with self._step:
@@ -478,7 +481,7 @@ def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int) -> list[An
 def _check_level(codec: Codec, level: int | None) -> None:
     """Refuse a level before a file is touched."""
     lowest, highest = codec.levels
-    if level is not None and not lowest <= level <= highest:
+    if level is not None and not lowest <= as_integer("level", level) <= highest:
         raise InvalidArgumentError(
             f"Expected a level of {codec.name or 'no compression'} from {lowest} to {highest} but got {level}."
         )
