@@ -236,7 +236,7 @@ def test_errors_tell_file_record_and_offset(tmp_path):
     assert (caught.value.path, caught.value.record, caught.value.offset) == (path, 5, frame)
     assert caught.value.__notes__ == [
         "It is example 5 of 7, counted from 0.",
-        "Give 'a' a default_value, or read it with a VarLenFeature.",
+        "There are 'b'. Give 'a' a default_value, or read it with a VarLenFeature.",
     ]
 
 
@@ -258,3 +258,11 @@ def test_records_in_several_pieces_are_found():
     assert [records[row] for row in range(5)] == RECORDS
     with pytest.raises(IndexError):
         records[5]
+
+
+def test_a_missing_feature_that_is_misspelt_is_answered_with_the_nearest():
+    with pytest.raises(InvalidArgumentError) as caught:
+        tfr.parse_single_example(example(label=[1], name=[2]), {"lable": tfr.FixedLenFeature([], "int64")})
+    assert caught.value.__notes__ == [
+        "Did you mean 'label'? Give 'lable' a default_value, or read it with a VarLenFeature."
+    ]

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.near_names import near_names
 from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.serialized_input import SerializedInput
 
@@ -106,8 +107,21 @@ def _general(
         return located("Unsupported datatype.", records, failure.row)
     slot = slots[failure.slot]
     text = f"{name}Feature: {slot.key} (data type: {_TYPES[slot.kind]}) is required but could not be found."
-    note = f"Give {slot.key!r} a default_value, or read it with a VarLenFeature."
+    note = f"{_near(slot.key, records[failure.row])}Give {slot.key!r} a default_value, or read it with a VarLenFeature."
     return located(text, records, failure.row, note)
+
+
+def _near(key: str, record: bytes) -> str:
+    """Name the features of a record that may have been meant."""
+    from google.protobuf.message import DecodeError  # only here: a kernel does without protobuf
+
+    from tfrkit.model.messages import Example
+
+    try:
+        known = sorted(Example.FromString(record).features.feature)
+    except (DecodeError, ValueError):  # what protobuf refuses and the kernel does not
+        return ""
+    return f"{near_names(key, known)} " if known else ""
 
 
 def _wrong_kind(slot: ExpectedFeature, failure: Any) -> str:

@@ -216,13 +216,13 @@ class _Parser:
 
     def _literal(self) -> Literal:
         token = self._token
-        value: Any
+        value: Literal
         if self._kind == "number":
             value = int(token) if re.fullmatch(r"[+-]?[0-9_]+", token) else float(token)
         elif self._kind == "text":
             try:
-                value = ast.literal_eval(token)
-                value = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
+                text: str | bytes = ast.literal_eval(token)
+                value = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
             except (SyntaxError, ValueError) as error:
                 raise self._error("text without broken escapes") from error
         else:
