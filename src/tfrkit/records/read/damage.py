@@ -14,7 +14,7 @@ from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
 from tfrkit.records.sniff.file_sniffer import sniff_file
 from tfrkit.stores.source import ByteSource
 
-__all__ = ["MAX_DAMAGES", "Damage", "Kind", "damage_error"]
+__all__ = ["MAX_DAMAGES", "Damage", "Kind", "damage_error", "still_written"]
 
 MAX_DAMAGES: Final = (
     10_000  # of which details are kept, so that a file of nothing else fits into memory; all are counted
@@ -95,13 +95,7 @@ class Damage:
 
 
 def damage_error(damage: Damage, source: ByteSource, compression: str) -> OpError:
-    """Make the exception about damage, with what the file shows of its cause: it is no TFRecord file, or unfinished.
-
-    Args:
-        damage: what was found.
-        source: the file.
-        compression: with which it was read.
-    """
+    """Make the exception about damage, with what the file shows of its cause: another kind of file, or not finished."""
     if not source.regular or damage.kind in ("bad data CRC", "bad image"):
         return damage.to_error(source.name)
     if not damage.start and not damage.record:
@@ -110,18 +104,23 @@ def damage_error(damage: Damage, source: ByteSource, compression: str) -> OpErro
             return damage.to_error(
                 source.name, f"The file looks like {look}" + ("" if look.endswith("?") else ".")
             )
-    return damage.to_error(source.name, _unfinished(source) if damage.kind == "truncated" else "")
+    growing = (
+        ""
+        if damage.kind != "truncated" or source.fd is None
+        else still_written(source.fd, source.opened_bytes)
+    )
+    return damage.to_error(source.name, growing and f"{growing} {_WHEN_WRITTEN}")
 
 
-def _unfinished(source: ByteSource) -> str:
-    """Say that a file which ends too early is still being written, as far as can be told; "" if nothing shows it."""
-    if source.fd is None:
-        return ""
-    status = os.fstat(source.fd)
-    if status.st_size > source.opened_bytes:
-        sizes = f"from {source.opened_bytes} to {status.st_size} bytes while it was read"
-        return f"The file is still being written: it grew {sizes}. {_WHEN_WRITTEN}"
+def still_written(file: str | int, opened_bytes: int | None = None) -> str:
+    """Say that a local file which ends too early is still being written, as far as can be told; "" if nothing shows it.
+
+    `opened_bytes` is how many bytes the file had when it was opened, if that is known.
+    """
+    status = os.stat(file)
+    if opened_bytes is not None and status.st_size > opened_bytes:
+        sizes = f"from {opened_bytes} to {status.st_size} bytes while it was read"
+        return f"The file is still being written: it grew {sizes}."
     if abs(time.time() - status.st_mtime) > _RECENT_SECONDS:
         return ""
-    when = f"it was modified within the last {_RECENT_SECONDS} seconds"
-    return f"The file is probably still being written: {when}. {_WHEN_WRITTEN}"
+    return f"The file is probably still being written: it was modified within the last {_RECENT_SECONDS} seconds."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from decimal import Decimal
 
 import numpy as np
@@ -223,6 +224,17 @@ def test_damaged_file_is_named(tmp_path, size):
     path = write(tmp_path / "a.parquet", {"a": range(1000)})
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(DataLossError, match=r"a.parquet: this is not a whole Parquet file.*Copy it again"):
+        build(path, tmp_path / "out")
+
+
+def test_a_file_that_was_just_modified_is_called_one_that_is_still_being_written(tmp_path):
+    path = write(tmp_path / "a.parquet", {"a": range(1000)})
+    path.write_bytes(path.read_bytes()[:200])
+    still = r"\. The file is probably still being written: it was modified within the last 30 seconds\. Copy it"
+    with pytest.raises(DataLossError, match=still):
+        build(path, tmp_path / "out")
+    os.utime(path, (1, 1))
+    with pytest.raises(DataLossError, match=r"is not a parquet file\. Copy it again, or leave it out\.$"):
         build(path, tmp_path / "out")
 
 

@@ -26,6 +26,7 @@ from tfrkit.build.tables.table_format import (
 )
 from tfrkit.errors import DataLossError, InvalidArgumentError, OpError, from_os_error
 from tfrkit.optional import lazy, require
+from tfrkit.records.read.damage import still_written
 from tfrkit.stores.source import ByteSource, SourceFile
 from tfrkit.stores.url import is_url
 
@@ -117,9 +118,10 @@ def opened_source(file: InputFile, kind: str = "Arrow") -> Iterator[Any]:
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise from_os_error(error, file.path) from error
+        growing = "" if is_url(file.path) else still_written(file.path)
         raise DataLossError(
-            f"{file.path}: this is not a whole {kind} file: {str(error).strip().rstrip('.')}. Copy it again, or leave "
-            "it out.",
+            f"{file.path}: this is not a whole {kind} file: {str(error).strip().rstrip('.')}. "
+            f"{growing and growing + ' '}Copy it again, or leave it out.",
             path=file.path,
         ) from error
 
