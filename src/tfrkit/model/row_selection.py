@@ -84,7 +84,7 @@ def row_numbers(indices: Any, size: int, *, flat: bool = False) -> IntArray:
     if chosen.dtype == object or (not chosen.size and chosen.dtype.kind == "f"):
         chosen = _exact_numbers(chosen, size)
     if chosen.dtype.kind not in "biu":
-        raise _WrongKindError(f"expected integers or a mask as indices but got {chosen.dtype}")
+        raise _WrongKindError(f"expected integers or a mask as indices but got {indices!r:.60}")
     if flat and chosen.dtype.kind != "b":
         chosen = chosen.reshape(-1)
     if chosen.ndim != 1:

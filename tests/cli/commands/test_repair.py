@@ -111,3 +111,10 @@ def test_a_folder_is_mended_where_it_is(command, folder):
     assert command("repair", "out", "--replace", "--quiet").err == (
         "warning: out/a-00002-of-00004.tfrecord: MISSING: the manifest names it, but it is not there\n"
     )
+
+
+def test_a_file_without_records_is_named_by_what_it_looks_like(command, folder):
+    (folder / "a.parquet").write_bytes(b"PAR1" + bytes(range(100)))
+    done = command("repair", "a.parquet", "new.tfrecord")
+    assert done.code == 1
+    assert done.err == "a.parquet looks like a Parquet file. Make records of it with `tfr build table`\n"

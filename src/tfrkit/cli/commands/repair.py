@@ -81,6 +81,7 @@ def repair(
 
 def _repair_one(source: str, target: str, options: RepairOptions) -> None:
     from tfrkit.records.check.repair import repair as mend
+    from tfrkit.records.sniff.file_sniffer import sniff_file
 
     if files.is_there(target) and not options.overwrite:
         raise UsageError(f"{target}: exists already", "choose another name, or pass --overwrite.")
@@ -91,6 +92,8 @@ def _repair_one(source: str, target: str, options: RepairOptions) -> None:
     else:
         _print_file(report)
     if report.lost and not report.records:
+        if look := sniff_file(files.open_source(source).peek(1024)):
+            say(f"{plain(source)} looks like {look}")
         raise typer.Exit(BAD_DATA)
 
 

@@ -230,7 +230,9 @@ def test_damaged_file_is_named(tmp_path, size):
 def test_a_file_that_was_just_modified_is_called_one_that_is_still_being_written(tmp_path):
     path = write(tmp_path / "a.parquet", {"a": range(1000)})
     path.write_bytes(path.read_bytes()[:200])
-    still = r"\. The file is probably still being written: it was modified within the last 30 seconds\. Copy it"
+    still = (
+        r"\. The file is probably still being written: it was modified within the last 30 seconds\. Copy it"
+    )
     with pytest.raises(DataLossError, match=still):
         build(path, tmp_path / "out")
     os.utime(path, (1, 1))
