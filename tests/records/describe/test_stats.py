@@ -452,7 +452,7 @@ def test_merging_exact_parts_gives_the_whole(dicts, cut):
 
 def test_what_stats_did_not_make_cannot_be_merged():
     made = tfr.Statistics(0, 0, 0, (), False, {}, {})
-    with pytest.raises(ValueError, match="expected statistics that stats\\(\\) gave"):
+    with pytest.raises(ValueError, match="expected statistics returned by stats\\(\\)"):
         made.merge(count([]))
 
 
