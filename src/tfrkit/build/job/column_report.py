@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 __all__ = ["KIND_NAMES", "ColumnCause", "ColumnReport"]
@@ -67,16 +67,5 @@ class ColumnReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `report.json` has it."""
-        cause = self.cause
-        said = (
-            None
-            if cause is None
-            else {"source": cause.source, "line": cause.line, "value": cause.value, "most": self.most}
-        )
-        return {
-            "name": self.name,
-            "feature": self.feature,
-            "kind": self.kind,
-            "values": dict(self.values),
-            "cause": said,
-        }
+        cause = None if self.cause is None else {**asdict(self.cause), "most": self.most}
+        return {**asdict(self), "cause": cause}

@@ -14,26 +14,23 @@ import threading
 import time
 from typing import Any, Final, Self
 
-from tfrkit.build.job.journal import Header, read_finished, read_header
+from tfrkit.build.job.journal import Header, Journal, read_finished, read_header
 from tfrkit.build.job.report import Finished
 from tfrkit.errors import NotFoundError, os_errors
 from tfrkit.stores.json_file import json_line, parse_json
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.system.file_lock import lock_file
 
-__all__ = ["FileJournal", "found_files"]
+__all__ = ["FileJournal"]
 
 _READY: Final = {"ready": True}
 
 
-class FileJournal:
-    """An open file; see `Journal`."""
+class FileJournal(Journal):
+    """An open file."""
 
     def __init__(self, path: str, *, create: bool = False) -> None:
-        self.path = path
-        self.header: Header | None = None
-        self.finished: dict[str, Finished] = {}
-        self.ready = False
+        super().__init__(path)
         self._whole = 0
         self._lock = threading.Lock()
         flags = (
@@ -44,7 +41,6 @@ class FileJournal:
 
     @classmethod
     def begin(cls, folder: str, header: Header) -> Self:
-        """Make and lock the journal of a job that begins; the caller holds the folder's lock for jobs."""
         path = os.path.join(folder, SIDECAR_FOLDER, f"job-{header.digest}.jsonl")
         journal = cls(path, create=True)
         try:
@@ -56,6 +52,16 @@ class FileJournal:
             raise
         return journal
 
+    @classmethod
+    def found(cls, folder: str) -> list[Self]:
+        pattern = os.path.join(glob.escape(folder), SIDECAR_FOLDER, "job-*.jsonl")
+        journals = []
+        for path in sorted(glob.glob(pattern)):
+            with contextlib.suppress(NotFoundError):  # its job has ended meanwhile
+                journals.append(cls(path))
+                journals[-1].read()
+        return journals
+
     def lock(self) -> bool:
         for pause in (0.02, 0.1, 0.0):  # another may just look at it
             if lock_file(self._fd, self.path, wait=False):
@@ -65,13 +71,6 @@ class FileJournal:
 
     def running(self) -> bool:
         return not self.lock()  # which changes nothing on the disk
-
-    @property
-    def held(self) -> bool:
-        return True  # a lock is lost only with the process
-
-    def check(self) -> None:
-        """Do nothing: a lock is lost only with the process."""
 
     @property
     def deleted(self) -> bool:
@@ -88,7 +87,7 @@ class FileJournal:
                 try:
                     content: Any = parse_json(line) if line.endswith(b"\n") else None
                     if self.header is None:
-                        self.header = read_header(content, _digest(self.path))
+                        self.header = read_header(content, self.digest)
                     elif content == _READY:
                         self.ready = True
                     else:
@@ -138,21 +137,3 @@ class FileJournal:
             except BaseException:
                 os.ftruncate(self._fd, size)
                 raise
-
-
-def _digest(path: str) -> str:
-    return os.path.basename(path).removeprefix("job-").removesuffix(".jsonl")
-
-
-def found_files(folder: str) -> list[FileJournal]:
-    """Open and read all journals of a folder; they are not locked yet, and the caller closes them."""
-    pattern = os.path.join(glob.escape(folder), SIDECAR_FOLDER, "job-*.jsonl")
-    journals = []
-    for path in sorted(glob.glob(pattern)):
-        try:
-            journal = FileJournal(path)
-        except NotFoundError:  # its job has ended meanwhile
-            continue
-        journal.read()
-        journals.append(journal)
-    return journals

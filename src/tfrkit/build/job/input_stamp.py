@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError, os_errors
-from tfrkit.stores.files import file_info, list_files, open_known, open_source, traits_of
+from tfrkit.stores.files import ask_all, file_info, list_files, open_known, open_source, traits_of
 from tfrkit.stores.source import ByteSource
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
+from tfrkit.threads import spawn_all
 
 __all__ = ["InputChangedError", "InputStamp", "check_unchanged", "stamps_of", "unchanged", "written_again"]
 
@@ -155,21 +155,17 @@ def stamps_of(paths: Iterable[str]) -> dict[str, InputStamp]:
     Raises:
         NotFoundError: one is not there.
     """
-    found: dict[str, InputStamp | None] = {}
-    remote = []
-    for path in paths:
-        if is_url(path):
-            remote.append(path)
-        elif os.path.isfile(path) or not os.path.exists(path):
-            found[path] = InputStamp.of(path)
-    found.update(run_tasks(sorted(set(remote)), _remote_stamp, workers=_REQUESTS_AT_ONCE, stop=Stop()))
-    return {path: stamp for path, stamp in found.items() if stamp is not None}
+    unique = list(dict.fromkeys(paths))
+    found = zip(unique, ask_all(_stamp_or_none, unique), strict=True)
+    return {path: stamp for path, stamp in found if stamp is not None}
 
 
-def _remote_stamp(url: str) -> InputStamp | None:
-    found = file_info(url)
+def _stamp_or_none(path: str) -> InputStamp | None:
+    if not is_url(path):
+        return InputStamp.of(path) if os.path.isfile(path) or not os.path.exists(path) else None
+    found = file_info(path)
     if found is None or found.is_folder:
-        raise NotFoundError(f"{url}; No such file or directory", path=url)
+        raise NotFoundError(f"{path}; No such file or directory", path=path)
     return InputStamp.listed(found) if found.regular else None
 
 
@@ -205,5 +201,4 @@ def check_unchanged(stamps: Iterable[InputStamp]) -> None:
             found = {info.path: info for info in list_files(folder) if not info.is_folder}
             for stamp in group:
                 stamp.compare(found.get(stamp.path))
-    for _ in run_tasks(single, InputStamp.check, workers=_REQUESTS_AT_ONCE, stop=Stop()):
-        pass
+    spawn_all(InputStamp.check, single, _REQUESTS_AT_ONCE)

@@ -1,14 +1,15 @@
 """The journal of a job that is not complete: which job it is, what is finished, and who runs it. FORMAT.md defines it.
 
-A protocol. `file_journal.py` has it as a file that is locked and grows, `object_journal.py` as small objects, for
-stores in which nothing grows or is locked; `journals.py` finds the one for a folder.
+`file_journal.py` has it as a file that is locked and grows, `object_journal.py` as small objects, for stores in which
+nothing grows or is locked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Self
 
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.json_fields import from_json
@@ -59,6 +60,17 @@ class Journal(Protocol):
     finished: dict[str, Finished]
     ready: bool
 
+    def __init__(self, path: str) -> None:
+        self.path, self.header, self.finished, self.ready = path, None, {}, False
+
+    @classmethod
+    def begin(cls, folder: str, header: Header) -> Self:
+        """Make and lock the journal of a job that begins; the caller holds the folder's lock for jobs."""
+
+    @classmethod
+    def found(cls, folder: str) -> Sequence[Self]:
+        """Open all journals of a folder, with their headers; they are not locked yet, and the caller closes them."""
+
     def lock(self) -> bool:
         """Try to lock it, without waiting for long; False if a running process holds it."""
 
@@ -68,6 +80,7 @@ class Journal(Protocol):
     @property
     def held(self) -> bool:
         """Whether what was locked still is: False once another process has taken the work over."""
+        return True  # a lock of a file is lost only with the process
 
     def check(self) -> None:
         """Make sure that it is still held, before something is published.
@@ -78,7 +91,8 @@ class Journal(Protocol):
 
     @property
     def deleted(self) -> bool:
-        """Whether it is gone: its job is complete."""
+        """Whether it is gone: its job is complete. What is left of objects says nothing, and is removed."""
+        return False
 
     def read(self) -> None:
         """Read everything, as far as it can be believed."""
@@ -98,13 +112,14 @@ class Journal(Protocol):
     def delete(self) -> None:
         """Remove it: the job is complete, or given up."""
 
+    @property
+    def digest(self) -> str:
+        """The digest of the job, as the name of the journal has it."""
+        return os.path.splitext(os.path.basename(self.path))[0].removeprefix("job-")
+
 
 def read_header(content: object, digest: str) -> Header:
-    """Read what a journal says of its job. Pure: no I/O.
-
-    Args:
-        content: as JSON has it.
-        digest: as the journal's name has it.
+    """Read what a journal says of its job, whose digest is in the journal's name. Pure: no I/O.
 
     Raises:
         ValueError: it is no journal of this version, or not one to be believed.

@@ -10,9 +10,8 @@ from __future__ import annotations
 import time
 from typing import Final, Self
 
-from tfrkit.build.job.journal import Header, read_finished, read_header
+from tfrkit.build.job.journal import Header, Journal, read_finished, read_header
 from tfrkit.build.job.report import Finished
-from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import FailedPreconditionError, OpError
 from tfrkit.records.check.journal_objects import (
     JournalObjects,
@@ -20,33 +19,28 @@ from tfrkit.records.check.journal_objects import (
     look_into_journal,
     read_object,
 )
-from tfrkit.stores.files import make_folder, remove, remove_tree, write_bytes
+from tfrkit.stores.files import ask_all, make_folder, remove, remove_tree, write_bytes
 from tfrkit.stores.json_file import json_line
 from tfrkit.stores.lease import Lease
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.store import ABSENT
 
-__all__ = ["REQUESTS_AT_ONCE", "ObjectJournal", "found_folders"]
+__all__ = ["ObjectJournal"]
 
-REQUESTS_AT_ONCE: Final = 16
 _ENDING_SECONDS: Final = 10.0  # that removing the rest of a journal may take
 _POLL_SECONDS: Final = 0.1
 
 
-class ObjectJournal:
-    """An open folder of objects; see `Journal`."""
+class ObjectJournal(Journal):
+    """An open folder of objects."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self.header: Header | None = None
-        self.finished: dict[str, Finished] = {}
-        self.ready = False
+        super().__init__(path)
         self._lease = Lease(JournalObjects.lock_of(path))
         self._closed = False
 
     @classmethod
     def begin(cls, folder: str, header: Header) -> Self:
-        """Make and lock the journal of a job that begins; the caller holds the folder's lock for jobs."""
         journal = cls(f"{folder}/{SIDECAR_FOLDER}/job-{header.digest}.journal")
         make_folder(journal.path)
         journal._lease.acquire(wait=True)
@@ -69,9 +63,21 @@ class ObjectJournal:
         """Read only which job it belongs to."""
         try:
             content = read_object(JournalObjects.header_of(self.path))
-            self.header = read_header(content, _digest(self.path))
+            self.header = read_header(content, self.digest)
         except ValueError:
             self.header = None
+
+    @classmethod
+    def found(cls, folder: str) -> list[Self]:
+        journals = []
+        for path in journal_folders(folder):
+            journal = cls(path)
+            journal.read_header()
+            if (
+                journal.header is not None or look_into_journal(path).objects
+            ):  # else nothing removes the folder
+                journals.append(journal)
+        return journals
 
     def lock(self) -> bool:
         until = time.monotonic() + _ENDING_SECONDS
@@ -95,10 +101,6 @@ class ObjectJournal:
     def check(self) -> None:
         self._lease.check()
 
-    @property
-    def deleted(self) -> bool:
-        return False  # what is left of it says nothing, and is removed
-
     def read(self) -> None:
         """Read all objects, several at once; one that cannot be believed is ignored."""
         self.finished.clear()
@@ -107,17 +109,14 @@ class ObjectJournal:
         self.ready = found.ready
         if self.header is None:
             return
-        contents = run_tasks(found.finished, read_object, workers=REQUESTS_AT_ONCE, stop=Stop())
-        for path, content in sorted(contents, key=lambda pair: pair[0]):
+        contents = ask_all(read_object, found.finished)
+        for path, content in zip(found.finished, contents, strict=True):
             try:
                 done = read_finished(content, self.header)
             except ValueError:
                 continue
             if path == JournalObjects.task_of(self.path, done.name):
                 self.finished[done.name] = done
-
-    def resume(self) -> None:
-        """Do nothing: objects are whole."""
 
     def add(self, done: Finished) -> None:
         self._write(JournalObjects.task_of(self.path, done.name), json_line(done.to_json()))
@@ -154,20 +153,3 @@ class ObjectJournal:
     def _remove_rest(self) -> None:
         remove(JournalObjects.ready_of(self.path))
         remove_tree(f"{self.path}/done")
-
-
-def _digest(path: str) -> str:
-    return path.rpartition("/job-")[2].removesuffix(".journal")
-
-
-def found_folders(folder: str) -> list[ObjectJournal]:
-    """Open all journals of a folder and read their headers; they are not locked yet, and the caller closes them."""
-    journals = []
-    for path in journal_folders(folder):
-        journal = ObjectJournal(path)
-        journal.read_header()
-        if (
-            journal.header is not None or look_into_journal(path).objects
-        ):  # else a folder that nothing removes
-            journals.append(journal)
-    return journals

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tfrkit.build.job.file_journal import FileJournal
 from tfrkit.build.job.job_plan import Job, belongs_to, job_digest, shard_names
 from tfrkit.build.job.journal import Header, Journal
-from tfrkit.build.job.journals import begin_journal, found_journals
+from tfrkit.build.job.object_journal import ObjectJournal
 from tfrkit.build.job.report import BuildReport, is_part, read_report, report_from
 from tfrkit.build.job.staging import (
     StagingArea,
@@ -145,7 +146,7 @@ def inspect_folder(job: Job, *, lock: bool = False) -> OutputState:
 def _open_journals(folder: str, header: Header, *, lock: bool) -> list[Journal]:
     """Return the journals of unfinished jobs with the same prefixes, read and perhaps locked."""
     found: list[Journal] = []
-    for journal in found_journals(folder):
+    for journal in _kind_of_journal(folder).found(folder):
         if (
             journal.header is not None
             and journal.header.digest != header.digest
@@ -166,6 +167,11 @@ def _open_journals(folder: str, header: Header, *, lock: bool) -> list[Journal]:
             journal.read()  # again: there may be more lines by now
             found.append(journal)
     return found
+
+
+def _kind_of_journal(folder: str) -> type[Journal]:
+    traits = files.traits_of(folder)
+    return FileJournal if traits.appends and traits.locks else ObjectJournal
 
 
 def _check_folder(folder: str) -> None:
@@ -309,7 +315,8 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
                 found.earlier = None
             _discard(job.folder, found)
             if found.own is None:
-                found.own = begin_journal(job.folder, header_of(job, staged=staged or bool(found.shards)))
+                header = header_of(job, staged=staged or bool(found.shards))
+                found.own = _kind_of_journal(job.folder).begin(job.folder, header)
             else:
                 found.own.resume()
             _clear(job, found.own, found)

@@ -14,15 +14,12 @@ import contextlib
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.job_plan import Job, belongs_to
-from tfrkit.build.job.object_journal import REQUESTS_AT_ONCE
 from tfrkit.build.job.report import Finished
-from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import NotFoundError, OpError, os_errors
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
@@ -47,13 +44,9 @@ _FURTHER: Final = re.compile(r"(?s)[^.].*\.txt")  # such as labels.txt
 
 @dataclass(frozen=True, slots=True)
 class StagingArea:
-    """Where a job puts its shards.
+    """Where a job puts its shards, which belong into `folder` and may each have an index.
 
-    Attributes:
-        folder: where they belong.
-        digest: of the job.
-        staged: they wait in a folder of their own until all are there.
-        indexed: each has an index.
+    If they are `staged`, they wait in a folder of their own until all are there.
     """
 
     folder: str
@@ -71,12 +64,7 @@ class StagingArea:
         return os.path.join(self.home, name)
 
     def whole(self, done: Iterable[Finished], *, moved: bool) -> set[str]:
-        """Return the names of those finished shards that are still there, each with its index.
-
-        Args:
-            done: the shards.
-            moved: they may be where they belong already.
-        """
+        """Return the names of finished shards that are still there, or were `moved`, each with its index."""
         places = (self.home, self.folder) if moved else (self.home,)
         sizes = [file_sizes(place) for place in places]
         indexes = {name for place in places for name in file_sizes(os.path.join(place, SIDECAR_FOLDER))}
@@ -99,18 +87,10 @@ class StagingArea:
     def clear(self, done: Collection[str]) -> None:
         """Remove what killed runs have left among the shards that wait, and is not finished."""
         if self.staged:
-            sidecar = os.path.join(self.home, SIDECAR_FOLDER)
-            shards = [
-                os.path.join(self.home, name)
-                for name in names_in(self.home)
-                if name != SIDECAR_FOLDER and name not in done
-            ]
-            indexes = [
-                os.path.join(sidecar, name)
-                for name in names_in(sidecar)
-                if name.removesuffix(".idx") not in done
-            ]
-            remove_all(shards + indexes)
+            kept = {SIDECAR_FOLDER, *done}
+            for home in (self.home, os.path.join(self.home, SIDECAR_FOLDER)):
+                names = (name for name in names_in(home) if name.removesuffix(".idx") not in kept)
+                remove_all(os.path.join(home, name) for name in names)
 
     def drop(self, name: str) -> None:
         """Remove a shard that was not finished."""
@@ -121,22 +101,20 @@ class StagingArea:
     def move(self, names: Collection[str], check: Callable[[], None]) -> None:
         """Give shards that wait, and their indexes, their final names; those that have them stay.
 
-        Args:
-            names: of the shards.
-            check: called before each; raises if they are another process's by now.
+        Before each `check` is called, which raises if they are another process's by now.
         """
         if not self.staged:
             return
         files.make_folder(os.path.join(self.folder, SIDECAR_FOLDER))
 
-        def move(name: str) -> None:
+        def move(new: str) -> None:
             check()
-            old, new = self.path(name), os.path.join(self.folder, name)
+            old = self.path(os.path.basename(new))
             for source, target in ((index_path(old), index_path(new)), (old, new)):
                 with contextlib.suppress(NotFoundError):
                     files.move(source, target)
 
-        _do_all(move, names, self.folder)
+        files.ask_all(move, [os.path.join(self.folder, name) for name in names])
         if files.is_local(self.folder):
             with os_errors(self.folder):
                 sync_folder(self.folder)
@@ -221,50 +199,26 @@ def differing(folder: str, made: Mapping[str, tuple[int, int]]) -> set[str]:
 
 
 def file_sizes(folder: str, *, links: bool = False) -> dict[str, int]:
-    """Return the sizes of the regular files in a folder, by name; none if there is no such folder.
+    """Return the sizes of the regular files in a folder, and perhaps of those behind links, by name.
 
-    Args:
-        folder: where to look.
-        links: links to files count, too.
+    There are none if there is no such folder.
     """
     try:
-        if not files.is_local(folder):
-            found = files.list_files(folder)
-            return {os.path.basename(info.path): info.size for info in found if not info.is_folder}
-        with os_errors(folder), os.scandir(folder) as entries:
-            return {name: size for entry in entries for name, size in _size_of(entry, links=links)}
+        found = [info for info in files.list_files(folder) if info.regular and not info.is_folder]
     except NotFoundError:
         return {}
-
-
-def _size_of(entry: os.DirEntry[str], *, links: bool) -> list[tuple[str, int]]:
-    try:
-        found = entry.stat(follow_symlinks=links)
-    except OSError:  # a link that leads nowhere, or removed meanwhile
-        return []
-    return [(entry.name, found.st_size)] if stat.S_ISREG(found.st_mode) else []
+    keep_all = links or not files.is_local(folder)
+    return {
+        os.path.basename(info.path): info.size for info in found if keep_all or not os.path.islink(info.path)
+    }
 
 
 def names_in(folder: str) -> list[str]:
     """Return the names in a folder; none if there is no such folder."""
-    if not files.is_local(folder):
-        return files.list_names(folder)
     with os_errors(folder):
         return files.list_names(folder)
 
 
 def remove_all(paths: Iterable[str]) -> None:
     """Remove files that may be there; of links, the links."""
-    given = list(paths)
-    if given:
-        _do_all(files.remove, given, given[0])
-
-
-def _do_all(work: Callable[[str], object], names: Collection[str], folder: str) -> None:
-    """Do something with each of some names: in order where it costs nothing to wait, else several at once."""
-    if files.is_local(folder):
-        for name in names:
-            work(name)
-    else:
-        for _ in run_tasks(list(names), work, workers=REQUESTS_AT_ONCE, stop=Stop()):
-            pass
+    files.ask_all(files.remove, list(paths))
