@@ -91,11 +91,8 @@ class _Piece:
 class ExternalShuffle:
     """The records of one group on their way into random order.
 
-    Args:
-        folder: for temporary files; it is made when the first is written.
-        number: of the group.
-        group: with a seed.
-        workers: how many tasks run at once, which decides how much memory each may take.
+    The folder for temporary files is made when the first is written. The number of workers decides how much memory
+    each task may take.
     """
 
     def __init__(self, folder: str, number: int, group: ShardGroup, workers: int) -> None:
@@ -146,7 +143,9 @@ class ExternalShuffle:
     def _made(self, recipe: int, reporter: TaskReporter) -> Generator[Block, None, None]:
         yield from self._group.recipes[recipe].blocks(reporter)
 
-    def write_split(self, bucket: Bucket, done: Mapping[str, Finished], stop: Stop) -> Finished:
+    def write_split(
+        self, bucket: Bucket, done: Mapping[str, Finished], reporter: TaskReporter, stop: Stop
+    ) -> Finished:
         """Divide the records of a bucket once more."""
         bits = min(max(1, _bits_for(bucket.cost)), KEY_BITS - bucket.shift)
         with self._writer(self.split_name(bucket), bucket.shift, bits) as writer:
@@ -174,11 +173,7 @@ class ExternalShuffle:
     # -- gather -----------------------------------------------------------------------------------------------------
 
     def buckets(self, done: Mapping[str, Finished]) -> list[Bucket]:
-        """Return the buckets in order of their keys, when all parts are done. Pure: no I/O.
-
-        Args:
-            done: finished tasks by name, parts and splits among them.
-        """
+        """Return the buckets in order of their keys, when all parts are done. Pure: no I/O."""
         names = tuple(self.part_names)
         counts: list[tuple[int, int]] = [(0, 0)] * (1 << self._bits)
         for name in names:

@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Final
 
 from tfrkit.build.job.bad_limit import BadLimit
-from tfrkit.build.job.external_shuffle import MAX_SHUFFLERS, Bucket, ExternalShuffle
+from tfrkit.build.job.external_shuffle import MAX_SHUFFLERS, ExternalShuffle
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged
 from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, shard_names
 from tfrkit.build.job.json_fields import from_json
@@ -57,13 +58,7 @@ _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One step of a job: writes one file, under the name that the journal will have.
-
-    Attributes:
-        name: of the shard, or of a part of a shuffle.
-        write: does it.
-        input_bytes: what it counts for in the progress.
-    """
+    """One step of a job: writes one file, under the name that the journal will have."""
 
     name: str
     write: Callable[[TaskReporter, Stop], Finished]
@@ -168,24 +163,18 @@ class JobRun:
         return found
 
     def _part_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
-        def task(number: int, name: str) -> _Task:
-            return _Task(
-                name,
-                lambda reporter, stop: shuffle.write_part(number, reporter, stop),
-                shuffle.part_bytes(number) // 2,
-            )
-
-        return [task(number, name) for number, name in enumerate(shuffle.part_names)]
+        return [
+            _Task(name, partial(shuffle.write_part, number), shuffle.part_bytes(number) // 2)
+            for number, name in enumerate(shuffle.part_names)
+        ]
 
     def _split_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
         done = self._journal.finished
-
-        def task(bucket: Bucket) -> _Task:
-            return _Task(
-                shuffle.split_name(bucket), lambda _, stop: shuffle.write_split(bucket, done, stop), 0
-            )
-
-        return [task(bucket) for bucket in shuffle.buckets(done) if bucket.too_large]
+        return [
+            _Task(shuffle.split_name(bucket), partial(shuffle.write_split, bucket, done), 0)
+            for bucket in shuffle.buckets(done)
+            if bucket.too_large
+        ]
 
     def _gather_tasks(self, number: int) -> list[_Task]:
         group, shuffle, done = self._job.groups[number], self._shuffles[number], self._journal.finished
@@ -194,41 +183,46 @@ class JobRun:
         share = group.input_bytes / 2  # the other half was counted when it was read
         names = shard_names(self._job, group)
 
-        def task(shard: int, name: str) -> _Task:
-            def blocks(stop: Stop) -> Generator[Block, None, None]:
-                for block in shuffle.blocks(buckets, shard, done, stop):
-                    yield block
-                    self._totals.add(share * len(block) / total)
+        def blocks(shard: int, _: TaskReporter, stop: Stop) -> Generator[Block, None, None]:
+            for block in shuffle.blocks(buckets, shard, done, stop):
+                yield block
+                self._totals.add(share * len(block) / total)
 
-            def write(reporter: TaskReporter, stop: Stop) -> Finished:
-                return self._write_shard(name, blocks(stop), reporter, stop)
-
-            return _Task(name, write, int(share / len(names)))
-
-        return [task(shard, name) for shard, name in enumerate(names)]
+        return [
+            _Task(name, partial(self._write_shard, name, partial(blocks, shard)), int(share / len(names)))
+            for shard, name in enumerate(names)
+        ]
 
     def _shard_tasks(self, group: ShardGroup) -> list[_Task]:
         names = shard_names(self._job, group)
         given = [group.recipes] if group.shards is None else [(recipe,) for recipe in group.recipes]
-        return [self._shard_task(name, recipes) for name, recipes in zip(names, given, strict=True)]
 
-    def _shard_task(self, name: str, recipes: tuple[Recipe, ...]) -> _Task:
-        def blocks(reporter: TaskReporter) -> Generator[Block, None, None]:
+        def blocks(
+            recipes: tuple[Recipe, ...], reporter: TaskReporter, _: Stop
+        ) -> Generator[Block, None, None]:
             for recipe in recipes:
                 yield from recipe.blocks(reporter)
 
-        def write(reporter: TaskReporter, stop: Stop) -> Finished:
-            return self._write_shard(name, blocks(reporter), reporter, stop)
-
-        return _Task(name, write, sum(recipe.input_bytes for recipe in recipes))
+        return [
+            _Task(
+                name,
+                partial(self._write_shard, name, partial(blocks, recipes)),
+                sum(recipe.input_bytes for recipe in recipes),
+            )
+            for name, recipes in zip(names, given, strict=True)
+        ]
 
     def _write_shard(
-        self, name: str, blocks: Generator[Block, None, None], reporter: TaskReporter, stop: Stop
+        self,
+        name: str,
+        make: Callable[[TaskReporter, Stop], Generator[Block, None, None]],
+        reporter: TaskReporter,
+        stop: Stop,
     ) -> Finished:
         path = self._staging.path(name)
         kind = self._job.compression
         with (
-            closing(blocks),
+            closing(make(reporter, stop)) as blocks,
             TFRecordWriter(
                 path,
                 compression=kind or "none",
@@ -256,8 +250,8 @@ class JobRun:
 
         def work(number: int) -> OpError | None:
             task, own = left[number], stops[number]
-            count = self._count_half if is_part(task.name) else self._count
-            reporter = TaskReporter(own, self._on_bad, count, self._most_listed)
+            share = 0.5 if is_part(task.name) else 1  # the other half counts when the records are in a shard
+            reporter = TaskReporter(own, self._on_bad, partial(self._count, share), self._most_listed)
             try:
                 done = self._done(task, reporter, own)
             except InvalidArgumentError as error:
@@ -302,11 +296,8 @@ class JobRun:
             self._totals.add_shard(done.bytes)
         return True
 
-    def _count(self, input_bytes: int, records: int, bad: int) -> None:
-        self._totals.add(input_bytes, 0, bad)  # records are counted when they are written
-
-    def _count_half(self, input_bytes: int, records: int, bad: int) -> None:
-        self._totals.add(input_bytes / 2, 0, bad)  # the other half when they are in a shard
+    def _count(self, share: float, input_bytes: int, records: int, bad: int) -> None:
+        self._totals.add(share * input_bytes, 0, bad)  # records are counted when they are written
 
     def _tick(self) -> None:
         if self._progress is not None:
@@ -359,7 +350,8 @@ class JobRun:
         self._staging.remove()
         files.remove_tree(shuffle_folder(job.folder, self._digest))
         self._journal.delete()
-        self._tick_last()
+        self._totals.input_bytes = max(self._totals.input_bytes, self._total_bytes)
+        self._tick()
         return report
 
     def _check(self, report: BuildReport) -> None:
@@ -417,10 +409,6 @@ class JobRun:
                     "Pass overwrite=True (--overwrite) to make all shards again.",
                     path=path,
                 )
-
-    def _tick_last(self) -> None:
-        self._totals.input_bytes = max(self._totals.input_bytes, self._total_bytes)
-        self._tick()
 
     def _in_order(self) -> list[Finished]:
         """Return finished tasks in the order of the plan: parts of shuffles have what their shards do not say."""
