@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
@@ -49,9 +49,19 @@ class ExportFolder(Protocol):
 
     name: str
     unicode: bool
+    _begun: bool
+    _made: set[str]
+    _next_number: dict[str, int]
+
+    def __init__(self, name: str) -> None:
+        self.name, self._begun, self._made, self._next_number = name, False, set(), {}
+
+    def __enter__(self) -> Self:
+        return self
 
     def begin(self) -> None:
         """Say that files will come: all that could be wrong without them was looked at."""
+        self._begun = True
 
     def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
         """Write a file, under a name with a number if its own is taken; return whether it was.
@@ -60,10 +70,16 @@ class ExportFolder(Protocol):
             OpError: a file cannot be written; it may be an earlier one.
         """
 
+    def _free_name(self, stem: str, suffix: str, take: Callable[[str], bool]) -> bool:
+        """Take the first name that is free: without a number, or with 2, 3 and so on; return whether with one."""
+        number = self._next_number.get(stem + suffix, 1)
+        while not take(stem + (f"-{number}" if number > 1 else "") + suffix):
+            number += 1
+            self._next_number[stem + suffix] = number
+        return number > 1
+
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Let the folder appear, or be marked as complete."""
-
-    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -71,11 +87,7 @@ class ExportFolder(Protocol):
 
 
 def export_folder(name: str, overwrite: bool) -> ExportFolder:
-    """Return a folder to fill.
-
-    Args:
-        name: of a local folder, or a URL.
-        overwrite: replace a folder that an earlier export has made.
+    """Return a local folder to fill, or one behind a URL; with `overwrite` one that an earlier export has made.
 
     Raises:
         AlreadyExistsError: there is such a folder, with something in it.
@@ -83,28 +95,14 @@ def export_folder(name: str, overwrite: bool) -> ExportFolder:
     return StoreFolder(name, overwrite) if is_url(name) else StagedFolder(name, overwrite)
 
 
-class StagedFolder:
-    """A local folder to fill in a `with` block. Without `publish` in it, nothing is left.
-
-    Args:
-        name: what it will be called.
-        overwrite: replace a folder that an earlier export has made.
-
-    Attributes:
-        name: as above.
-        path: where to put files meanwhile.
-
-    Raises:
-        AlreadyExistsError: there is such a folder, with something in it.
-    """
+class StagedFolder(ExportFolder):
+    """A local folder, whose files are gathered in the folder `path` meanwhile."""
 
     unicode = False
 
     def __init__(self, name: str, overwrite: bool) -> None:
-        self.name = os.path.normpath(name)
+        super().__init__(os.path.normpath(name))
         self.path = ""
-        self._made: set[str] = set()
-        self._next_number: dict[str, int] = {}
         if os.path.lexists(self.name) and not _may_replace(self.name, overwrite):
             raise _occupied(self.name, overwrite)
 
@@ -117,34 +115,13 @@ class StagedFolder:
             self.path = path
         return self
 
-    def begin(self) -> None:
-        """Do nothing: nobody sees the folder yet."""
-
     def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
         path = os.path.join(self.path, folder, stem)
         with os_errors(path + suffix):
             if folder not in self._made:
                 os.makedirs(os.path.join(self.path, folder), exist_ok=True)
                 self._made.add(folder)
-            fd, taken = self._new_file(path, suffix)
-            with open(fd, "wb", buffering=0) as file:
-                view = memoryview(data)
-                while len(view):
-                    view = view[file.write(view) :]
-        return taken
-
-    def _new_file(self, path: str, suffix: str) -> tuple[int, bool]:
-        """Create a file under a name that is not taken, which the file system knows."""
-        number = self._next_number.get(path + suffix, 1)
-        while True:
-            name = path + (f"-{number}" if number > 1 else "") + suffix
-            try:
-                fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-            except FileExistsError:
-                number += 1
-                self._next_number[path + suffix] = number
-            else:
-                return fd, number > 1
+            return self._free_name(path, suffix, lambda name: _write_new(name, data))
 
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Rename the folder when all of it is on the disk; what an earlier export has left there is removed."""
@@ -178,26 +155,15 @@ class StagedFolder:
             _remove(self.path)
 
 
-class StoreFolder:
-    """A folder behind a URL to fill in a `with` block. Without `publish` in it, nothing is left.
-
-    Args:
-        name: its URL.
-        overwrite: replace a folder that an earlier export has made, which is removed before the first file comes.
-
-    Raises:
-        AlreadyExistsError: there is such a folder, with something in it.
-    """
+class StoreFolder(ExportFolder):
+    """A folder behind a URL; what an earlier export has left there is removed before the first file comes."""
 
     unicode = True
 
     def __init__(self, name: str, overwrite: bool) -> None:
-        self.name = name.rstrip("/")
+        super().__init__(name.rstrip("/"))
         self._mark = f"{self.name}/{_MARK}"
-        self._begun = False
-        self._made: set[str] = set()
         self._names: set[str] = set()
-        self._next_number: dict[str, int] = {}
         self._uploads: deque[tuple[Future[str | None], int]] = deque()
         self._bytes = 0  # of what is on its way
         self._replaced = ABSENT  # version of the mark of what is replaced
@@ -212,9 +178,6 @@ class StoreFolder:
             raise _occupied(self.name, overwrite)
         self._replaced = mark.version
 
-    def __enter__(self) -> Self:
-        return self
-
     def begin(self) -> None:
         """Mark the folder as incomplete, and remove what an earlier export has left there.
 
@@ -225,26 +188,28 @@ class StoreFolder:
         data = json.dumps({"complete": False, "token": secrets.token_hex(8)}).encode()
         if files.write_bytes(self._mark, data, expected=self._replaced) is None:
             raise _occupied(self.name, overwrite=False)
-        self._begun = True
+        super().begin()
         if self._replaced != ABSENT:
             old = [info.path for info in files.list_files(self.name, recursive=True)]
-            self._remove(path for path in old if path != self._mark)
+            files.ask_all(files.remove, [path for path in old if path != self._mark])
 
     def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
         if folder not in self._made:
             files.make_folder(f"{self.name}/{folder}".rstrip("/"))
             self._made.add(folder)
         path = f"{folder}/{stem}" if folder else stem
-        number = self._next_number.get(path + suffix, 1)
-        while (name := path + (f"-{number}" if number > 1 else "") + suffix) in self._names:
-            number += 1
-            self._next_number[path + suffix] = number
+        return self._free_name(path, suffix, lambda name: self._upload(name, data))
+
+    def _upload(self, name: str, data: bytes) -> bool:
+        """Begin to write a file, unless its name is taken."""
+        if name in self._names:
+            return False
         self._names.add(name)
         while self._uploads and (len(self._uploads) >= _UPLOADS or self._bytes + len(data) > _UPLOAD_BYTES):
             self._wait()
         self._uploads.append((spawn(files.write_bytes, f"{self.name}/{name}", data), len(data)))
         self._bytes += len(data)
-        return number > 1
+        return True
 
     def _wait(self) -> None:
         """Wait for the upload that began first."""
@@ -266,14 +231,10 @@ class StoreFolder:
             if not future.cancel():
                 future.exception()
         if self._begun:
-            self._remove(f"{self.name}/{name}" for name in sorted(self._names))
+            files.ask_all(files.remove, [f"{self.name}/{name}" for name in sorted(self._names)])
             files.remove(self._mark)
             if not any(True for _ in files.list_files(self.name, recursive=True)):
                 files.remove_tree(self.name)  # folders, where there are any
-
-    def _remove(self, paths: Iterable[str]) -> None:
-        for _ in run_tasks(list(paths), files.remove, workers=_UPLOADS, stop=Stop()):
-            pass
 
 
 def _occupied(name: str, overwrite: bool) -> AlreadyExistsError:
@@ -283,6 +244,19 @@ def _occupied(name: str, overwrite: bool) -> AlreadyExistsError:
         + ("." if overwrite else ", or pass overwrite=True."),
         path=name,
     )
+
+
+def _write_new(name: str, data: bytes) -> bool:
+    """Write a file, unless its name is taken, which the file system knows."""
+    try:
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        return False
+    with open(fd, "wb", buffering=0) as file:
+        view = memoryview(data)
+        while len(view):
+            view = view[file.write(view) :]
+    return True
 
 
 def _remove(folder: str) -> None:
