@@ -6,6 +6,7 @@ There is no object for each image, so that a million of them take some 100 MB. R
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ __all__ = [
     "ImageItems",
     "ImageReader",
     "ImageSource",
+    "ItemColumns",
     "Ledger",
     "is_ignored",
     "shown",
@@ -191,6 +193,70 @@ class ImageItems:
         prefixes = [folder + b"/" if folder else b"" for folder in self.folders]
         names: list[bytes] = self.names.to_list()
         return [prefixes[folder] + name for folder, name in zip(self.folder_of.tolist(), names, strict=True)]
+
+
+class ItemColumns:
+    """Collects images as columns, which no objects stand for meanwhile; `places` are names of what a source needs."""
+
+    def __init__(self, *places: str) -> None:
+        self.folders: dict[bytes, int] = {}
+        self._folder_of = array("i")
+        self._names, self._ends = bytearray(), array("q", [0])
+        self._sizes, self._times = array("q"), array("q")
+        self._versions: list[bytes] = []
+        self._places = {name: array("Q") for name in places}
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def folder(self, path: bytes) -> int:
+        """Return the number of a folder, which may stay empty."""
+        return self.folders.setdefault(path, len(self.folders))
+
+    def add(
+        self,
+        folder: bytes,
+        name: bytes,
+        size: int,
+        *places: int,
+        time: int | None = None,
+        version: bytes = b"",
+    ) -> None:
+        """Add a file; `places` in the order of their names, and `time` for all files or none."""
+        self._folder_of.append(self.folder(folder))
+        self._names += name
+        self._ends.append(len(self._names))
+        self._sizes.append(size)
+        if time is not None:
+            self._times.append(time)
+            self._versions.append(version)
+        for column, value in zip(self._places.values(), places, strict=True):
+            column.append(value)
+
+    def items(self, *, versioned: bool = False) -> ImageItems:
+        """Return all files, as they came."""
+        return ImageItems(
+            tuple(self.folders),
+            np.array(self._folder_of, np.int32),
+            BytesColumn(bytes(self._names), np.array(self._ends)),
+            np.array(self._sizes, np.int64),
+            {name: np.array(column, np.uint64) for name, column in self._places.items()},
+            times=np.array(self._times, np.int64) if len(self._times) == len(self) else None,
+            versions=BytesColumn.from_list(self._versions) if versioned else None,
+        )
+
+    def by_folder(self, *, versioned: bool = False) -> tuple[ImageItems, IntArray]:
+        """Return all files as they came, with folders in the order of their names; and the order of all names."""
+        items = self.items(versioned=versioned)
+        order = sorted(range(len(items.folders)), key=lambda number: items.folders[number].split(b"/"))
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order))
+        items = replace(
+            items, folders=tuple(items.folders[number] for number in order), folder_of=rank[items.folder_of]
+        )
+        names: list[bytes] = items.names.to_list()
+        rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+        return items, rows[np.argsort(items.folder_of[rows], kind="stable")]
 
 
 class ImageBuffer:

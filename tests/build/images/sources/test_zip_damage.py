@@ -118,7 +118,7 @@ def test_duplicate_names_take_linear_time(tmp_path):
 
     bad = Ledger()
     members = MemberList("p.zip", bad, Ledger(), "offset")
-    members._folders = Folders()
+    members._columns.folders = Folders()
     for number in range(2000):
         for _ in range(2):
             members.add([b"%d" % number, b"1.jpg"], 1, 0)

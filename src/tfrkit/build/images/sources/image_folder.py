@@ -8,20 +8,24 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
-from tfrkit.build.images.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
+from tfrkit.build.images.image_items import (
+    IGNORED,
+    ImageBuffer,
+    ImageItems,
+    ItemColumns,
+    Ledger,
+    is_ignored,
+    shown,
+)
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
 from tfrkit.errors import from_os_error, os_errors
-from tfrkit.model.bytes_column import BytesColumn
 
 __all__ = ["UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
 
@@ -148,13 +152,8 @@ class _Lister:
         self._ledger = ledger
         self._noted = noted
         self._class_depth = class_depth
-        self._folders: list[bytes] = []
-        self._folder_of = array("i")
-        self._lengths = array("q")
-        self._sizes = array("q")
-        self._changed = array("q")
+        self._columns = ItemColumns()
         self._times = hashlib.blake2b(digest_size=8)
-        self._names = bytearray()
 
     def walk(self) -> tuple[ImageItems, str]:
         with os_errors(shown(self._root)):
@@ -175,16 +174,7 @@ class _Lister:
                 (path + b"/" + name if path else name, depth + 1, below, read)
                 for name, below in reversed(inner)
             ]
-        offsets = np.zeros(len(self._lengths) + 1, np.int64)
-        np.cumsum(np.frombuffer(self._lengths, np.int64), out=offsets[1:])
-        items = ImageItems(
-            tuple(self._folders),
-            np.frombuffer(self._folder_of, np.int32),
-            BytesColumn(bytes(self._names), offsets),
-            np.frombuffer(self._sizes, np.int64),
-            times=np.frombuffer(self._changed, np.int64),
-        )
-        return items, self._times.hexdigest()
+        return self._columns.items(), self._times.hexdigest()
 
     def _list_one(self, path: bytes) -> list[tuple[bytes, Folder]]:
         """List the files of one folder, and return the folders in it."""
@@ -197,8 +187,7 @@ class _Lister:
             self._ledger.add(shown(path), UNREADABLE, os.strerror(error.errno or 0))
             return []
         inner = []
-        number = len(self._folders)
-        self._folders.append(path)
+        self._columns.folder(path)
         for entry in entries:
             if is_ignored(entry.name, top=not path and not entry.is_dir(follow_symlinks=False)):
                 self._noted.add(shown(os.path.join(path, entry.name)), IGNORED)
@@ -213,11 +202,7 @@ class _Lister:
             if stat.S_ISDIR(status.st_mode):
                 inner.append((entry.name, (status.st_dev, status.st_ino)))
             elif self._is_good(path, entry.name, status):
-                self._folder_of.append(number)
-                self._lengths.append(len(entry.name))
-                self._names += entry.name
-                self._sizes.append(status.st_size)
-                self._changed.append(status.st_mtime_ns)
+                self._columns.add(path, entry.name, status.st_size, time=status.st_mtime_ns)
                 self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
         return inner
 

@@ -25,12 +25,11 @@ import numpy as np
 
 from tfrkit.build.images.image_columns import make_extra
 from tfrkit.build.images.image_header import EMPTY
-from tfrkit.build.images.image_items import ImageItems, ImageSource, Ledger
+from tfrkit.build.images.image_items import ImageItems, ImageSource, ItemColumns, Ledger
 from tfrkit.build.images.sources.image_folder import UNREADABLE, FolderSource
 from tfrkit.build.images.sources.image_objects import ObjectSource
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
-from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.files import file_info, open_file
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import base_name, display_name, is_url, local_path
@@ -192,13 +191,8 @@ class _Reader:
         self.next_line = 1
         self._root = os.path.dirname(path)
         self._known: dict[str, FileInfo | OpError | None] = {}  # by URL
-        self._versions: list[bytes] = []
         self._has_urls = False
-        self._folders: dict[bytes, int] = {}
-        self._folder_of = array("i")
-        self._names: list[bytes] = []
-        self._sizes = array("q")
-        self._changed = array("q")
+        self._columns = ItemColumns()
         self._lines = array("q")
         self._classes: dict[str, int] = {}
         self._texts = array("q")
@@ -219,19 +213,15 @@ class _Reader:
                 line=line,
             )
             return
-        found = self._find_url(given, line) if self._url(given) else self._find(given, line)
+        found = self._find(given, line)
         if found is None:
             return
         folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
-        self._folder_of.append(self._folders.setdefault(folder, len(self._folders)))
-        self._names.append(name)
-        self._sizes.append(found.size)
-        self._changed.append(found.modified_ns)
-        self._versions.append(found.version.encode())
+        self._columns.add(folder, name, found.size, time=found.modified_ns, version=found.version.encode())
         self._lines.append(line)
         text = None if label is None else str(int(label) if isinstance(label, bool) else label)
         self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))
-        rows = len(self._names)
+        rows = len(self._columns)
         for key, value in row.items():
             if key not in (_PATH, _LABEL):
                 column = self._extras.setdefault(key, [])
@@ -264,42 +254,35 @@ class _Reader:
             return ""
         return f"{self._root}/{given}"
 
-    def _find_url(self, given: str, line: int) -> FileInfo | None:
-        found = self._known.get(self._url(given))
-        name = display_name(given)
-        if isinstance(found, OpError):
-            self.bad.add(self.name, UNREADABLE, f"{name}: {found.message}", line=line)
-            return None
-        if found is None or found.is_folder or not found.regular:
-            reason = os.strerror(errno.ENOENT) if found is None else "not a regular file"
-            self.bad.add(self.name, UNREADABLE, f"{name}: {reason}", line=line)
+    def _find(self, given: str, line: int) -> FileInfo | None:
+        """Return the file that a row names; None if it is bad."""
+        url, name = self._url(given), display_name(given)
+        found = self._known.get(url) if url else self._find_local(given)
+        if not isinstance(found, FileInfo) or found.is_folder or not found.regular:
+            reason = (
+                "not a regular file" if isinstance(found, FileInfo) else found or os.strerror(errno.ENOENT)
+            )
+            detail = reason.message if isinstance(reason, OpError) else reason
+            self.bad.add(self.name, UNREADABLE, f"{name}: {detail}", line=line)
             return None
         if not found.size:
             self.bad.add(self.name, EMPTY, name, line=line)
             return None
-        self._has_urls = True
         version = found.version.strip('"')
-        self._times.update(version.encode())
+        self._has_urls |= bool(url)
+        self._times.update(version.encode() if url else found.modified_ns.to_bytes(8, "little", signed=True))
         return replace(found, version=version)
 
-    def _find(self, given: str, line: int) -> FileInfo | None:
+    def _find_local(self, given: str) -> FileInfo | str:
+        """Return what a local path names, or why it cannot be looked at."""
         if is_url(self.path):
-            self.bad.add(self.name, UNREADABLE, f"{given}: it leads out of the list's folder", line=line)
-            return None
+            return "it leads out of the list's folder"
         try:
             status = os.stat(os.path.join(self._root, given))
         except (OSError, ValueError) as error:
-            reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
-            self.bad.add(self.name, UNREADABLE, f"{given}: {reason}", line=line)
-            return None
-        if not stat.S_ISREG(status.st_mode):
-            self.bad.add(self.name, UNREADABLE, f"{given}: not a regular file", line=line)
-            return None
-        if not status.st_size:
-            self.bad.add(self.name, EMPTY, given, line=line)
-            return None
-        self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
-        return FileInfo(given, status.st_size, "", modified_ns=status.st_mtime_ns)
+            return os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
+        regular = stat.S_ISREG(status.st_mode)
+        return FileInfo(given, status.st_size, "", regular=regular, modified_ns=status.st_mtime_ns)
 
     def finish(self) -> ListedImages:
         """Return the columns; rows without a label are bad if others have one."""
@@ -309,7 +292,7 @@ class _Reader:
             for line in np.array(self._lines)[texts < 0].tolist():
                 self.bad.add(self.name, _NO_LABEL, line=line)
             rows = rows[texts >= 0]
-        count = len(self._names)
+        count = len(self._columns)
         extras = {
             name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self.is_typed)
             for name, column in self._extras.items()
@@ -322,17 +305,11 @@ class _Reader:
         classes = list(self._classes)
         numbered = bool(classes) and all(_NUMBER.fullmatch(text) for text in classes)
         labels = np.array([int(text) for text in classes], np.int64)[texts] if numbered else None
-        items = ImageItems(
-            tuple(self._folders),
-            np.array(self._folder_of, np.int32),
-            BytesColumn.from_list(self._names),
-            np.array(self._sizes, np.int64),
-            {},
-            labels,
-            None if numbered or not classes else texts,
-            extras,
-            np.array(self._changed, np.int64),
-            BytesColumn.from_list(self._versions) if self._has_urls else None,
+        items = replace(
+            self._columns.items(versioned=self._has_urls),
+            labels=labels,
+            texts=None if numbered or not classes else texts,
+            extras=extras,
         )
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
-from tfrkit.build.images.image_items import IGNORED, ImageBuffer, ImageItems, Ledger, is_ignored, shown
+from tfrkit.build.images.image_items import (
+    IGNORED,
+    ImageBuffer,
+    ImageItems,
+    ItemColumns,
+    Ledger,
+    is_ignored,
+    shown,
+)
 from tfrkit.build.images.sources.image_folder import UNREADABLE, read_file
 from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
-from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.files import list_files, open_known
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
@@ -153,17 +157,6 @@ def _fetch(key: Key, begin: int, size: int) -> bytes:
 # -- listing -----------------------------------------------------------------------------------------------------------
 
 
-class _Folder:
-    """The files of one folder, as columns."""
-
-    __slots__ = ("names", "sizes", "times", "versions")
-
-    def __init__(self) -> None:
-        self.names: list[bytes] = []
-        self.sizes, self.times = array("q"), array("q")
-        self.versions: list[bytes] = []
-
-
 def list_objects(url: str, ledger: Ledger, noted: Ledger) -> tuple[ImageItems, str]:
     """List all files below a URL in the order in which `list_folder` lists those of a folder.
 
@@ -175,79 +168,43 @@ def list_objects(url: str, ledger: Ledger, noted: Ledger) -> tuple[ImageItems, s
     Returns:
         The files, and a digest of their versions.
     """
-    folders: dict[bytes, _Folder] = {b"": _Folder()}
+    columns = ItemColumns()
+    columns.folder(b"")
     begin = len(url.rstrip("/")) + 1
     empty: list[bytes] = []
     hidden: set[bytes] = set()
     for found in list_files(url, recursive=True):
         path = os.fsencode(found.path[begin:])
-        above, _, name = path.rpartition(b"/")
-        if (unwanted := _hidden_part(path)) is not None:
+        parts = path.split(b"/")
+        above = [b"/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        ignored = (
+            place for place, part in zip(above, parts, strict=True) if is_ignored(part, top=len(parts) == 1)
+        )
+        if (unwanted := next(ignored, None)) is not None:
             hidden.add(unwanted)
-            continue
-        if not found.size:
+        elif not found.size:
             empty.append(path)
-            continue
-        folder = folders.get(above)
-        if folder is None:
-            folder = _make_folders(above, folders)
-        folder.names.append(name)
-        folder.sizes.append(found.size)
-        folder.times.append(found.modified_ns)
-        folder.versions.append(found.version.strip('"').encode())
+        else:
+            for folder in above[:-1]:
+                columns.folder(folder)
+            version = found.version.strip('"').encode()
+            columns.add(
+                path.rpartition(b"/")[0], parts[-1], found.size, time=found.modified_ns, version=version
+            )
     for path in sorted(hidden, key=_by_folder):
         noted.add(shown(path), IGNORED)
     for path in sorted(empty, key=_by_folder):
-        if path and path not in folders:  # else it was made to show that there is a folder
+        if path and path not in columns.folders:  # else it was made to show that there is a folder
             ledger.add(shown(path), EMPTY)
-    return _items(folders)
-
-
-def _make_folders(path: bytes, folders: dict[bytes, _Folder]) -> _Folder:
-    """Add a folder and those above it."""
-    parts = path.split(b"/")
-    for depth in range(1, len(parts)):
-        folders.setdefault(b"/".join(parts[:depth]), _Folder())
-    return folders.setdefault(path, _Folder())
-
-
-def _hidden_part(path: bytes) -> bytes | None:
-    """Return the file or the uppermost folder that is no part of the data; None if all of a path is. Pure: no I/O."""
-    parts = path.split(b"/")
-    for depth, part in enumerate(parts, 1):
-        if is_ignored(part, top=len(parts) == 1):
-            return b"/".join(parts[:depth])
-    return None
+    items, order = columns.by_folder(versioned=True)
+    items = items.take(order)
+    stamp = hashlib.blake2b(digest_size=8)
+    for version in items.versions or ():
+        stamp.update(version + b"\n")
+    return items, stamp.hexdigest()
 
 
 def _by_folder(path: bytes) -> tuple[list[bytes], bytes]:
     """Return what sorts as folders are listed: what is in a folder before what is in the folders inside it."""
     folder, _, name = path.rpartition(b"/")
     return folder.split(b"/") if folder else [], name
-
-
-def _items(folders: dict[bytes, _Folder]) -> tuple[ImageItems, str]:
-    """Join the columns of all folders, those that are in others after them."""
-    places = sorted(folders, key=lambda path: path.split(b"/"))
-    names: list[bytes] = []
-    versions: list[bytes] = []
-    sizes, times, folder_of = array("q"), array("q"), array("i")
-    stamp = hashlib.blake2b(digest_size=8)
-    for number, place in enumerate(places):
-        folder = folders[place]
-        for row in sorted(range(len(folder.names)), key=folder.names.__getitem__):
-            names.append(folder.names[row])
-            versions.append(folder.versions[row])
-            sizes.append(folder.sizes[row])
-            times.append(folder.times[row])
-            folder_of.append(number)
-            stamp.update(folder.versions[row] + b"\n")
-    items = ImageItems(
-        tuple(places),
-        np.frombuffer(folder_of, np.int32),
-        BytesColumn.from_list(names),
-        np.frombuffer(sizes, np.int64),
-        times=np.frombuffer(times, np.int64),
-        versions=BytesColumn.from_list(versions),
-    )
-    return items, stamp.hexdigest()
