@@ -8,8 +8,7 @@ photos/train/cat/1.jpg     with splits by folder: split "train", class "cat"
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["SPLIT_FOLDERS", "FolderMeaning", "common_top", "read_folders"]
 
@@ -24,14 +23,8 @@ SPLIT_FOLDERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FolderMeaning:
-    """What files directly in a folder are.
-
-    Attributes:
-        split: name of the split; None: in no folder of a split.
-        label: name of the class; None: in no class.
-    """
+class FolderMeaning(NamedTuple):
+    """The split and the class that files directly in a folder belong to; None: to none."""
 
     split: str | None
     label: bytes | None
@@ -41,11 +34,7 @@ def common_top(folders: Sequence[bytes], splits: Mapping[bytes, str] | None) -> 
     """Return the one folder above all others that archives often have; b"" if there is none.
 
     It counts as such if all files are below it, and if there are no files directly in it or at least two folders;
-    and never if it is the folder of a split.
-
-    Args:
-        folders: those that have files.
-        splits: folders of splits, if they decide.
+    and never if it is the folder of a split. `folders` are those that have files.
 
     >>> common_top([b"photos/cat", b"photos/dog/small"], None)
     b'photos'
@@ -68,18 +57,13 @@ def common_top(folders: Sequence[bytes], splits: Mapping[bytes, str] | None) -> 
 def read_folders(
     folders: Sequence[bytes], splits: Mapping[bytes, str] | None, *, top: bytes = b"", classes: bool = True
 ) -> list[FolderMeaning]:
-    """Return what each folder means.
+    """Return what each folder means; the folder `top` above all does not count.
 
-    Args:
-        folders: paths in the source.
-        splits: names of splits by their folders; None: folders decide nothing, and the split is None.
-        top: the folder above all that does not count.
-        classes: whether folders are classes.
+    The split is None if folders decide nothing about it, which `splits`, their names by folder, says.
     """
-    skip = 1 if top else 0
     found = []
     for folder in folders:
-        parts = folder.split(b"/")[skip:] if folder else []
+        parts = folder.split(b"/")[bool(top) :] if folder else []
         split = None
         if splits is not None:
             split = splits.get(parts[0]) if parts else None

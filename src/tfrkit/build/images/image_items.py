@@ -6,6 +6,7 @@ There is no object for each image, so that a million of them take some 100 MB. R
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.url import display_name
@@ -27,6 +29,7 @@ __all__ = [
     "ImageSource",
     "ItemColumns",
     "Ledger",
+    "Listing",
     "is_ignored",
     "shown",
 ]
@@ -38,6 +41,7 @@ _IGNORED: Final = frozenset({b"__MACOSX", b"Thumbs.db", b"desktop.ini"})
 _BESIDE: Final = frozenset({b"labels.txt", b"manifest.json", b"report.json"})
 RESERVED: Final = frozenset(name.decode().casefold() for name in _IGNORED | _BESIDE)  # no names for classes
 IGNORED: Final = "hidden or system file"
+_ROW_COLUMNS: Final = ("folder_of", "names", "sizes", "labels", "texts", "times", "versions")
 
 
 def is_ignored(name: bytes, *, top: bool = False) -> bool:
@@ -107,9 +111,12 @@ class Extra:
         """Whether rows have lists of values."""
         return isinstance(self.values, list)
 
-    def take(self, rows: IntArray) -> Extra:
+    def take(self, rows: IntArray | slice) -> Extra:
         """Some rows, in this order."""
-        values = [self.values[row] for row in rows.tolist()] if self.is_list else self.values[rows]
+        if self.is_list and not isinstance(rows, slice):
+            values = [self.values[row] for row in rows.tolist()]
+        else:
+            values = self.values[rows]
         return Extra(self.kind, values, None if self.present is None else self.present[rows])
 
     def to_list(self) -> list[Any]:
@@ -160,32 +167,19 @@ class ImageItems:
 
     def take(self, rows: IntArray) -> ImageItems:
         """Return some images, in this order; a copy."""
-        versions = None if self.versions is None else self.versions.take(rows)
-        return self._pick(rows, self.names.take(rows), versions, rows)
+        return self._pick(rows)
 
     def run(self, begin: int, end: int) -> ImageItems:
-        """Return the images from `begin` to `end`; views, except of further columns."""
-        rows = slice(begin, end)
-        versions = None if self.versions is None else self.versions[rows]
-        return self._pick(rows, self.names[rows], versions, np.arange(begin, min(end, len(self))))
+        """Return the images from `begin` to `end`; views."""
+        return self._pick(slice(begin, end))
 
-    def _pick(
-        self, rows: Any, names: BytesColumn, versions: BytesColumn | None, numbers: IntArray
-    ) -> ImageItems:
-        def of(column: IntArray | None) -> IntArray | None:
-            return None if column is None else column[rows]
-
+    def _pick(self, rows: IntArray | slice) -> ImageItems:
+        columns = {name: getattr(self, name) for name in _ROW_COLUMNS}
         return replace(
             self,
-            folder_of=self.folder_of[rows],
-            names=names,
-            sizes=self.sizes[rows],
             places={name: values[rows] for name, values in self.places.items()},
-            labels=of(self.labels),
-            texts=of(self.texts),
-            extras={name: extra.take(numbers) for name, extra in self.extras.items()},
-            times=of(self.times),
-            versions=versions,
+            extras={name: extra.take(rows) for name, extra in self.extras.items()},
+            **{name: column[rows] for name, column in columns.items() if column is not None},
         )
 
     def paths(self) -> list[bytes]:
@@ -193,6 +187,46 @@ class ImageItems:
         prefixes = [folder + b"/" if folder else b"" for folder in self.folders]
         names: list[bytes] = self.names.to_list()
         return [prefixes[folder] + name for folder, name in zip(self.folder_of.tolist(), names, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is in a source.
+
+    Attributes:
+        kind: "folder", "zip", "tar", "tar.gz" or "list".
+        source: to read it.
+        items: the images, in order.
+        stamp: of times; changes when something is written again.
+        classes: names of classes for `items.texts`; None: folders are classes.
+        numbered: the labels of a list are numbers, which `items.labels` has.
+        files: the archive or list as it was before it was read; none for a folder, whose images are compared one by
+            one when they are read.
+    """
+
+    kind: str
+    source: ImageSource
+    items: ImageItems
+    stamp: str
+    classes: tuple[bytes, ...] | None = None
+    numbered: bool = False
+    files: tuple[InputStamp, ...] = ()
+
+    def digest(self) -> str:
+        """Return 32 hex digits that names, sizes, places and columns decide."""
+        items = self.items
+        content = hashlib.blake2b(digest_size=16)
+        content.update(b"\0".join(items.folders))
+        for part in (items.names.used(), items.names.lengths, items.folder_of, items.sizes):
+            content.update(part.tobytes())
+        for name in sorted(items.places):
+            content.update(items.places[name].tobytes())
+        for numbers in (items.labels, items.texts):
+            content.update(b"-" if numbers is None else numbers.tobytes())
+        content.update(b"\0".join(self.classes or ()))
+        for name, extra in items.extras.items():
+            content.update(repr((name, extra.kind, extra.to_list())).encode("utf-8", "surrogateescape"))
+        return content.hexdigest()
 
 
 class ItemColumns:

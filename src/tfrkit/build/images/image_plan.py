@@ -14,12 +14,12 @@ from tfrkit.build.images.image_classes import FolderMeaning, common_top, read_fo
 from tfrkit.build.images.image_duplicates import find_duplicates
 from tfrkit.build.images.image_features import COLORSPACE, FIELDS, feature_names
 from tfrkit.build.images.image_header import BadImageError, read_image_header
-from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
+from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, Listing, shown
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_recipe import ImageRecipe
 from tfrkit.build.images.image_split import assign_ratios, permutation
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, sorted_labels, write_label_map
-from tfrkit.build.images.sources.image_sources import Listing, list_source
+from tfrkit.build.images.sources.image_sources import list_source
 from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data

@@ -16,7 +16,7 @@ import stat
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import TextIOWrapper
 from itertools import islice
 from typing import Any, Final, TypeAlias
@@ -25,7 +25,7 @@ import numpy as np
 
 from tfrkit.build.images.image_columns import make_extra
 from tfrkit.build.images.image_header import EMPTY
-from tfrkit.build.images.image_items import ImageItems, ImageSource, ItemColumns, Ledger
+from tfrkit.build.images.image_items import ItemColumns, Ledger, Listing
 from tfrkit.build.images.sources.image_folder import UNREADABLE, FolderSource
 from tfrkit.build.images.sources.image_objects import ObjectSource
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
@@ -35,7 +35,7 @@ from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import base_name, display_name, is_url, local_path
 from tfrkit.threads import spawn
 
-__all__ = ["LIST_SUFFIXES", "ListSource", "ListedImages", "list_rows"]
+__all__ = ["LIST_SUFFIXES", "list_rows"]
 
 Row: TypeAlias = Mapping[str, Any]
 LIST_SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -48,31 +48,7 @@ _REQUESTS: Final = 32  # under way at the same time
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-@dataclass(frozen=True, slots=True)
-class ListedImages:
-    """What a list says.
-
-    Attributes:
-        items: in the order of the list.
-        classes: names for `items.texts`; None without labels, or if they are numbers.
-        numbered: labels are numbers, in `items.labels`.
-        times: a digest of when the files were changed.
-    """
-
-    items: ImageItems
-    classes: tuple[bytes, ...] | None
-    numbered: bool
-    times: str
-
-
-def ListSource(path: str, max_bytes: int, items: ImageItems) -> ImageSource:  # noqa: N802 - a kind of source
-    """Read the images of a list."""
-    if items.versions is not None:
-        return ObjectSource(os.path.dirname(path) or ".", max_bytes)
-    return FolderSource(os.path.dirname(path) or ".", max_bytes)
-
-
-def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> ListedImages:
+def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes: int) -> Listing:
     """Read a list, and find its files.
 
     Args:
@@ -80,6 +56,7 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> Listed
         bad: takes rows without a path, a label or a file, with the number of their line.
         noted: takes numbers that float32 does not hold.
         encoding: of the text.
+        max_bytes: images that are larger are bad.
 
     Raises:
         InvalidArgumentError: the text is not in this encoding, or a table has columns without names.
@@ -111,7 +88,7 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str) -> Listed
         raise
     except OSError as error:
         raise from_os_error(error, path) from error
-    return reader.finish()
+    return reader.finish(max_bytes)
 
 
 def _with_mark(encoding: str) -> str:
@@ -284,7 +261,7 @@ class _Reader:
         regular = stat.S_ISREG(status.st_mode)
         return FileInfo(given, status.st_size, "", regular=regular, modified_ns=status.st_mtime_ns)
 
-    def finish(self) -> ListedImages:
+    def finish(self, max_bytes: int) -> Listing:
         """Return the columns; rows without a label are bad if others have one."""
         texts = np.array(self._texts, np.int64)
         rows = np.arange(len(texts))
@@ -314,9 +291,9 @@ class _Reader:
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:
             items = items.take(rows)
-        return ListedImages(
-            items, None if numbered or not classes else names, numbered, self._times.hexdigest()
-        )
+        source = (ObjectSource if self._has_urls else FolderSource)(self._root or ".", max_bytes)
+        known = None if numbered or not classes else names
+        return Listing("list", source, items, self._times.hexdigest(), known, numbered)
 
     @property
     def is_typed(self) -> bool:

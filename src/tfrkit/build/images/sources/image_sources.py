@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from tfrkit.build.images.image_items import ImageItems, ImageSource, Ledger
+from tfrkit.build.images.image_items import Ledger, Listing
 from tfrkit.build.images.sources.image_folder import FolderSource, list_folder
-from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, ListSource, list_rows
+from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, list_rows
 from tfrkit.build.images.sources.image_objects import ObjectSource, list_objects
 from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
@@ -20,51 +19,11 @@ from tfrkit.errors import InvalidArgumentError, os_errors
 from tfrkit.stores.files import is_folder, open_file, open_source
 from tfrkit.stores.url import base_name, is_url
 
-__all__ = ["Listing", "list_source"]
+__all__ = ["list_source"]
 
 _EXPECTED: Final = (
     "Expected a folder, a .zip, .tar or .tar.gz archive, or a .csv, .tsv or .jsonl list of paths and labels"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What is in a source.
-
-    Attributes:
-        kind: "folder", "zip", "tar", "tar.gz" or "list".
-        source: to read it.
-        items: the images, in order.
-        classes: names of classes for `items.texts`; None: folders are classes.
-        numbered: the labels of a list are numbers, which `items.labels` has.
-        stamp: of times; changes when something is written again.
-        files: the archive or list as it was before it was read; none for a folder, whose images are compared one by
-            one when they are read.
-    """
-
-    kind: str
-    source: ImageSource
-    items: ImageItems
-    classes: tuple[bytes, ...] | None
-    numbered: bool
-    stamp: str
-    files: tuple[InputStamp, ...] = ()
-
-    def digest(self) -> str:
-        """Return 32 hex digits that names, sizes, places and columns decide."""
-        items = self.items
-        content = hashlib.blake2b(digest_size=16)
-        content.update(b"\0".join(items.folders))
-        for part in (items.names.used(), items.names.lengths, items.folder_of, items.sizes):
-            content.update(part.tobytes())
-        for name in sorted(items.places):
-            content.update(items.places[name].tobytes())
-        for numbers in (items.labels, items.texts):
-            content.update(b"-" if numbers is None else numbers.tobytes())
-        content.update(b"\0".join(self.classes or ()))
-        for name, extra in items.extras.items():
-            content.update(repr((name, extra.kind, extra.to_list())).encode("utf-8", "surrogateescape"))
-        return content.hexdigest()
 
 
 def list_source(
@@ -94,46 +53,32 @@ def list_source(
     """
     if is_folder(path):
         if is_url(path):
-            items, stamp = list_objects(path, bad, noted)
-            return Listing("folder", ObjectSource(path, max_bytes), items, None, False, stamp)
+            return Listing("folder", ObjectSource(path, max_bytes), *list_objects(path, bad, noted))
         items, stamp = list_folder(path, bad, noted, class_depth=class_depth)
-        return Listing("folder", FolderSource(path, max_bytes), items, None, False, stamp)
+        return Listing("folder", FolderSource(path, max_bytes), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
         head = file.read(512)
     known = InputStamp.of(path)
-    listing = _list_file(path, head, known, bad, noted, max_bytes, list_encoding, zip_encoding)
-    return replace(listing, files=(known,))
-
-
-def _list_file(
-    path: str,
-    head: bytes,
-    known: InputStamp,
-    bad: Ledger,
-    noted: Ledger,
-    max_bytes: int,
-    list_encoding: str,
-    zip_encoding: str | None,
-) -> Listing:
     stamp = f"{known.size} {known.version or known.time_ns}"
     name = base_name(path).lower()
     if name.endswith(LIST_SUFFIXES):
-        rows = list_rows(path, bad, noted, encoding=list_encoding)
-        source = ListSource(path, max_bytes, rows.items)
-        return Listing("list", source, rows.items, rows.classes, rows.numbered, rows.times)
-    if sniff(head) == GZIP:
+        listing = list_rows(path, bad, noted, encoding=list_encoding, max_bytes=max_bytes)
+    elif sniff(head) == GZIP:
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes)
-        return Listing("tar.gz", TarStreamSource(path, max_bytes), items, None, False, stamp)
-    _check_ranges(path)
-    if head[257:262] == b"ustar" or name.endswith(".tar"):
-        return Listing("tar", tar_source(path, max_bytes), list_tar(path, bad, noted), None, False, stamp)
-    if head[:2] == b"PK" or name.endswith(".zip"):
-        items = list_zip(path, bad, noted, encoding=zip_encoding)
-        return Listing("zip", zip_source(path, max_bytes), items, None, False, stamp)
-    raise InvalidArgumentError(
-        f"{path}: {_EXPECTED} but got {looks_like(head)}. Unpack other archives, and name the folder.",
-        path=path,
-    )
+        listing = Listing("tar.gz", TarStreamSource(path, max_bytes), items, stamp)
+    else:
+        _check_ranges(path)
+        if head[257:262] == b"ustar" or name.endswith(".tar"):
+            listing = Listing("tar", tar_source(path, max_bytes), list_tar(path, bad, noted), stamp)
+        elif head[:2] == b"PK" or name.endswith(".zip"):
+            items = list_zip(path, bad, noted, encoding=zip_encoding)
+            listing = Listing("zip", zip_source(path, max_bytes), items, stamp)
+        else:
+            raise InvalidArgumentError(
+                f"{path}: {_EXPECTED} but got {looks_like(head)}. Unpack other archives, and name the folder.",
+                path=path,
+            )
+    return replace(listing, files=(known,))
 
 
 def _check_ranges(path: str) -> None:
