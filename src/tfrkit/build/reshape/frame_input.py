@@ -1,7 +1,7 @@
 """The frames of many TFRecord files as one long run, from which recipes take ranges.
 
-Files are surveyed in `frame_survey.py` and read in `frame_recipe.py`. Ranges are counted in records over all
-files, in the order in which they were given.
+Files are surveyed and read in `frame_read.py`. Ranges are counted in records over all files, in the order in which
+they were given.
 """
 
 from __future__ import annotations
@@ -12,34 +12,30 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Any, Final
 
 import numpy as np
 
 from tfrkit.build.job.input_stamp import InputStamp, stamps_of
 from tfrkit.build.job.job import BadInput
-from tfrkit.build.reshape.frame_read import FrameReader
+from tfrkit.build.reshape.frame_read import FrameFile, FrameReader, compression_of, is_seekable, survey_frames
 from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
-from tfrkit.build.reshape.frame_survey import FrameFile, is_seekable, survey_frames
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import os_errors
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.access.index import tail_checksum
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.records.write.writer import TFRecordWriter
-from tfrkit.stores.files import is_local, open_file, open_source
+from tfrkit.stores.files import ask_all, open_file, open_source
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.url import base_name
 from tfrkit.threads import default_threads
 
 __all__ = ["FrameInput", "InputFrames", "Scratch", "frame_input"]
 
-_Seen = TypeVar("_Seen")
-_REQUESTS: Final = 16  # files behind URLs that are looked at together
 _MARK_BYTES: Final = 1 << 20
 _MARKS_A_PART: Final = 16  # so that parts of equal bytes are equal but for a sixteenth
 _READINGS: Final = (
@@ -97,7 +93,7 @@ class FrameInput:
         Of each file name, size, tail and some pieces all over it: not every byte, which would be one more reading.
         """
         digest = hashlib.blake2b(digest_size=16)
-        for name, (size, crc, pieces) in zip(self.names, self._each(_samples), strict=True):
+        for name, (size, crc, pieces) in zip(self.names, ask_all(_samples, self.paths), strict=True):
             digest.update(f"{name}\0{size}\0{crc}\n".encode("utf-8", "surrogateescape"))
             for piece in pieces:
                 digest.update(piece)
@@ -113,15 +109,7 @@ class FrameInput:
 
     def compressions(self) -> list[str]:
         """Return how the files are compressed; each kind once, sorted."""
-        return sorted(set(self._each(_compression)))
-
-    def _each(self, look: Callable[[str], _Seen]) -> Iterator[_Seen]:
-        """Look at all files in order; at those behind URLs several at once."""
-        if all(map(is_local, self.paths)):
-            yield from map(look, self.paths)
-            return
-        found = dict(run_tasks(sorted(set(self.paths)), look, workers=_REQUESTS, stop=Stop()))
-        yield from (found[path] for path in self.paths)
+        return sorted(set(ask_all(compression_of, self.paths)))
 
     def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
         """Return the recipe of all frames of all files. Nothing is looked at before."""
@@ -134,14 +122,9 @@ class FrameInput:
         like = self.whole(choices=choices, changes=changes)
         return [replace(like, paths=(path,), input_bytes=self.sizes[path]) for path in self.paths]
 
-    def survey(self, parts: int = 1, part_bytes: int | None = None) -> InputFrames:
-        """Survey all files, one per core at a time.
-
-        Args:
-            parts: into how many parts they may be cut.
-            part_bytes: or how large those may be; both only say how fine the marks must be.
-        """
-        share = part_bytes or self.file_bytes // parts
+    def survey(self, parts: int = 1) -> InputFrames:
+        """Survey all files, one per core at a time; the number of parts says how fine the marks must be."""
+        share = self.file_bytes // parts
         step = max(1, min(_MARK_BYTES, share // _MARKS_A_PART))
         workers = min(default_threads(), len(self.paths))
         threads = 1 if workers > 1 else None
@@ -302,10 +285,6 @@ def frame_input(paths: Paths, on_corrupt: OnCorrupt = "raise") -> Iterator[Frame
             tuple(stamps[path] for path in files if path in stamps),
             sizes,
         )
-
-
-def _compression(path: str) -> str:
-    return sniff_compression(open_source(path).peek(HEAD_BYTES))
 
 
 def _samples(path: str) -> tuple[int, int, list[bytes | memoryview]]:

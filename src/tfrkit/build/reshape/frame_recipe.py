@@ -15,14 +15,13 @@ import numpy.typing as npt
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.job.wanted_features import features_in
-from tfrkit.build.reshape.frame_read import FrameReader
+from tfrkit.build.reshape.frame_read import FrameReader, compression_of
 from tfrkit.codecs.table import from_suffix
 from tfrkit.model.block import Block
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.position import Position
-from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.stores.files import is_local, open_source
+from tfrkit.stores.files import is_local
 from tfrkit.stores.url import base_name
 
 __all__ = ["Change", "Choice", "FrameRecipe"]
@@ -162,6 +161,4 @@ class _Share:
 
 def _is_compressed(path: str) -> bool:
     """Tell whether a file is compressed; behind a URL its name has to do, as a look at it would be a request."""
-    if not is_local(path):
-        return bool(from_suffix(base_name(path)))
-    return bool(sniff_compression(open_source(path).peek(HEAD_BYTES)))
+    return bool(compression_of(path) if is_local(path) else from_suffix(base_name(path)))
