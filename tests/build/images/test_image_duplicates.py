@@ -6,7 +6,7 @@ import pytest
 
 from tests.build.support.image_samples import labels, picture, tarred, write_files, zipped
 from tfrkit.build.images.build_images import images
-from tfrkit.build.images.sources import image_folder
+from tfrkit.build.images.sources import image_objects
 from tfrkit.errors import InvalidArgumentError
 
 SAME = picture(1)
@@ -57,7 +57,7 @@ def test_files_of_different_sizes_are_not_opened_to_look_for_duplicates(tmp_path
         tmp_path / "photos", {f"a/{number}.jpg": picture(1) + bytes(number) for number in range(5)}
     )
     marked = []
-    monkeypatch.setattr(image_folder.FolderReader, "mark", lambda _, key: marked.append(key) or 0)
+    monkeypatch.setattr(image_objects.FileReader, "mark", lambda _, key: marked.append(key) or 0)
     assert images(source, tmp_path / "out").noted == {}
     assert marked == []
 

@@ -1,4 +1,4 @@
-"""Images in folders of the disk: listed in the order of their names, read with one system call each.
+"""Images in folders of the disk: listed in the order of their names, and what reads one with one system call.
 
 Links are followed, to files and to folders; inside one class every real folder is read once, so that loops end.
 """
@@ -8,13 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeAlias
 
-from tfrkit._core import crc32c
-from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
+from tfrkit.build.images.image_header import EMPTY, BadImageError
 from tfrkit.build.images.image_items import (
     IGNORED,
     ImageBuffer,
@@ -27,76 +23,14 @@ from tfrkit.build.images.image_items import (
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
 from tfrkit.errors import from_os_error, os_errors
 
-__all__ = ["UNREADABLE", "FolderReader", "FolderSource", "list_folder", "read_file"]
+__all__ = ["UNREADABLE", "list_folder", "read_file", "read_sample"]
 
 UNREADABLE = "unreadable file"
 _LOOP = "link to a folder that was read already"
 _SPECIAL = "not a regular file"
-_SAMPLE_BYTES = 64
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 
 Folder: TypeAlias = tuple[int, int]  # device and inode
-FileKey: TypeAlias = tuple[bytes, int, int | None]  # path, size and time
-
-
-@dataclass(frozen=True, slots=True)
-class FolderSource:
-    """A folder.
-
-    Attributes:
-        path: of the folder.
-        max_bytes: files that are larger are bad.
-    """
-
-    path: str
-    max_bytes: int
-    streams: bool = False
-
-    @contextmanager
-    def open(self) -> Iterator[FolderReader]:
-        """Nothing is kept open."""
-        yield FolderReader(os.fsencode(self.path), self.max_bytes)
-
-
-class FolderReader:
-    """Reads files by their paths."""
-
-    def __init__(self, root: bytes, max_bytes: int) -> None:
-        self._root = os.path.join(root, b"")
-        self._max_bytes = max_bytes
-
-    def keys(self, items: ImageItems) -> list[FileKey]:
-        """Paths, sizes and times."""
-        root = self._root
-        times = [None] * len(items) if items.times is None else items.times.tolist()
-        return [
-            (os.path.join(root, path), size, time)
-            for path, size, time in zip(items.paths(), items.sizes.tolist(), times, strict=True)
-        ]
-
-    def read(self, key: FileKey, buffer: ImageBuffer) -> None:
-        """Read a file that must still be what it was.
-
-        Raises:
-            InputChangedError: it has another size or time, or is gone.
-        """
-        path, size, time = key
-        if size > self._max_bytes:
-            raise BadImageError(TOO_LARGE, f"{size} bytes")
-        read_file(path, size, buffer, time)
-
-    def mark(self, key: FileKey) -> int:
-        """The checksum of some bytes in the middle and at the end."""
-        path, size, _ = key
-        try:
-            fd = os.open(path, _FLAGS)
-            try:
-                end = os.pread(fd, _SAMPLE_BYTES, max(0, size - _SAMPLE_BYTES))
-                return crc32c(end, crc32c(os.pread(fd, _SAMPLE_BYTES, size // 2)))
-            finally:
-                os.close(fd)
-        except OSError as error:
-            raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
 
 
 def read_file(path: bytes, size: int, buffer: ImageBuffer, time_ns: int | None = None) -> None:
@@ -124,6 +58,18 @@ def read_file(path: bytes, size: int, buffer: ImageBuffer, time_ns: int | None =
     if time_ns is not None and now.st_mtime_ns != time_ns:
         raise written_again(shown(path), time_ns, now.st_mtime_ns)
     buffer.at += size
+
+
+def read_sample(path: bytes, begin: int, size: int) -> bytes:
+    """Read some bytes of a file."""
+    try:
+        fd = os.open(path, _FLAGS)
+        try:
+            return os.pread(fd, size, begin)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
 
 
 def list_folder(path: str, ledger: Ledger, noted: Ledger, *, class_depth: int) -> tuple[ImageItems, str]:

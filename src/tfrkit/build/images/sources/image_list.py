@@ -1,7 +1,7 @@
 """Lists of images: CSV, TSV or JSON lines with the columns `path`, `label` and any others.
 
 Paths are relative to the folder of the list; they may be URLs, as may the list, and a list behind a URL names nothing
-but URLs and what is below its folder. The images are read in `image_folder.py` and `image_objects.py`.
+but URLs and what is below its folder. The images are read in `image_objects.py`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import numpy as np
 from tfrkit.build.images.image_columns import make_extra
 from tfrkit.build.images.image_header import EMPTY
 from tfrkit.build.images.image_items import ItemColumns, Ledger, Listing
-from tfrkit.build.images.sources.image_folder import UNREADABLE, FolderSource
-from tfrkit.build.images.sources.image_objects import ObjectSource
+from tfrkit.build.images.sources.image_folder import UNREADABLE
+from tfrkit.build.images.sources.image_objects import FileSource
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
 from tfrkit.stores.files import file_info, open_file
@@ -291,7 +291,7 @@ class _Reader:
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:
             items = items.take(rows)
-        source = (ObjectSource if self._has_urls else FolderSource)(self._root or ".", max_bytes)
+        source = FileSource(self._root or ".", max_bytes)
         known = None if numbered or not classes else names
         return Listing("list", source, items, self._times.hexdigest(), known, numbered)
 

@@ -1,4 +1,7 @@
-"""Images behind URLs: listed with their sizes and versions, and fetched several at once, with one request each."""
+"""Images that are files: read by name; those behind URLs are listed here, and fetched several at once.
+
+Local folders are listed in `image_folder.py`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from tfrkit.build.images.image_items import (
     is_ignored,
     shown,
 )
-from tfrkit.build.images.sources.image_folder import UNREADABLE, read_file
+from tfrkit.build.images.sources.image_folder import UNREADABLE, read_file, read_sample
 from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
@@ -29,15 +32,15 @@ from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
 from tfrkit.threads import spawn
 
-__all__ = ["ObjectSource", "list_objects"]
+__all__ = ["FileSource", "list_objects"]
 
 _SAMPLE_BYTES = 4096
 Key: TypeAlias = tuple[bytes, int, int | None, bytes]  # path or URL, size, time of a local file, version
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectSource:
-    """A folder behind a URL, or what a list names, of which something is behind a URL.
+class FileSource:
+    """A folder, or what a list names; here or behind URLs.
 
     Attributes:
         path: of the folder that names are relative to.
@@ -49,17 +52,17 @@ class ObjectSource:
     streams: bool = False
 
     @contextmanager
-    def open(self) -> Iterator[ObjectReader]:
+    def open(self) -> Iterator[FileReader]:
         """Nothing is kept open but requests, which have ended when this ends."""
-        reader = ObjectReader(self.path, self.max_bytes)
+        reader = FileReader(self.path, self.max_bytes)
         try:
             yield reader
         finally:
             reader.close()
 
 
-class ObjectReader:
-    """Reads files by their names. They are asked for in the order of the keys, so the next are fetched meanwhile."""
+class FileReader:
+    """Reads files by their names, in the order of the keys: of those behind URLs the next are fetched meanwhile."""
 
     def __init__(self, root: str, max_bytes: int) -> None:
         self._root = os.path.join(os.fsencode(root), b"")
@@ -68,12 +71,12 @@ class ObjectReader:
         self._samples: ReadAhead[Key, bytes] = ReadAhead(_begin_samples)
 
     def keys(self, items: ImageItems) -> list[Key]:
-        """Where each is, its size, and its version."""
+        """Where each is, its size, its time if it is local, and its version."""
         count = len(items)
         times = [None] * count if items.times is None else items.times.tolist()
         versions = [b""] * count if items.versions is None else items.versions.to_list()
         keys = [
-            (path if _is_remote(path) else self._root + path, size, time, version)
+            (path if _is_remote(path) else os.path.join(self._root, path), size, time, version)
             for path, size, time, version in zip(
                 items.paths(), items.sizes.tolist(), times, versions, strict=True
             )
@@ -87,7 +90,7 @@ class ObjectReader:
         """Read a file that must still be what it was.
 
         Raises:
-            InputChangedError: it has another version, or is gone.
+            InputChangedError: it has another size, time or version, or is gone.
         """
         path, size, time, _ = key
         if size > self._max_bytes:
@@ -122,12 +125,9 @@ def _begin_samples(keys: list[Key]) -> dict[Key, Result[bytes]]:
 
 
 def _sample(key: Key) -> bytes:
-    path, size, time, _ = key
-    if _is_remote(path):
-        return _fetch(key, size // 2, min(size - size // 2, _SAMPLE_BYTES))
-    buffer = ImageBuffer()  # a local file among others in a list
-    read_file(path, size, buffer, time)
-    return bytes(buffer.data[size // 2 : buffer.at][:_SAMPLE_BYTES])
+    path, size, _, _ = key
+    begin, count = size // 2, min(size - size // 2, _SAMPLE_BYTES)
+    return _fetch(key, begin, count) if _is_remote(path) else read_sample(path, begin, count)
 
 
 def _fetch(key: Key, begin: int, size: int) -> bytes:
