@@ -130,6 +130,16 @@ def test_list_in_a_bucket_does_not_lead_out_of_its_folder(name, memory, tmp_path
     assert [bad.detail for bad in report.listed] == [f"{name}: it leads out of the list's folder"]
 
 
+def test_list_may_name_urls_and_absolute_local_paths(memory, tmp_path):
+    write_bytes(f"{memory}/a.jpg", picture(0))
+    write_files(tmp_path / "elsewhere", {"b.jpg": picture(1)})
+    write_files(
+        tmp_path / "lists", {"l.csv": f"{memory}/a.jpg,cat\n{tmp_path}/elsewhere/b.jpg,dog\n".encode()}
+    )
+    report = tfr.build.images(tmp_path / "lists" / "l.csv", tmp_path / "out")
+    assert (report.records, report.bad) == (2, {})
+
+
 def test_photo_that_is_replaced_after_the_listing_is_an_error(remote, tmp_path, monkeypatch):
     upload(write_files(tmp_path / "in", photos({"cat": 3})), f"{remote}/p")
     fetch = image_objects._fetch
