@@ -19,7 +19,7 @@ from tfrkit.build.tables.arrow.arrow_file import fitted_batches
 from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, pieces_of, survey_schema
 from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece
 from tfrkit.optional import lazy
-from tfrkit.stores.at_exit import unless_exiting
+from tfrkit.stores.source import ByteSource, SourceFile
 
 __all__ = ["StreamFormat", "is_stream", "open_stream"]
 
@@ -120,13 +120,14 @@ def _in_memory(table: Any) -> StreamFormat:
 
 def _spooled(reader: Any, folder: str | None) -> StreamFormat:
     """Write the stream to a file without a name, in batches of some MB."""
-    spool = _Spool(folder)
+    spool = _spool(folder)
+    assert spool.fd is not None
     paths = [(leaf.name, leaf.path) for leaf in leaves(reader.schema)]
     nulls: set[str] = set()
     rows: list[int] = []
     first: list[Any] = []
     last: list[Any] = []
-    with spool.writer() as file, ipc.new_file(file, reader.schema) as writer:
+    with io.FileIO(os.dup(spool.fd), "wb") as file, ipc.new_file(file, reader.schema) as writer:
         for part in _parts(reader):
             arrays = leaf_arrays(part, [path for _, path in paths])
             nulls.update(
@@ -141,7 +142,7 @@ def _spooled(reader: Any, folder: str | None) -> StreamFormat:
             writer.write_batch(part)
 
     def batch(number: int) -> Any:
-        return ipc.open_file(_SpoolReader(spool)).get_batch(number)
+        return ipc.open_file(SourceFile(spool)).get_batch(number)
 
     ends = (pyarrow.Table.from_batches(parts, reader.schema) for parts in (first, last))
     return StreamFormat(reader.schema, tuple(rows), batch, frozenset(nulls), *_fingerprint(sum(rows), *ends))
@@ -179,51 +180,10 @@ def _fingerprint(rows: int, first: Any, last: Any) -> tuple[str, int]:
     return f"{rows}-{digest.hexdigest()}", max(1, size // max(1, len(first) + len(last)))
 
 
-class _Spool:
-    """A file without a name, which ends with this object or with the process."""
-
-    def __init__(self, folder: str | None) -> None:
-        if folder is not None:
-            os.makedirs(folder, exist_ok=True)
-        self.fd, path = tempfile.mkstemp(prefix="stream-", dir=folder)
-        os.unlink(path)
-
-    @unless_exiting
-    def __del__(self) -> None:
-        if (fd := getattr(self, "fd", None)) is not None:
-            os.close(fd)
-
-    def writer(self) -> io.FileIO:
-        return io.FileIO(os.dup(self.fd), "wb")
-
-    def size(self) -> int:
-        return os.fstat(self.fd).st_size
-
-
-class _SpoolReader(io.RawIOBase):
-    """Reads a spool from a place of its own, so that several threads can."""
-
-    def __init__(self, spool: _Spool) -> None:
-        self._spool = spool
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
-        self._at = offset + (self._spool.size() if base is None else base)
-        return self._at
-
-    def read(self, size: int = -1) -> bytes:
-        if size is None or size < 0:
-            size = self._spool.size() - self._at
-        data = os.pread(self._spool.fd, size, self._at)
-        self._at += len(data)
-        return data
+def _spool(folder: str | None) -> ByteSource:
+    """Make a file without a name, which ends with the last reference or with the process."""
+    if folder is not None:
+        os.makedirs(folder, exist_ok=True)
+    fd, path = tempfile.mkstemp(prefix="stream-", dir=folder)
+    os.unlink(path)
+    return ByteSource(_NAME, fd, None, owned=True)

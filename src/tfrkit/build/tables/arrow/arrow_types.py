@@ -181,31 +181,28 @@ def storage_type(kind: Any) -> Any:
 
 def is_text(kind: Any) -> bool:
     """Whether values are strings of characters or bytes."""
-    types = arrow_types()
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_fixed_size_binary(kind)
-        or types.is_string_view(kind)
-        or types.is_binary_view(kind)
+    texts = (
+        "string",
+        "large_string",
+        "binary",
+        "large_binary",
+        "fixed_size_binary",
+        "string_view",
+        "binary_view",
     )
+    return _is_one_of(kind, texts)
 
 
 def is_temporal(kind: Any) -> bool:
     """Whether values are days or times."""
-    types = arrow_types()
-    return bool(types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind))
+    return _is_one_of(kind, ("date", "timestamp", "time"))
 
 
 def is_list(kind: Any) -> bool:
     """Whether values are lists."""
+    return _is_one_of(kind, ("list", "large_list", "fixed_size_list", "list_view", "large_list_view"))
+
+
+def _is_one_of(kind: Any, names: Sequence[str]) -> bool:
     types = arrow_types()
-    return bool(
-        types.is_list(kind)
-        or types.is_large_list(kind)
-        or types.is_fixed_size_list(kind)
-        or types.is_list_view(kind)
-        or types.is_large_list_view(kind)
-    )
+    return any(getattr(types, f"is_{name}")(kind) for name in names)
