@@ -252,10 +252,8 @@ def _write_new(name: str, data: bytes) -> bool:
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
         return False
-    with open(fd, "wb", buffering=0) as file:
-        view = memoryview(data)
-        while len(view):
-            view = view[file.write(view) :]
+    with open(fd, "wb") as file:
+        file.write(data)
     return True
 
 

@@ -19,7 +19,7 @@ import math
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, OpError, os_errors
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
+from tfrkit.stores.source import ByteSource, open_descriptor
 
 __all__ = ["MAX_SHUFFLERS", "Bucket", "ExternalShuffle"]
 
@@ -78,8 +79,7 @@ class Bucket:
         return self.cost > _SPLIT_BYTES and self.records > 1 and self.shift + _MAX_BITS <= KEY_BITS
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """What a chunk has for a bucket: how many records and bytes, and where keys and frames are in the file."""
 
     records: int
@@ -221,32 +221,29 @@ class ExternalShuffle:
         key_bytes, frame_bytes = memoryview(keys).cast("B"), memoryview(frames)
         record = at = 0
         for name in bucket.sources:
-            with self._opened(done[name]) as file:
-                for piece in self._pieces(file, done[name], bucket.number):
-                    end = at + piece.bytes
-                    _read(file, piece.keys_at, key_bytes[8 * record : 8 * (record + piece.records)])
-                    _read(file, piece.frames_at, frame_bytes[at:end])
-                    record, at = record + piece.records, end
+            file = self._open(done[name])
+            for piece in self._pieces(file, done[name], bucket.number):
+                end = at + piece.bytes
+                _read(file, piece.keys_at, key_bytes[8 * record : 8 * (record + piece.records)])
+                _read(file, piece.frames_at, frame_bytes[at:end])
+                record, at = record + piece.records, end
         block = _as_block(frames, bucket.records, self._path(bucket.sources[0]))
         order = np.argsort(keys, kind="stable")[first:after]
         return Block(block.data, block.offsets[order], block.lengths[order])
 
     def _segments(self, part: Finished, bucket: int) -> Iterator[tuple[Keys, npt.NDArray[np.uint8]]]:
         """Read what the chunks of a part have for a bucket, one by one."""
-        with self._opened(part) as file:
-            for piece in self._pieces(file, part, bucket):
-                keys, frames = np.empty(piece.records, np.uint64), np.empty(piece.bytes, np.uint8)
-                _read(file, piece.keys_at, memoryview(keys).cast("B"))
-                _read(file, piece.frames_at, memoryview(frames))
-                yield keys, frames
+        file = self._open(part)
+        for piece in self._pieces(file, part, bucket):
+            keys, frames = np.empty(piece.records, np.uint64), np.empty(piece.bytes, np.uint8)
+            _read(file, piece.keys_at, memoryview(keys).cast("B"))
+            _read(file, piece.frames_at, memoryview(frames))
+            yield keys, frames
 
-    @contextlib.contextmanager
-    def _opened(self, part: Finished) -> Iterator[IO[bytes]]:
-        path = self._path(part.name)
-        with os_errors(path), open(path, "rb", buffering=0) as file:
-            yield file
+    def _open(self, part: Finished) -> ByteSource:
+        return open_descriptor(self._path(part.name))
 
-    def _pieces(self, file: IO[bytes], part: Finished, bucket: int) -> Iterator[_Piece]:
+    def _pieces(self, file: ByteSource, part: Finished, bucket: int) -> Iterator[_Piece]:
         """Find what the chunks of a part have for a bucket."""
         if not part.buckets[bucket][0]:
             return
@@ -263,7 +260,7 @@ class ExternalShuffle:
                 frames_at = keys_at + 8 * total + before[1]
                 yield _Piece(end[0] - before[0], keys_at + 8 * before[0], end[1] - before[1], frames_at)
 
-    def _table(self, file: IO[bytes], part: Finished) -> npt.NDArray[np.int64] | None:
+    def _table(self, file: ByteSource, part: Finished) -> npt.NDArray[np.int64] | None:
         """Return what stands at the head of all chunks of a part; None if that is too much to be kept."""
         table = self._tables.get(part.name)
         if table is None:
@@ -310,11 +307,11 @@ class ExternalShuffle:
         try:
             if os.stat(self._path(part.name)).st_size != part.bytes:
                 return False
-            with self._opened(part) as file:
-                for start, end in itertools.pairwise((*part.chunks, part.bytes)):
-                    ((records, size),) = _read_pairs(file, start + 16 * last, 1)
-                    if start + 16 * (last + 1) + 8 * records + size != end:
-                        return False
+            file = self._open(part)
+            for start, end in itertools.pairwise((*part.chunks, part.bytes)):
+                ((records, size),) = _read_pairs(file, start + 16 * last, 1)
+                if start + 16 * (last + 1) + 8 * records + size != end:
+                    return False
         except (OSError, OpError):
             return False
         return True
@@ -345,16 +342,13 @@ def _cut(sizes: Sequence[int]) -> list[range]:
     return parts
 
 
-def _read(file: IO[bytes], at: int, view: memoryview) -> None:
+def _read(file: ByteSource, at: int, view: memoryview) -> None:
     """Fill a buffer from a place in a file."""
-    while len(view):
-        done = os.preadv(file.fileno(), [view], at)
-        if done == 0:
-            raise _damaged(str(file.name))
-        view, at = view[done:], at + done
+    if file.read_into(view, at) < len(view):
+        raise _damaged(file.name)
 
 
-def _read_pairs(file: IO[bytes], at: int, count: int) -> list[list[int]]:
+def _read_pairs(file: ByteSource, at: int, count: int) -> list[list[int]]:
     pairs = np.empty((count, 2), np.int64)
     _read(file, at, memoryview(pairs.reshape(-1)).cast("B"))
     found: list[list[int]] = pairs.tolist()
