@@ -248,24 +248,19 @@ class ItemColumns:
         return self.folders.setdefault(path, len(self.folders))
 
     def add(
-        self,
-        folder: bytes,
-        name: bytes,
-        size: int,
-        *places: int,
-        time: int | None = None,
-        version: bytes = b"",
+        self, folder: int, name: bytes, size: int, *places: int, time: int = 0, version: bytes | None = None
     ) -> None:
-        """Add a file; `places` in the order of their names, and `time` for all files or none."""
-        self._folder_of.append(self.folder(folder))
+        """Add a file; `places` in the order of their names, and a version for all files or none."""
+        self._folder_of.append(folder)
         self._names += name
         self._ends.append(len(self._names))
         self._sizes.append(size)
-        if time is not None:
-            self._times.append(time)
+        self._times.append(time)
+        if version is not None:
             self._versions.append(version)
-        for column, value in zip(self._places.values(), places, strict=True):
-            column.append(value)
+        if places:
+            for column, value in zip(self._places.values(), places, strict=True):
+                column.append(value)
 
     def items(self, *, versioned: bool = False) -> ImageItems:
         """Return all files, as they came."""
@@ -275,7 +270,7 @@ class ItemColumns:
             BytesColumn(bytes(self._names), np.array(self._ends)),
             np.array(self._sizes, np.int64),
             {name: np.array(column, np.uint64) for name, column in self._places.items()},
-            times=np.array(self._times, np.int64) if len(self._times) == len(self) else None,
+            times=None if self._places else np.array(self._times, np.int64),
             versions=BytesColumn.from_list(self._versions) if versioned else None,
         )
 

@@ -71,7 +71,8 @@ class MemberList:
     def add(self, parts: list[bytes], size: int, *places: int) -> None:
         """Add a file; `places` in the order of the names."""
         # The size is what is said, however absurd; the limit refuses it later.
-        self._columns.add(b"/".join(parts[:-1]), parts[-1], min(size, _MAX_SIZE), *places)
+        folder = self._columns.folder(b"/".join(parts[:-1]))
+        self._columns.add(folder, parts[-1], min(size, _MAX_SIZE), *places)
 
     def finish(self, *, ordered: bool) -> ImageItems:
         """Return all files: by folder and then by name, or as they came; of several with one name, the first."""

@@ -133,7 +133,7 @@ class _Lister:
             self._ledger.add(shown(path), UNREADABLE, os.strerror(error.errno or 0))
             return []
         inner = []
-        self._columns.folder(path)
+        number = self._columns.folder(path)
         for entry in entries:
             if is_ignored(entry.name, top=not path and not entry.is_dir(follow_symlinks=False)):
                 self._noted.add(shown(os.path.join(path, entry.name)), IGNORED)
@@ -148,7 +148,7 @@ class _Lister:
             if stat.S_ISDIR(status.st_mode):
                 inner.append((entry.name, (status.st_dev, status.st_ino)))
             elif self._is_good(path, entry.name, status):
-                self._columns.add(path, entry.name, status.st_size, time=status.st_mtime_ns)
+                self._columns.add(number, entry.name, status.st_size, time=status.st_mtime_ns)
                 self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
         return inner
 

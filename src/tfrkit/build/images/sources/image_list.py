@@ -194,7 +194,8 @@ class _Reader:
         if found is None:
             return
         folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
-        self._columns.add(folder, name, found.size, time=found.modified_ns, version=found.version.encode())
+        number = self._columns.folder(folder)
+        self._columns.add(number, name, found.size, time=found.modified_ns, version=found.version.encode())
         self._lines.append(line)
         text = None if label is None else str(int(label) if isinstance(label, bool) else label)
         self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))

@@ -35,7 +35,7 @@ from tfrkit.threads import spawn
 __all__ = ["FileSource", "list_objects"]
 
 _SAMPLE_BYTES = 4096
-Key: TypeAlias = tuple[bytes, int, int | None, bytes]  # path or URL, size, time of a local file, version
+Key: TypeAlias = tuple[bytes, int, int, bytes | None]  # path, size, time; of a URL the version
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,18 @@ class FileReader:
         self._samples: ReadAhead[Key, bytes] = ReadAhead(_begin_samples)
 
     def keys(self, items: ImageItems) -> list[Key]:
-        """Where each is, its size, its time if it is local, and its version."""
-        count = len(items)
-        times = [None] * count if items.times is None else items.times.tolist()
-        versions = [b""] * count if items.versions is None else items.versions.to_list()
-        keys = [
-            (path if _is_remote(path) else os.path.join(self._root, path), size, time, version)
-            for path, size, time, version in zip(
-                items.paths(), items.sizes.tolist(), times, versions, strict=True
-            )
-        ]
-        remote = [key for key in keys if _is_remote(key[0])]
+        """Where each is, its size and time; of those behind URLs the version."""
+        assert items.times is not None
+        paths: list[bytes] = items.paths()
+        versions: list[bytes | None] = [None] * len(paths)
+        if items.versions is None:
+            paths = [os.path.join(self._root, path) for path in paths]
+        else:
+            paths = [path if _is_remote(path) else os.path.join(self._root, path) for path in paths]
+            known = zip(paths, items.versions.to_list(), strict=True)
+            versions = [version if _is_remote(path) else None for path, version in known]
+        keys = list(zip(paths, items.sizes.tolist(), items.times.tolist(), versions, strict=True))
+        remote = [key for key in keys if key[3] is not None]
         self._contents.expect([(key, key[1]) for key in remote if key[1] <= self._max_bytes])
         self._samples.expect([(key, _SAMPLE_BYTES) for key in remote])
         return keys
@@ -92,10 +93,10 @@ class FileReader:
         Raises:
             InputChangedError: it has another size, time or version, or is gone.
         """
-        path, size, time, _ = key
+        path, size, time, version = key
         if size > self._max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
-        if not _is_remote(path):
+        if version is None:
             read_file(path, size, buffer, time)
             return
         data = self._contents.take(key)
@@ -125,9 +126,9 @@ def _begin_samples(keys: list[Key]) -> dict[Key, Result[bytes]]:
 
 
 def _sample(key: Key) -> bytes:
-    path, size, _, _ = key
+    path, size, _, version = key
     begin, count = size // 2, min(size - size // 2, _SAMPLE_BYTES)
-    return _fetch(key, begin, count) if _is_remote(path) else read_sample(path, begin, count)
+    return read_sample(path, begin, count) if version is None else _fetch(key, begin, count)
 
 
 def _fetch(key: Key, begin: int, size: int) -> bytes:
@@ -137,7 +138,7 @@ def _fetch(key: Key, begin: int, size: int) -> bytes:
         InputChangedError: there is another, or none.
     """
     path, whole, _, version = key
-    name, wanted = os.fsdecode(path), version.decode()
+    name, wanted = os.fsdecode(path), (version or b"").decode()
     try:
         source = open_known(FileInfo(name, whole, wanted))
         if source.version.strip('"') != wanted.strip('"') or source.size() != whole:
@@ -185,12 +186,11 @@ def list_objects(url: str, ledger: Ledger, noted: Ledger) -> tuple[ImageItems, s
         elif not found.size:
             empty.append(path)
         else:
+            number = 0
             for folder in above[:-1]:
-                columns.folder(folder)
+                number = columns.folder(folder)
             version = found.version.strip('"').encode()
-            columns.add(
-                path.rpartition(b"/")[0], parts[-1], found.size, time=found.modified_ns, version=version
-            )
+            columns.add(number, parts[-1], found.size, time=found.modified_ns, version=version)
     for path in sorted(hidden, key=_by_folder):
         noted.add(shown(path), IGNORED)
     for path in sorted(empty, key=_by_folder):
