@@ -23,6 +23,7 @@ from tfrkit.build.job.staging import (
     file_sizes,
     names_in,
     remove_all,
+    remove_indexes,
     shuffle_folder,
 )
 from tfrkit.codecs.table import codec
@@ -358,12 +359,5 @@ def _clear(job: Job, own: Journal, found: OutputState) -> None:
         stale = found.shards - done.keys() - kept
         if stale:
             update_manifest(job.folder, (), stale, {})
-        sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
         remove_all(os.path.join(job.folder, name) for name in stale)
-        remove_all(
-            os.path.join(sidecar, name)
-            for name in names_in(sidecar)
-            if (shard := name.removesuffix(".idx")) != name
-            and belongs_to(shard, header.prefixes)
-            and shard not in {*done, *kept}
-        )
+        remove_indexes(job.folder, header.prefixes, {*done, *kept})

@@ -35,6 +35,7 @@ __all__ = [
     "is_further_file",
     "names_in",
     "remove_all",
+    "remove_indexes",
     "remove_old",
     "shuffle_folder",
 ]
@@ -167,13 +168,19 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
         change_manifest(job.folder, change)
     old = [name for name in names_in(job.folder) if belongs_to(name, prefixes) and name not in names]
     gone = [*old, *filter(is_further_file, files_of_others - job.files.keys())]
-    sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
-    indexes = [
+    remove_all(os.path.join(job.folder, name) for name in gone)
+    remove_indexes(job.folder, prefixes, names)
+
+
+def remove_indexes(folder: str, prefixes: Mapping[str, bool], kept: Collection[str]) -> None:
+    """Remove the indexes of shards under some prefixes, except of some that are kept."""
+    sidecar = os.path.join(folder, SIDECAR_FOLDER)
+    shards = {name: name.removesuffix(".idx") for name in names_in(sidecar) if name.endswith(".idx")}
+    remove_all(
         os.path.join(sidecar, name)
-        for name in names_in(sidecar)
-        if (shard := name.removesuffix(".idx")) != name and belongs_to(shard, prefixes) and shard not in names
-    ]
-    remove_all([*(os.path.join(job.folder, name) for name in gone), *indexes])
+        for name, shard in shards.items()
+        if belongs_to(shard, prefixes) and shard not in kept
+    )
 
 
 def clear_temporary(job: Job, prefixes: Mapping[str, bool]) -> None:

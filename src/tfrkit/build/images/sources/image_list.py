@@ -27,7 +27,7 @@ from tfrkit.build.images.image_columns import make_extra
 from tfrkit.build.images.image_header import EMPTY
 from tfrkit.build.images.image_items import ItemColumns, Ledger, Listing
 from tfrkit.build.images.sources.image_folder import UNREADABLE
-from tfrkit.build.images.sources.image_objects import FileSource
+from tfrkit.build.images.sources.image_objects import ImageFileSource
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
 from tfrkit.stores.files import file_info, open_file
@@ -292,7 +292,7 @@ class _Reader:
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:
             items = items.take(rows)
-        source = FileSource(self._root or ".", max_bytes)
+        source = ImageFileSource(self._root or ".", max_bytes)
         known = None if numbered or not classes else names
         return Listing("list", source, items, self._times.hexdigest(), known, numbered)
 

@@ -32,14 +32,14 @@ from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
 from tfrkit.threads import spawn
 
-__all__ = ["FileSource", "list_objects"]
+__all__ = ["ImageFileSource", "list_objects"]
 
 _SAMPLE_BYTES = 4096
 Key: TypeAlias = tuple[bytes, int, int, bytes | None]  # path, size, time; of a URL the version
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
+class ImageFileSource:
     """A folder, or what a list names; here or behind URLs.
 
     Attributes:
@@ -52,16 +52,16 @@ class FileSource:
     streams: bool = False
 
     @contextmanager
-    def open(self) -> Iterator[FileReader]:
+    def open(self) -> Iterator[ImageFileReader]:
         """Nothing is kept open but requests, which have ended when this ends."""
-        reader = FileReader(self.path, self.max_bytes)
+        reader = ImageFileReader(self.path, self.max_bytes)
         try:
             yield reader
         finally:
             reader.close()
 
 
-class FileReader:
+class ImageFileReader:
     """Reads files by their names, in the order of the keys: of those behind URLs the next are fetched meanwhile."""
 
     def __init__(self, root: str, max_bytes: int) -> None:

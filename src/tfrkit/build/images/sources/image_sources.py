@@ -8,7 +8,7 @@ from typing import Final
 from tfrkit.build.images.image_items import Ledger, Listing
 from tfrkit.build.images.sources.image_folder import list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, list_rows
-from tfrkit.build.images.sources.image_objects import FileSource, list_objects
+from tfrkit.build.images.sources.image_objects import ImageFileSource, list_objects
 from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.build.job.input_stamp import InputStamp
@@ -56,7 +56,7 @@ def list_source(
             items, stamp = list_objects(path, bad, noted)
         else:
             items, stamp = list_folder(path, bad, noted, class_depth=class_depth)
-        return Listing("folder", FileSource(path, max_bytes), items, stamp)
+        return Listing("folder", ImageFileSource(path, max_bytes), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
         head = file.read(512)
     known = InputStamp.of(path)
