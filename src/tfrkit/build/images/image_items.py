@@ -68,12 +68,6 @@ class Ledger:
         self.counts: dict[str, int] = {}
         self.listed: list[BadInput] = []
 
-    def extend(self, other: Ledger) -> None:
-        """Take over what another one has."""
-        for reason, number in other.counts.items():
-            self.counts[reason] = self.counts.get(reason, 0) + number
-        self.listed += other.listed[: max(0, MAX_LISTED_BAD - len(self.listed))]
-
     def add_rows(self, items: ImageItems, rows: IntArray, reason: str, details: Callable[[int], str]) -> None:
         """Count some images; `details` says for each what is listed."""
         if not len(rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -48,31 +48,24 @@ def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
     """
+    members = MemberList(path, bad, noted, "offset", "packed", "method", "crc")
     with os_errors(path), open_file(path) as file:
-        try:
-            return _list(file, path, bad, noted, encoding)
-        except _ForeignNameError:
-            unmarked = (member.name for member in read_zip_directory(file, path) if not member.is_unicode)
-            return _list(file, path, bad, noted, name_encoding(unmarked))
+        for member in read_zip_directory(file, path):
+            if encoding is None and not (member.is_unicode or member.name.isascii()):
+                encoding = _guessed_encoding(path)
+            parts = split_name(_utf8(member, encoding, path), path, backslash=True)
+            is_folder = member.name.endswith((b"/", b"\\")) and not member.size
+            if not is_folder and members.takes(parts) and _is_good(member, parts, bad):
+                members.add(parts, member.size, member.offset, member.packed, member.method, member.crc)
+    return _without_overlaps(members.finish(ordered=True), bad)
 
 
-class _ForeignNameError(Exception):
-    """A name in an encoding that only all names together reveal."""
-
-
-def _list(file: BinaryIO, path: str, bad: Ledger, noted: Ledger, encoding: str | None) -> ImageItems:
-    """List all members; nothing is noted if this ends with a foreign name."""
-    own_bad, own_noted = Ledger(), Ledger()
-    members = MemberList(path, own_bad, own_noted, "offset", "packed", "method", "crc")
-    for member in read_zip_directory(file, path):
-        parts = split_name(_utf8(member, encoding, path), path, backslash=True)
-        is_folder = member.name.endswith((b"/", b"\\")) and not member.size
-        if not is_folder and members.takes(parts) and _is_good(member, parts, own_bad):
-            members.add(parts, member.size, member.offset, member.packed, member.method, member.crc)
-    items = _without_overlaps(members.finish(ordered=True), own_bad)
-    bad.extend(own_bad)
-    noted.extend(own_noted)
-    return items
+def _guessed_encoding(path: str) -> str:
+    """Guess from all names of an archive together."""
+    with open_file(path) as file:
+        return name_encoding(
+            member.name for member in read_zip_directory(file, path) if not member.is_unicode
+        )
 
 
 def name_encoding(names: Iterator[bytes]) -> str:
@@ -104,10 +97,8 @@ def _decoded(name: bytes, encoding: str) -> str | None:
 
 
 def _utf8(member: ZipMember, encoding: str | None, path: str) -> bytes:
-    if member.is_unicode or member.name.isascii():
+    if encoding is None or member.is_unicode or member.name.isascii():
         return member.name
-    if encoding is None:
-        raise _ForeignNameError
     try:
         return member.name.decode(encoding).encode()
     except UnicodeDecodeError as error:
