@@ -54,19 +54,7 @@ class Meter:
         if self._progress is None or (now - self._told < _EVERY_SECONDS and not at_once):
             return
         self._told = now
-        written = (
-            int(self._size * min(1.0, self._written / self._data_bytes))
-            if self._surveyed == self._size
-            else 0
-        )
-        self._progress(
-            Progress(
-                self._surveyed + written,
-                2 * self._size,
-                self._records,
-                0,
-                self._done,
-                self._outputs,
-                now - self._started,
-            )
-        )
+        done, seconds = self._surveyed, now - self._started
+        if done == self._size:
+            done += int(self._size * min(1.0, self._written / self._data_bytes))
+        self._progress(Progress(done, 2 * self._size, self._records, 0, self._done, self._outputs, seconds))

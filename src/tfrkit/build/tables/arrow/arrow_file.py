@@ -6,10 +6,10 @@ The pieces are the record batches of the file. Each is read as a whole: files of
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from tfrkit.build.job.job import TaskReporter
@@ -131,7 +131,7 @@ class _PagedFile(SourceFile):
 
     def __init__(self, source: ByteSource) -> None:
         super().__init__(source)
-        self._pages: OrderedDict[int, bytes] = OrderedDict()
+        self._page = lru_cache(_PAGES)(lambda number: source.read_at(number * _PAGE_BYTES, _PAGE_BYTES))
 
     def readinto(self, buffer: Any, /) -> int:
         view = memoryview(buffer).cast("B")
@@ -148,14 +148,6 @@ class _PagedFile(SourceFile):
         self.seek(at + done)
         return done
 
-    def _page(self, number: int) -> bytes:
-        page = self._pages.get(number)
-        if page is None:
-            page = self._pages[number] = self.source.read_at(number * _PAGE_BYTES, _PAGE_BYTES)
-            if len(self._pages) > _PAGES:
-                self._pages.popitem(last=False)
-        return page
-
 
 def _is_file(source: Any, file: InputFile) -> bool:
     head: bytes = source.read(len(_FILE_MAGIC))
@@ -171,7 +163,7 @@ def _is_file(source: Any, file: InputFile) -> bool:
 def _survey_file(source: Any, file: InputFile, reporter: TaskReporter) -> tuple[Any, tuple[TablePiece, ...]]:
     schema = ipc.open_file(source).schema
     # Rows are counted by the column that is read fastest; there is no other way to ask.
-    narrow = [number for number, field in enumerate(schema) if _is_narrow(field.type)]
+    narrow = [number for number, field in enumerate(schema) if pyarrow.types.is_primitive(field.type)]
     reader = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=narrow[:1]))
     rows = []
     for number in range(reader.num_record_batches):
@@ -224,8 +216,3 @@ def _has_dictionaries(schema: Any) -> bool:
         )
 
     return any(any_in(field.type) for field in schema)
-
-
-def _is_narrow(kind: Any) -> bool:
-    types = pyarrow.types
-    return bool(types.is_primitive(kind))
