@@ -21,10 +21,12 @@ from tfrkit.build.images.image_split import assign_ratios, permutation
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, sorted_labels, write_label_map
 from tfrkit.build.images.sources.image_sources import list_source
 from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
+from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
 from tfrkit.stores.files import is_folder, real_path, traits_of
+from tfrkit.stores.paths import path_text
 from tfrkit.stores.url import is_url, path_parts
 
 __all__ = ["check_apart", "plan_images"]
@@ -66,9 +68,9 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
         bad,
         noted,
         class_depth=1 if options.split.folders is None else 2,
-        max_bytes=options.max_image,
-        list_encoding=options.list_encoding,
-        zip_encoding=options.zip_encoding,
+        max_bytes=options.given.max_image,
+        list_encoding=options.given.list_encoding,
+        zip_encoding=options.given.zip_encoding,
     )
     digest = listing.digest()
     listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted)
@@ -81,11 +83,11 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
     return Job(
         folder=out,
         groups=groups,
-        compression=options.compression,
-        level=options.level,
+        compression=canonical(options.given.compression),
+        level=options.given.level,
         made_by={
             "command": "build images",
-            "arguments": dict(options.given),
+            "arguments": options.noted(),
             "source": {"name": name, "kind": listing.kind, "images": len(labelled.items), "digest": digest},
         },
         spec=_spec(labelled, features),
@@ -159,7 +161,7 @@ def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
 
 
 def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, noted: Ledger) -> Listing:
-    if options.duplicates == "keep":
+    if options.given.duplicates == "keep":
         return listing
     items = listing.items
     rows, firsts = find_duplicates(listing.source, items)
@@ -171,7 +173,7 @@ def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, no
         first = first_of.get(row)
         return "" if first is None else f"same as {shown(items.run(first, first + 1).paths()[0])}"
 
-    if options.duplicates == "raise":
+    if options.given.duplicates == "raise":
         row = int(rows[0])
         path = shown(items.run(row, row + 1).paths()[0])
         raise InvalidArgumentError(
@@ -179,8 +181,8 @@ def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, no
             'duplicates="skip" or "note" (--duplicates).',
             path=path,
         )
-    (bad if options.duplicates == "skip" else noted).add_rows(items, rows, DUPLICATE, same_as)
-    if options.duplicates == "note":
+    (bad if options.given.duplicates == "skip" else noted).add_rows(items, rows, DUPLICATE, same_as)
+    if options.given.duplicates == "note":
         return listing
     kept = np.ones(len(items), bool)
     kept[rows] = False
@@ -218,10 +220,10 @@ def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
         return _Labelled(items, None, splits)
     items, splits = _drop(items, class_of < 0, _NO_CLASS, bad, splits)
     class_of = class_of[class_of >= 0]
-    if options.label_map is None:
+    if options.given.label_map is None:
         names = sorted_labels(classes[number] for number in np.unique(class_of).tolist())
     else:
-        names = read_label_map(options.label_map)
+        names = read_label_map(path_text(options.given.label_map))
     label_of = {name: number for number, name in enumerate(names)}
     labels = np.array([label_of.get(name, -1) for name in classes], np.int64)[class_of]
     items, splits = _drop(
@@ -265,11 +267,13 @@ def _groups(
 ) -> tuple[tuple[ShardGroup, ...], dict[str, str]]:
     """Make the recipes of all shards; also return the names of the features."""
     items, split = labelled.items, options.split
-    features = feature_names(options.names, options.rename, items.extras, raw=options.is_raw)
+    features = feature_names(
+        options.given.names, options.given.rename or {}, items.extras, raw=options.is_raw
+    )
     splits = labelled.splits
     if splits is None:
-        by_class = items.labels if options.per_class else None
-        splits = assign_ratios(len(items), split.ratios or (), options.seed, by_class)
+        by_class = items.labels if options.given.per_class else None
+        splits = assign_ratios(len(items), split.ratios or (), options.given.seed, by_class)
     recipe = ImageRecipe(listing.source, name, items, labelled.label_names, features, options.pixels)
     groups = []
     for number, prefix in enumerate(split.names):
@@ -285,11 +289,11 @@ def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOption
     if options.is_raw and options.pixels is not None and options.pixels.size is not None:
         height, width = options.pixels.size
         estimated = (height * width * options.pixels.channels + _RECORD_BYTES) * len(rows)
-    shards = plan_shards(estimated, options.shards, options.shard_size, most=len(rows))
-    if whole.source.streams and options.shuffle:
-        return ShardGroup(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.seed)
-    if options.shuffle:
-        rows = rows[permutation(len(rows), options.seed)]
+    shards = plan_shards(estimated, options.given.shards, options.given.shard_size, most=len(rows))
+    if whole.source.streams and options.given.shuffle:
+        return ShardGroup(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.given.seed)
+    if options.given.shuffle:
+        rows = rows[permutation(len(rows), options.given.seed)]
     items = whole.items.take(rows)
     ends = [len(rows) * number // shards for number in range(shards + 1)]
     recipes = [replace(whole, items=items.run(*run)) for run in pairwise(ends)]
