@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import IO, Any, Final
 
 from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
-from tfrkit.build.export.export_format import ExportOptions
+from tfrkit.build.export.export_options import TableExportOptions
 from tfrkit.build.tables.arrow.arrow_types import FEATURE_LIST
 from tfrkit.model.arrow.arrow_layout import Layout, export_layout
 from tfrkit.optional import require
@@ -65,7 +65,9 @@ class _Batches:
 class ParquetSink(_Batches):
     """Writes a Parquet file, with a row group for each chunk."""
 
-    def __init__(self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: ExportOptions) -> None:
+    def __init__(
+        self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: TableExportOptions
+    ) -> None:
         super().__init__(columns, "export to Parquet")
         parquet = require("pyarrow.parquet", "export to Parquet")
         # A page ends after a batch of values: without a limit, thousands of images would be one page in memory.
@@ -89,7 +91,9 @@ class ParquetSink(_Batches):
 class ArrowSink(_Batches):
     """Writes an Arrow IPC file (Feather), with a record batch for each chunk."""
 
-    def __init__(self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: ExportOptions) -> None:
+    def __init__(
+        self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: TableExportOptions
+    ) -> None:
         super().__init__(columns, "export to Arrow")
         ipc = require("pyarrow.ipc", "export to Arrow")
         codec = None

@@ -15,7 +15,7 @@ from typing import IO, Any, Final, Literal
 import numpy as np
 
 from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
-from tfrkit.build.export.export_format import ExportOptions
+from tfrkit.build.export.export_options import TableExportOptions
 from tfrkit.build.tables.json_notation import float_texts
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.read.table_layout import Cells
@@ -44,7 +44,9 @@ class _Lines:
 class CsvSink:
     """Writes a CSV file with a line of names."""
 
-    def __init__(self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: ExportOptions) -> None:
+    def __init__(
+        self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: TableExportOptions
+    ) -> None:
         self._file = file
         self._options = options
         self._columns = columns
@@ -69,7 +71,7 @@ class CsvSink:
     def _write(self, rows: Any, quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -> None:
         lines = _Lines()
         writer = csv.writer(
-            lines, delimiter=self._options.delimiter, lineterminator=_LINE_END, quoting=quoting
+            lines, delimiter=self._options.delimiter or ",", lineterminator=_LINE_END, quoting=quoting
         )
         writer.writerows(rows)
         self._file.write("".join(lines.found).encode())

@@ -8,18 +8,16 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from tfrkit.build.export.export_columns import ExportChunk
-from tfrkit.build.export.export_options import COMPRESSIONS, Format
+from tfrkit.build.export.export_options import COMPRESSIONS, Format, TableExportOptions
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.stores.output import Output
 
 __all__ = [
     "CHUNK_BYTES",
     "SUFFIXES",
-    "ExportOptions",
     "OutputFile",
     "TableSink",
     "check_options",
@@ -40,23 +38,6 @@ CHUNK_BYTES: Final[Mapping[Format, int]] = {
     "jsonl": 4 << 20,
     "csv": 4 << 20,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """How a format is written.
-
-    Attributes:
-        compression: one of those that the format has.
-        level: of the compression, or None.
-        delimiter: CSV: between columns.
-        separator: CSV: between the values of a list.
-    """
-
-    compression: str
-    level: int | None
-    delimiter: str
-    separator: str
 
 
 class TableSink(Protocol):
@@ -107,8 +88,8 @@ def format_of(path: str) -> Format | None:
     return next((name for name, suffixes in SUFFIXES.items() if suffix in suffixes), None)
 
 
-def check_options(kind: Format, options: ExportOptions) -> None:
-    """Refuse options that a format does not have.
+def check_options(kind: Format, options: TableExportOptions) -> None:
+    """Refuse options that a format does not have, when none of them is left open.
 
     Raises:
         InvalidArgumentError: a compression that it does not know, or separators that cannot be told apart.
@@ -121,10 +102,8 @@ def check_options(kind: Format, options: ExportOptions) -> None:
         raise InvalidArgumentError(
             f"the compression {options.compression!r} has no levels: leave out level= (--level)."
         )
-    marks = (options.delimiter, options.separator)
-    if kind == "csv" and (
-        len(options.delimiter) != 1 or marks[0] == marks[1] or set('"\r\n') & set("".join(marks))
-    ):
+    marks = (options.delimiter or "", options.separator)
+    if kind == "csv" and (len(marks[0]) != 1 or marks[0] == marks[1] or set('"\r\n') & set("".join(marks))):
         raise InvalidArgumentError(
             f"expected a delimiter of one character and another separator, without quotes and line ends, but got "
             f"{marks[0]!r} and {marks[1]!r}."

@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
-from tfrkit.build.export.export_format import ExportOptions
+from tfrkit.build.export.export_options import TableExportOptions
 from tfrkit.build.tables.json_notation import FEATURE_LISTS, json_values
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
@@ -26,7 +26,9 @@ class JsonlSink:
 
     losses: Mapping[str, int] = {}
 
-    def __init__(self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: ExportOptions) -> None:
+    def __init__(
+        self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: TableExportOptions
+    ) -> None:
         self._file = file
         self._columns = columns
         for column in columns:

@@ -14,7 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, Final, Unpack, cast
 
 from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
@@ -29,7 +29,6 @@ from tfrkit.build.export.export_csv import CsvSink
 from tfrkit.build.export.export_format import (
     CHUNK_BYTES,
     SUFFIXES,
-    ExportOptions,
     OutputFile,
     TableSink,
     check_options,
@@ -42,7 +41,6 @@ from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged, stamps_of
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, OpError
-from tfrkit.model.policy import OnCorrupt
 from tfrkit.optional import require
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
@@ -59,7 +57,9 @@ if TYPE_CHECKING:
 __all__ = ["ExportReport", "ExportedFile", "export", "run_export"]
 
 _WORKERS: Final = 4  # by default: more take more than 500 MB, and texts are made under the interpreter's lock
-_SINKS: Final[Mapping[Format, Callable[[IO[bytes], tuple[ExportColumn, ...], ExportOptions], TableSink]]] = {
+_SINKS: Final[
+    Mapping[Format, Callable[[IO[bytes], tuple[ExportColumn, ...], TableExportOptions], TableSink]]
+] = {
     "parquet": ParquetSink,
     "arrow": ArrowSink,
     "jsonl": JsonlSink,
@@ -162,13 +162,12 @@ def run_export(
     started = time.perf_counter()
     place = path_text(out)
     chosen = _checked_format(place, format)
-    options = ExportOptions(
-        wanted.compression or COMPRESSIONS[chosen][0],
-        wanted.level,
-        wanted.delimiter or ("\t" if place.lower().endswith(".tsv") else ","),
-        wanted.separator,
+    wanted = replace(
+        wanted,
+        compression=wanted.compression or COMPRESSIONS[chosen][0],
+        delimiter=wanted.delimiter or ("\t" if place.lower().endswith(".tsv") else ","),
     )
-    check_options(chosen, options)
+    check_options(chosen, wanted)
     if chosen in ("parquet", "arrow"):
         require("pyarrow", f"export to {chosen}")  # before all records are read
     inputs = input_files(paths)
@@ -180,10 +179,10 @@ def run_export(
     settled = settle_columns(schema, wanted.columns, unset="absent" if chosen == "csv" else wanted.unset)
     meter.begin(schema.data_bytes)
     job = _Export(
-        chosen, options, settled, wanted.on_corrupt, meter, Stop(), wanted.workers or min(default_threads(), _WORKERS),
+        chosen, wanted, settled, meter, Stop(), wanted.workers or min(default_threads(), _WORKERS),
         stamps, schema.records if len(targets) == 1 else None,
     )  # fmt: skip
-    written = job.run(targets, wanted.overwrite)
+    written = job.run(targets)
     dropped: Counter[str] = Counter(count_unset(schema, wanted.columns))
     for _, losses in written:
         dropped.update(losses)
@@ -202,9 +201,8 @@ class _Export:
     """What all files of an export share."""
 
     format: Format
-    options: ExportOptions
+    options: TableExportOptions
     columns: tuple[ExportColumn, ...]
-    on_corrupt: OnCorrupt
     meter: Meter
     stop: Stop
     workers: int
@@ -213,9 +211,7 @@ class _Export:
     outputs: dict[str, Output] = field(default_factory=dict)
     named: list[str] = field(default_factory=list)
 
-    def run(
-        self, targets: list[ExportTarget], overwrite: bool
-    ) -> list[tuple[ExportedFile, Mapping[str, int]]]:
+    def run(self, targets: list[ExportTarget]) -> list[tuple[ExportedFile, Mapping[str, int]]]:
         """Write all files, in any order, and give them their names when all are whole; else nothing is left."""
         try:
             done = self._write_all(targets)
@@ -224,7 +220,7 @@ class _Export:
         except BaseException:
             for output in self.outputs.values():
                 output.discard()
-            for path in [] if overwrite else self.named:  # there were none of these before
+            for path in [] if self.options.overwrite else self.named:  # there were none of these before
                 with contextlib.suppress(OSError, OpError):
                     files.remove(path)
             raise
@@ -261,7 +257,7 @@ class _Export:
         records = 0
         try:
             sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
-            read = read_blocks(list(target.inputs), on_corrupt=self.on_corrupt, threads=threads)
+            read = read_blocks(list(target.inputs), on_corrupt=self.options.on_corrupt, threads=threads)
             for blocks in gather_blocks(read, CHUNK_BYTES[self.format]):
                 self.stop.check()
                 sink.write(parse_chunk(blocks, self.columns, threads))
