@@ -41,7 +41,7 @@ PART_LINES = {
     "src/bindings": 7_900,
     "src/core": 13_400,
     "src/tfrkit": 1_600,  # the modules of the package itself: names, errors, secrets, options, extras, threads
-    "src/tfrkit/build": 18_850,  # options with help texts; a table of input formats, JSON arrays; inputs by URL
+    "src/tfrkit/build": 18_350,  # options with help texts; a table of input formats, JSON arrays; inputs by URL
     "src/tfrkit/cli": 3_700,
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
