@@ -39,7 +39,7 @@ WAYS = {
     "pretty, with returns": json.dumps(ROWS, indent="\t").replace("\n", "\r\n") + "\r\n",
     "mark": "\ufeff \n" + json.dumps(ROWS, ensure_ascii=False),
 }
-MEND = "Mend the file, or write one object a line (JSON lines), of which only bad lines are left out."
+MEND = "Fix the file, or write one object a line (JSON lines), of which only bad lines are left out."
 
 
 def shards_of(folder: Path) -> dict[str, bytes]:
@@ -129,7 +129,7 @@ def test_bad_elements_are_named_with_number_line_and_byte(tmp_path):
         "a.json, line 4: not valid JSON: element 8, byte 85: Extra data at character 10",
     ]
     with pytest.raises(
-        InvalidArgumentError, match=r"^a\.json, line 1: not a JSON object: element 2, byte 11: 5\. Mend"
+        InvalidArgumentError, match=r"^a\.json, line 1: not a JSON object: element 2, byte 11: 5\. Fix"
     ):
         build(tmp_path / "a.json", tmp_path / "raise", on_bad="raise")
 

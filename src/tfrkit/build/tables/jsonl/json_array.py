@@ -221,7 +221,7 @@ class _Elements:
         line = self._line + text.count(b"\n", 0, at)
         shown = repr(rest[:_SHOWN].decode("utf-8", "replace"))
         return InvalidArgumentError(
-            f"{self._path}, line {line}, byte {self._begin + at}: expected {what} but got {shown}. Mend the file, or "
+            f"{self._path}, line {line}, byte {self._begin + at}: expected {what} but got {shown}. Fix the file, or "
             "write one object a line (JSON lines), of which only bad lines are left out.",
             path=self._path,
         )

@@ -8,7 +8,6 @@ written in this file (`5` or `5.0`); whole numbers of further blocks count as th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,12 +46,21 @@ class JsonLinesSeen(LinesSeen):
     def _count_array(
         self, name: str, found: ColumnSeen, numbers: npt.NDArray[np.int64], block: LineBlock
     ) -> None:
-        seen, array, file = found.seen, found.array, block.places.file
+        seen, array = found.seen, found.array
         if seen is None or seen.kind is None:
             return
+
+        def count(kind: str, rows: npt.NDArray[np.int64]) -> None:
+            def first() -> ColumnCause:
+                value = array[int(rows[0])].as_py()
+                shown = shown_cell(int(value) if kind == "int64" and isinstance(value, float) else value)
+                return ColumnCause(block.places.file, int(numbers[rows[0]]), shown)
+
+            self.kinds.setdefault(name, ValueKinds()).add(kind, len(rows), first)
+
         there = np.flatnonzero(np.asarray(array.is_valid()))
         if seen.kind != "float" or Seen.LIST in seen:
-            self._count_rows(name, seen.kind, there, array, numbers, file)
+            count(seen.kind, there)
             return
         values = array.to_numpy(zero_copy_only=False)[there]
         with np.errstate(invalid="ignore"):
@@ -61,29 +69,9 @@ class JsonLinesSeen(LinesSeen):
             self._look_closer(name, block)
             return
         if whole.any() and self._points[name]:
-            self._count_rows(name, "int64", there[whole], array, numbers, file)
+            count("int64", there[whole])
             there = there[~whole]
-        self._count_rows(name, "float", there, array, numbers, file)
-
-    def _count_rows(
-        self,
-        name: str,
-        kind: str,
-        rows: npt.NDArray[np.int64],
-        array: Any,
-        numbers: npt.NDArray[np.int64],
-        file: str,
-    ) -> None:
-        def first() -> ColumnCause:
-            row = int(rows[0])
-            value = array[row].as_py()
-            return ColumnCause(
-                file,
-                int(numbers[row]),
-                shown_cell(int(value) if kind == "int64" and isinstance(value, float) else value),
-            )
-
-        self.kinds.setdefault(name, ValueKinds()).add(kind, len(rows), first)
+        count("float", there)
 
     def _look_closer(self, name: str, block: LineBlock) -> None:
         """Count the values of one column line by line, and see how whole numbers are written."""
