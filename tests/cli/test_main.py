@@ -271,6 +271,6 @@ def test_only_damage_of_records_is_for_verify_and_repair(command, folder):
         done = command("build", "table", source, out)
         assert done.code == 1
         assert done.err.endswith(
-            ("Copy the file again.\n", "or leave it out.\n", "the shards can be read without.\n")
+            ("Copy the file again.\n", "or leave it out.\n", "restore it, or delete it.\n")
         )
         assert done.err.count("\n") == 1

@@ -37,7 +37,7 @@ _KINDS: Final[tuple[tuple[bytes, str], ...]] = (
     (rb"#\?(RADIANCE|RGBE)", "a Radiance HDR image"),
     (rb"DDS \x7c\0\0\0", "a DirectDraw texture"),
     (rb"qoif", "a QOI image"),
-    (rb"P[4-7]\s+[#0-9W]", "a Netpbm image"),
+    (rb"P[4-7]\n[#0-9W]", "a Netpbm image"),
     (rb".{128}DICM", "a DICOM image"),
     (rb"SIMPLE  = ", "a FITS image"),
     (rb"(?i)\s*(<\?xml.{0,200}?\?>\s*)?(<!--.{0,400}?-->\s*)*(<!DOCTYPE svg|<svg[\s>])", "an SVG image"),

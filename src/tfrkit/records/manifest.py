@@ -48,7 +48,7 @@ __all__ = [
 ANOTHERS: Final = "something else"  # in the message about a manifest that is another program's
 _FORMAT: Final = "tfrkit-manifest"
 _VERSION: Final = 1
-_RESTORE: Final = "Restore it, or delete it: the shards can be read without."
+_RESTORE: Final = "The shards can be read without it: restore it, or delete it."
 _MAX_CHANGES: Final = 50  # attempts where others change it meanwhile
 
 

@@ -128,7 +128,7 @@ def test_values_of_folders_count_for_all_rows(tmp_path):
 
 def test_a_value_for_nulls_that_would_be_infinite_is_refused(tmp_path):
     path = put(tmp_path / "in.csv", "a,b\n1.5,1\n,2\n")
-    with pytest.raises(InvalidArgumentError, match="'1e39' is no float"):
+    with pytest.raises(InvalidArgumentError, match="'1e39' is not a valid float"):
         build.table(path, tmp_path / "out", null_value="1e39")
 
 

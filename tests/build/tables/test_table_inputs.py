@@ -150,9 +150,15 @@ def test_empty_file_without_suffix_fits_the_others(tmp_path):
     ("files", "text"),
     [
         ({"a.csv": b"", "b.jsonl": b""}, "inputs of one format but .*a.csv is csv and .*b.jsonl is jsonl"),
-        ({"a": b"hello world"}, "neither the suffix nor the first bytes .68 65 6c"),
+        (
+            {"a": b"hello world"},
+            r"neither the suffix nor the content tells the format: it looks like text\. Pass",
+        ),
+        ({"a": b"\xfe\xfd\xfc"}, r"it looks like unknown data that begins with fefdfc\. Pass format="),
         ({"a": b"\x1f\x8b\x08"}, "got gzip"),
-        ({"a": b"ORC1"}, "got ORC"),
+        ({"a": b"ORC1"}, r"got an ORC file\. Unpack or convert it first"),
+        ({"a": b"II*\0\x08\0\0\0"}, r"got a TIFF image\. Unpack or convert it first"),
+        ({"a": b"%PDF-1.7\n"}, r"got a PDF file\. Unpack or convert it first"),
         ({"a": b""}, "no format can be told from empty files"),
     ],
 )

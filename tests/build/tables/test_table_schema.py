@@ -128,8 +128,8 @@ def test_columns_are_chosen_dropped_and_renamed():
         ({"only": ("b", "b")}, "a name is given twice"),
         ({"drop": ("label", "b")}, "all of them are left out"),
         ({"renamed": {"b": "label"}}, "Columns 'label' and 'b' would both be the feature 'label'"),
-        ({"null_value": "none"}, "'none' is no int64, which column 'label' needs"),
-        ({"null_values": {"b": "1.5"}}, "'1.5' is no int64, which column 'b' needs"),
+        ({"null_value": "none"}, "'none' is not a valid int64, which column 'label' needs"),
+        ({"null_values": {"b": "1.5"}}, "'1.5' is not a valid int64, which column 'b' needs"),
     ],
 )
 def test_wrong_choice_is_an_error(choice, text):
@@ -145,7 +145,7 @@ def test_null_values_of_integers_may_have_all_64_bits(given):
 
 @pytest.mark.parametrize("given", [2**63, str(-(2**63) - 1), 1.5, float("inf")])
 def test_null_values_that_are_no_int64_are_refused(given):
-    with pytest.raises(InvalidArgumentError, match="is no int64, which column 'a' needs"):
+    with pytest.raises(InvalidArgumentError, match="is not a valid int64, which column 'a' needs"):
         settle([survey({"a": Seen.INT})], ColumnChoice(null_value=given))
 
 

@@ -19,6 +19,7 @@ from tfrkit.build.tables.format_table import (
     formats_by_suffix,
 )
 from tfrkit.build.tables.table_format import InputFile, open_input
+from tfrkit.codecs.file_kinds import file_kind, looks_like
 from tfrkit.codecs.table import sniff
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, NotFoundError, os_errors
@@ -41,11 +42,9 @@ __all__ = ["find_inputs", "guess_format", "read_list", "refuse_foreign"]
 _MAGIC: Final = frozenset("*?[")
 _HEAD_BYTES: Final = 4096
 _LOOKS_AT_ONCE: Final = 16  # which may each be a request
-_FOREIGN: Final = {
-    b"PK\x03\x04": "zip",
-    b"ORC": "ORC",
-    b"Obj\x01": "Avro",
-}
+# How the names of files end, in `codecs/file_kinds.py`, that are surely no table.
+_FOREIGN: Final = ("archive", ".npz file)", "image", "icon", "video", "audio", "document", "PDF file", "HDF5 file",
+                   "ORC file", "Avro file", "NumPy .npy file", "MATLAB file", "database", "pickle")  # fmt: skip
 
 
 def find_inputs(
@@ -148,9 +147,8 @@ def refuse_foreign(head: bytes, path: str) -> None:
     Raises:
         InvalidArgumentError: it does; the text names the kind.
     """
-    for magic, name in _FOREIGN.items():
-        if head.startswith(magic):
-            raise _unexpected(path, name)
+    if (kind := file_kind(head)).endswith(_FOREIGN):
+        raise _unexpected(path, kind)
 
 
 def _unexpected(path: str, kind: str) -> InvalidArgumentError:
@@ -359,7 +357,7 @@ def _by_content(file: InputFile, named: Sequence[InputFormat]) -> InputFormat:
     if codec.name:
         raise _unexpected(file.path, codec.name.lower())
     raise InvalidArgumentError(
-        f"{file.path}: neither the suffix nor the first bytes ({head[:16].hex(' ')}) tell the format. "
+        f"{file.path}: neither the suffix nor the content tells the format: it looks like {looks_like(head)}. "
         f"Pass format= (--format), one of {', '.join(format_names())}.",
         path=file.path,
     )
