@@ -82,8 +82,8 @@ void run(Bytes input) {
     FeatureColumns columns;  // used again and again
     for (const Bytes& record : records) {
       columns.read({&record, 1}, parts.next_record(), parts.request());
-      const std::size_t features = parts.begin({&columns, 1});
-      for (std::size_t i = 0; i < features; ++i) parts.add_feature(i);
+      const std::size_t tasks = parts.begin({&columns, 1}, 2);
+      for (std::size_t i = 0; i < tasks; ++i) parts.run_task(i);
     }
     REQUIRE(whole.next_record() == static_cast<std::int64_t>(records.size()));
     REQUIRE(whole.records().counts == parts.records().counts);

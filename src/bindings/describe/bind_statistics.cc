@@ -83,9 +83,9 @@ void add(SharedStatistics& self, nb::handle pieces, int threads) {
   run_all(parts.size(), threads, [&](std::size_t i) {
     columns[i].read(parts[i], first + (parts[i].data() - records.data()), request);
   });
-  const std::size_t features = statistics.begin(columns);
-  run_all(features, self.outline_only ? 1 : threads,
-          [&](std::size_t i) { statistics.add_feature(i); });
+  const auto at_once = self.outline_only ? 1 : thread_count(threads);
+  const std::size_t tasks = statistics.begin(columns, static_cast<std::size_t>(at_once));
+  run_all(tasks, at_once, [&](std::size_t i) { statistics.run_task(i); });
 }
 
 void merge(SharedStatistics& self, SharedStatistics& other) {

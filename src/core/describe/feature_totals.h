@@ -38,13 +38,20 @@ struct KindTotals {
   std::unique_ptr<ByteStats> strings;
 };
 
+class ValueFeed;  // values on their way from lists into the totals
+
 // Throws std::bad_alloc if there is no memory.
 class FeatureTotals {
  public:
   FeatureTotals(std::string key, std::size_t tier);
 
-  // Adds the column of a feature that was read by FeatureColumns, whose records are still there.
-  void add(const FeatureColumn& column, OutlineBudget& budget);
+  // Decides whether the next columns are added in shares, by several threads: then the values of
+  // kinds that are estimated by now are. Returns false if there are none, or if not `wanted`; then
+  // all is in the main share.
+  [[nodiscard]] bool split(bool wanted) noexcept;
+  // Adds a share of the column of a feature that was read by FeatureColumns, whose records are
+  // still there.
+  void add(const FeatureColumn& column, OutlineBudget& budget, Share share = Share::kMain);
   void merge(const FeatureTotals& other, OutlineBudget& budget);
 
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
@@ -58,9 +65,9 @@ class FeatureTotals {
 
  private:
   [[nodiscard]] KindTotals& make(Kind kind);
-  void add_kind(Kind kind, const KindColumn& column);
-  void add_entry(Bytes entry, Kind kind);
-  void add_steps(Bytes entry);
+  [[nodiscard]] bool aim(Kind kind, ValueFeed& feed);
+  void add_kind(Kind kind, const KindColumn& column, ValueFeed& feed);
+  void add_steps(Bytes entry, ValueFeed& feed);
 
   std::string key_;
   std::size_t tier_;
@@ -69,6 +76,7 @@ class FeatureTotals {
   NumberStats counts_;
   NumberStats steps_;
   std::array<std::unique_ptr<KindTotals>, kKinds> kinds_;
+  std::array<bool, kKinds> split_{};  // whose values are added in shares
 };
 
 }  // namespace tfrkit

@@ -11,23 +11,73 @@ void NumberStats::add(std::span<const std::uint64_t> keys) {
   constexpr std::size_t kAtOnce = 32;
   std::array<NumberKey, kAtOnce> some;
   std::array<std::uint64_t, kAtOnce> hashes;
+  while (!sketches_ && !keys.empty()) {
+    const std::size_t count = std::min(kAtOnce, keys.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      some[i] = {keys[i]};
+      hashes[i] = some[i].hash();
+      counts_.fetch(hashes[i]);
+    }
+    std::size_t done = 0;
+    while (!sketches_ && done < count) {
+      done += counts_.add_known(std::span(some).subspan(done, count - done), hashes.data() + done);
+      if (done < count) {
+        add_new(some[done], hashes[done], 1);
+        ++done;
+      }
+    }
+    keys = keys.subspan(done);
+  }
+  if (keys.empty()) return;
+  for (const Share share : {Share::kMain, Share::kFrequent, Share::kQuantiles}) {
+    add_share(keys, share);
+  }
+}
+
+void NumberStats::add_share(std::span<const std::uint64_t> keys, Share share) {
+  switch (share) {
+    case Share::kMain:
+      add_sums(keys);
+      break;
+    case Share::kFrequent:
+      add_frequent(keys);
+      break;
+    case Share::kQuantiles:
+      sketches_->quantiles.add(keys);
+      break;
+  }
+}
+
+void NumberStats::add_sums(std::span<const std::uint64_t> keys) {
+  Sketches& sketches = *sketches_;
+  std::uint64_t least = sketches.least;
+  std::uint64_t greatest = sketches.greatest;
+  for (const std::uint64_t key : keys) {
+    least = std::min(least, key);
+    greatest = std::max(greatest, key);
+    sketches.distinct.add(NumberKey{key}.hash());
+  }
+  sketches.count += keys.size();
+  sketches.least = least;
+  sketches.greatest = greatest;
+  if (kind_ == NumberKind::kFloat) {
+    sketches.moments.add_floats(keys);
+  } else {
+    for (const std::uint64_t key : keys) sketches.moments.add(kind_, key, 1);
+  }
+}
+
+void NumberStats::add_frequent(std::span<const std::uint64_t> keys) {
+  constexpr std::size_t kAtOnce = 64;
+  std::array<NumberKey, kAtOnce> some;
+  std::array<std::uint64_t, kAtOnce> hashes;
   while (!keys.empty()) {
     const std::size_t count = std::min(kAtOnce, keys.size());
     for (std::size_t i = 0; i < count; ++i) {
       some[i] = {keys[i]};
       hashes[i] = some[i].hash();
     }
-    if (!sketches_) {
-      for (std::size_t i = 0; i < count; ++i) counts_.fetch(hashes[i]);
-    }
-    for (std::size_t done = 0; done < count; ++done) {
-      if (sketches_) {
-        sketch(keys[done], hashes[done], 1);
-        continue;
-      }
-      done += counts_.add_known(std::span(some).subspan(done, count - done), hashes.data() + done);
-      if (done < count) add_new(some[done], hashes[done], 1);
-    }
+    sketches_->frequent.add_each(std::span(some).first(count), hashes.data());
     keys = keys.subspan(count);
   }
 }

@@ -48,6 +48,11 @@ struct Limits {
   return (low & kSign) != 0 ? low & ~kSign : ~low;
 }
 
+// What two threads more can do for one feature while it is estimated: each share sees all its
+// numbers.
+enum class Share : std::uint8_t { kMain, kFrequent, kQuantiles };
+inline constexpr std::size_t kShares = 3;
+
 // Throws std::bad_alloc if there is no memory.
 class NumberStats {
  public:
@@ -55,6 +60,9 @@ class NumberStats {
 
   void add(std::span<const std::uint64_t> keys);
   void add(std::uint64_t key, std::uint64_t times);
+  // Adds keys to a share of the sketches; the shares do not touch what is another's, and `add` does
+  // the same as all of them one after the other. Precondition: sketches().
+  void add_share(std::span<const std::uint64_t> keys, Share share);
   // Adds what another has. Two that are exact may become estimates.
   void merge(const NumberStats& other);
 
@@ -69,8 +77,8 @@ class NumberStats {
     std::uint64_t greatest = 0;
     Moments moments;
     Distinct distinct;
-    Frequent<NumberKey> frequent;
-    Quantiles quantiles;
+    alignas(64) Frequent<NumberKey> frequent;  // no cache line belongs to two shares
+    alignas(64) Quantiles quantiles;
   };
 
   // Returns nullptr as long as all is exact and in counts().
@@ -83,6 +91,8 @@ class NumberStats {
  private:
   void add_new(const NumberKey& key, std::uint64_t hash, std::uint64_t times);
   void sketch(std::uint64_t key, std::uint64_t hash, std::uint64_t times);
+  void add_sums(std::span<const std::uint64_t> keys);
+  void add_frequent(std::span<const std::uint64_t> keys);
   void begin_sketches();
 
   NumberKind kind_;

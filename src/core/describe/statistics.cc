@@ -22,7 +22,7 @@ std::int64_t Statistics::next_record() const noexcept {
   return static_cast<std::int64_t>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{}));
 }
 
-std::size_t Statistics::begin(std::span<FeatureColumns> parts) {
+std::size_t Statistics::begin(std::span<FeatureColumns> parts, std::size_t threads) {
   tasks_.clear();
   for (const FeatureColumns& part : parts) {
     records_.merge(part.records());
@@ -30,7 +30,24 @@ std::size_t Statistics::begin(std::span<FeatureColumns> parts) {
   }
   plan(parts, false);
   plan(parts, true);
+  split_tasks(threads);
   return tasks_.size();
+}
+
+// A feature that has more numbers than half a thread's share of the batch would keep others
+// waiting. What takes longest comes first.
+void Statistics::split_tasks(std::size_t threads) {
+  std::uint64_t all = 0;
+  for (const Task& task : tasks_) all += task.numbers;
+  std::vector<Task> shares;
+  for (const Task& task : tasks_) {
+    const bool large = threads > 1 && task.numbers > all / (2 * threads);
+    if (!task.totals->split(large)) continue;
+    for (const Share share : {Share::kQuantiles, Share::kFrequent}) {
+      shares.push_back({task.totals, task.columns, task.numbers, share});
+    }
+  }
+  tasks_.insert(tasks_.begin(), shares.begin(), shares.end());
 }
 
 void Statistics::plan(std::span<FeatureColumns> parts, bool lists) {
@@ -50,22 +67,26 @@ void Statistics::plan(std::span<FeatureColumns> parts, bool lists) {
         task_of[slot] = static_cast<std::uint32_t>(tasks_.size());
         tasks_.push_back({table.totals[slot].get(), {}});
       }
-      tasks_[task_of[slot]].columns.push_back(columns[i].get());
+      Task& task = tasks_[task_of[slot]];
+      task.columns.push_back(columns[i].get());
+      const auto& counts = columns[i]->outline.ranges.counts;
+      task.numbers += counts[index_of(Kind::kFloat)] + counts[index_of(Kind::kInt64)];
     }
   }
 }
 
-void Statistics::add_feature(std::size_t index) {
-  for (const FeatureColumn* const column : tasks_[index].columns) {
-    tasks_[index].totals->add(*column, budget_);
+void Statistics::run_task(std::size_t index) {
+  const Task& task = tasks_[index];
+  for (const FeatureColumn* const column : task.columns) {
+    task.totals->add(*column, budget_, task.share);
   }
 }
 
 void Statistics::add(std::span<const Bytes> records) {
   FeatureColumns columns;
   columns.read(records, next_record(), request());
-  const std::size_t features = begin({&columns, 1});
-  for (std::size_t i = 0; i < features; ++i) add_feature(i);
+  const std::size_t tasks = begin({&columns, 1}, 1);
+  for (std::size_t i = 0; i < tasks; ++i) run_task(i);
 }
 
 void Statistics::merge(const Statistics& other) {

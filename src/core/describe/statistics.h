@@ -2,9 +2,10 @@
 //
 // Records are added in batches, each in three steps. Parts of it are read at once (FeatureColumns);
 // then one thread sees which features are new (`begin`); then each feature takes what the parts
-// have of it, in their order (`add_feature`), all features at once. So each feature sees its values
-// in the order of the records, whatever the number of threads and wherever the parts are cut, and
-// all that follows from them is the same.
+// have of it, in their order (`run_task`), all features at once, and a feature with most of the
+// values in three shares at once. So each feature sees its values in the order of the records,
+// whatever the number of threads and wherever the parts are cut, and all that follows from them is
+// the same.
 #pragma once
 
 #include <cstddef>
@@ -39,11 +40,12 @@ class Statistics {
   // Returns the number of the next record: they count from 0.
   [[nodiscard]] std::int64_t next_record() const noexcept;
 
-  // Begins a batch; returns how many features it has. `parts` live until its last add_feature.
-  [[nodiscard]] std::size_t begin(std::span<FeatureColumns> parts);
-  // Adds the `index`-th feature of the batch. Of values, different ones may be added at the same
-  // time; outlines share a budget.
-  void add_feature(std::size_t index);
+  // Begins a batch; returns how many tasks it has for so many threads. `parts` live until the last
+  // run_task.
+  [[nodiscard]] std::size_t begin(std::span<FeatureColumns> parts, std::size_t threads);
+  // Does the `index`-th task: adds a feature of the batch, or a share of one. Of values, several
+  // may run at the same time; outlines share a budget.
+  void run_task(std::size_t index);
 
   // All steps in one thread.
   void add(std::span<const Bytes> records);
@@ -74,9 +76,12 @@ class Statistics {
   struct Task {
     FeatureTotals* totals;
     std::vector<const FeatureColumn*> columns;
+    std::uint64_t numbers = 0;
+    Share share = Share::kMain;
   };
 
   void plan(std::span<FeatureColumns> parts, bool lists);
+  void split_tasks(std::size_t threads);
   void merge_table(const Table& from, Table& into);
 
   std::optional<FeatureColumns::Names> wanted_;

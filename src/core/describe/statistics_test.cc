@@ -1,6 +1,7 @@
 #include "core/describe/statistics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <random>
@@ -119,7 +120,8 @@ TEST(values_of_all_kinds_are_counted) {
 }
 
 // Adds the records in four parts of `size` again and again.
-void add_in_parts(std::span<const Bytes> records, std::size_t size, Statistics& statistics) {
+void add_in_parts(std::span<const Bytes> records, std::size_t size, Statistics& statistics,
+                  std::size_t threads = 2) {
   std::vector<FeatureColumns> columns(4);
   while (!records.empty()) {
     std::int64_t first = statistics.next_record();
@@ -129,8 +131,8 @@ void add_in_parts(std::span<const Bytes> records, std::size_t size, Statistics& 
       first += static_cast<std::int64_t>(count);
       records = records.subspan(count);
     }
-    const std::size_t features = statistics.begin(columns);
-    for (std::size_t i = features; i-- > 0;) statistics.add_feature(i);
+    const std::size_t tasks = statistics.begin(columns, threads);
+    for (std::size_t i = tasks; i-- > 0;) statistics.run_task(i);
   }
 }
 
@@ -149,6 +151,88 @@ TEST(parts_do_not_matter) {
               parts.features()[i]->outline().kind_first);
       }
     }
+  }
+}
+
+// All that is known of numbers beyond the limit.
+std::vector<std::uint64_t> known_of(const NumberStats& stats) {
+  const NumberStats::Sketches& sketches = *stats.sketches();
+  std::vector<std::uint64_t> known{sketches.count,
+                                   sketches.least,
+                                   sketches.greatest,
+                                   sketches.frequent.error(),
+                                   sketches.quantiles.rank_error(),
+                                   std::bit_cast<std::uint64_t>(sketches.distinct.estimate())};
+  const auto add = [&](std::uint64_t key, std::uint64_t count) {
+    known.push_back(key);
+    known.push_back(count);
+  };
+  sketches.frequent.table().for_each([&](const auto& entry) { add(entry.key.bits, entry.count); });
+  sketches.quantiles.for_each(add);
+  const Moments moments = stats.moments();
+  for (const auto limbs :
+       {moments.positive.limbs(), moments.negative.limbs(), moments.squares.limbs()}) {
+    known.insert(known.end(), limbs.begin(), limbs.end());
+  }
+  return known;
+}
+
+TEST(a_feature_in_shares_is_as_one) {
+  std::mt19937_64 random(8);
+  std::vector<std::string> records;
+  for (int i = 0; i < 900; ++i) {
+    std::vector<float> values(random() % 400);
+    for (float& value : values) value = static_cast<float>(random() % 1'000'000) / 7;
+    std::vector<std::int64_t> numbers(values.size());
+    for (std::int64_t& number : numbers) number = static_cast<std::int64_t>(random());
+    // Another kind now and then, and the same key twice: then the last one counts.
+    const std::string x = i % 50 == 7 ? ints(numbers) : floats(values);
+    std::string features = entry("x", x) + entry("one", floats({values.empty() ? 0 : values[0]}));
+    if (i % 40 == 9) features += entry("x", floats({1, 2, 3}));
+    const std::string steps = field(1, ints(numbers)) + field(1, floats(values));
+    records.push_back(field(1, features) + field(2, entry("steps", steps)));
+  }
+  const std::vector<Bytes> spans = spans_of(records);
+  Statistics whole(std::nullopt);
+  whole.add(spans);
+  for (const std::size_t size : {7U, 100U}) {
+    for (const std::size_t threads : {1U, 2U, 16U}) {
+      Statistics parts(std::nullopt);
+      add_in_parts(spans, size, parts, threads);
+      CHECK(known_of(*whole.features()[0]->of(Kind::kFloat)->numbers) ==
+            known_of(*parts.features()[0]->of(Kind::kFloat)->numbers));
+      CHECK(known_of(*whole.features()[0]->of(Kind::kInt64)->numbers) ==
+            known_of(*parts.features()[0]->of(Kind::kInt64)->numbers));
+      CHECK(known_of(*whole.lists()[0]->of(Kind::kInt64)->numbers) ==
+            known_of(*parts.lists()[0]->of(Kind::kInt64)->numbers));
+      CHECK(known_of(*whole.lists()[0]->of(Kind::kFloat)->numbers) ==
+            known_of(*parts.lists()[0]->of(Kind::kFloat)->numbers));
+    }
+  }
+}
+
+TEST(the_range_of_a_long_list_is_that_of_its_floats) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<float> values(random() % 300);
+    for (float& value : values) {
+      const std::uint64_t kind = random() % (round % 2 == 0 ? 40 : 1000);
+      value = kind == 1   ? NAN
+              : kind == 2 ? INFINITY
+              : kind == 3 ? -INFINITY
+              : kind < 20 ? (random() % 2 == 0 ? 0.0F : -0.0F)
+                          : static_cast<float>(round % 3) * static_cast<float>(random() % 100);
+    }
+    Values expected;
+    for (const float value : values) expected.add_float(std::bit_cast<std::uint32_t>(value));
+    Values found;
+    const std::string feature = floats(values);
+    CHECK(measure_feature(reference::as_bytes(feature), 0, found));
+    CHECK_EQ(found.count, values.size());
+    CHECK(same(found, expected));
+    CHECK_EQ(found.negative_infinities, expected.negative_infinities);
+    CHECK_EQ(std::signbit(found.low_float), std::signbit(expected.low_float));
+    CHECK_EQ(std::signbit(found.high_float), std::signbit(expected.high_float));
   }
 }
 

@@ -79,6 +79,29 @@ class CountTable {
     return keys.size();
   }
 
+  // Adds 1 to the counts of keys with these hashes, in their order, until there are `most` keys or
+  // the table has to grow before the next one; returns how many were added. For keys of which ==
+  // compares all.
+  std::size_t add_until(std::span<const Key> keys, const std::uint64_t* hashes, std::size_t most) {
+    if (size_ >= room_) [[unlikely]]
+      grow();
+    Entry* const entries = entries_.data();
+    const std::size_t last = entries_.size() - 1;
+    const std::size_t limit = std::min(most, room_);
+    const unsigned shift = shift_;
+    std::size_t size = size_;
+    std::size_t done = 0;
+    while (done < keys.size() && size < limit) {
+      const Key key = keys[done];
+      Entry& entry = entries[find(entries, last, key, hashes[done++] >> shift)];
+      size += static_cast<std::size_t>(entry.count == 0);
+      entry.key = key;
+      ++entry.count;
+    }
+    size_ = size;
+    return done;
+  }
+
   // Not in the order of the places, which is that of the hashes: a caller that puts the keys into
   // another table would fill one end of it first, and search long there.
   template <typename Visit>
@@ -98,16 +121,31 @@ class CountTable {
     }
   }
 
-  // Subtracts from all counts and drops those that had no more than that.
-  void subtract(std::uint64_t count) {
-    std::vector<Entry> before = std::exchange(entries_, std::vector<Entry>(entries_.size()));
+  // Subtracts the same from all counts and drops those that had no more than that, so that at most
+  // `capacity` keys are left; returns how much. Precondition: there are more. Keys that occurred
+  // once are never left: where all are different, these are all.
+  [[nodiscard]] std::uint64_t reduce(std::size_t capacity) {
+    std::vector<Entry> left;
+    for (const Entry& entry : entries_) {
+      if (entry.count > 1) left.push_back(entry);
+    }
+    std::uint64_t least = 1;
+    if (left.size() > capacity) {
+      std::vector<std::uint64_t> counts;
+      for (const Entry& entry : left) counts.push_back(entry.count);
+      const auto next = counts.begin() + static_cast<std::ptrdiff_t>(capacity);
+      std::nth_element(counts.begin(), next, counts.end(), std::greater<>());
+      least = *next;
+    }
+    std::ranges::fill(entries_, Entry{});
     size_ = 0;
-    for (Entry& entry : before) {
-      if (entry.count <= count) continue;
-      entry.count -= count;
+    for (Entry& entry : left) {
+      if (entry.count <= least) continue;
+      entry.count -= least;
       place_of(entry.key, entry.key.hash()) = entry;
       ++size_;
     }
+    return least;
   }
 
   // Frees all memory.
@@ -117,15 +155,20 @@ class CountTable {
   static constexpr unsigned kLeastBits = 4;
 
   Entry& place_of(const Key& key, std::uint64_t hash) noexcept {
-    const std::size_t last = entries_.size() - 1;
-    std::size_t place = hash >> shift_;
-    // Whether the first place is the right one cannot be predicted, so the first step is an
-    // addition.
-    const auto other = static_cast<std::size_t>(entries_[place].count != 0) &
-                       static_cast<std::size_t>(!(entries_[place].key == key));
-    place = (place + other) & last;
-    while (entries_[place].count != 0 && !(entries_[place].key == key)) place = (place + 1) & last;
-    return entries_[place];
+    return entries_[find(entries_.data(), entries_.size() - 1, key, hash >> shift_)];
+  }
+
+  // Returns the place of a key, or the free one where it belongs, from `place` on. Whether the
+  // first places are right cannot be predicted, so the first steps are additions.
+  static std::size_t find(const Entry* entries, std::size_t last, const Key& key,
+                          std::size_t place) noexcept {
+    for (unsigned step = 0; step < 2; ++step) {
+      const auto other = static_cast<std::size_t>(entries[place].count != 0) &
+                         static_cast<std::size_t>(!(entries[place].key == key));
+      place = (place + other) & last;
+    }
+    while (entries[place].count != 0 && !(entries[place].key == key)) place = (place + 1) & last;
+    return place;
   }
 
   // 100,000 keys must fit into 2^17 places: a table is full with four of five places taken.
@@ -156,8 +199,19 @@ class Frequent {
   CountTable<Key>::Entry* add(const Key& key, std::uint64_t hash, std::uint64_t times) {
     auto* entry = &table_.add(key, hash, times);
     if (table_.size() <= 2 * capacity_) return entry;
-    reduce();
+    error_ += table_.reduce(capacity_);
     return nullptr;
+  }
+
+  // Adds 1 to the counts of keys with these hashes, one after the other. For keys of which ==
+  // compares all.
+  void add_each(std::span<const Key> keys, const std::uint64_t* hashes) {
+    while (!keys.empty()) {
+      const std::size_t done = table_.add_until(keys, hashes, 2 * capacity_ + 1);
+      if (table_.size() > 2 * capacity_) error_ += table_.reduce(capacity_);
+      keys = keys.subspan(done);
+      hashes += done;
+    }
   }
 
   // Adds the counts of another; its error is added too.
@@ -174,17 +228,6 @@ class Frequent {
   [[nodiscard]] CountTable<Key>& table() noexcept { return table_; }
 
  private:
-  // Leaves at most `capacity_` keys.
-  void reduce() {
-    std::vector<std::uint64_t> counts;
-    counts.reserve(table_.size());
-    table_.for_each([&](const auto& entry) { counts.push_back(entry.count); });
-    const auto next = counts.begin() + static_cast<std::ptrdiff_t>(capacity_);
-    std::nth_element(counts.begin(), next, counts.end(), std::greater<>());
-    error_ += *next;
-    table_.subtract(*next);
-  }
-
   std::size_t capacity_;
   std::uint64_t error_ = 0;
   CountTable<Key> table_;

@@ -22,7 +22,8 @@ class Distinct {
     const std::size_t place = hash >> (64 - bits_);
     const std::uint64_t rest = (hash << bits_) | (std::uint64_t{1} << (bits_ - 1));
     const auto rank = static_cast<std::uint8_t>(std::countl_zero(rest) + 1);
-    registers_[place] = std::max(registers_[place], rank);
+    if (rank > registers_[place]) [[unlikely]]
+      registers_[place] = rank;
   }
 
   // Adds what another has noted; of different numbers of registers the smaller is kept.

@@ -4,6 +4,7 @@
 // code that divides at the end rounds once. What is added all together is below 2^63 numbers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -68,6 +69,22 @@ struct Moments {
     }
   }
 
+  // Adds many floats, first by sign and exponent: mantissas of equal exponents add up in one word,
+  // and a bucket goes into the wide sums once. 2 ns a float where one by one it is 11
+  // (benchmarks/stats.py).
+  void add_floats(std::span<const std::uint64_t> keys) noexcept {
+    constexpr std::size_t kFew = 256;  // for which buckets do not pay
+    while (keys.size() > kFew) {
+      const std::size_t count = std::min(keys.size(), Buckets::kMost);
+      Buckets buckets;
+      for (const std::uint64_t key : keys.first(count))
+        buckets.add(static_cast<std::uint32_t>(key));
+      buckets.add_to(*this);
+      keys = keys.subspan(count);
+    }
+    for (const std::uint64_t key : keys) add_float(static_cast<std::uint32_t>(key), 1);
+  }
+
   void merge(const Moments& other) noexcept {
     positive.merge(other.positive);
     negative.merge(other.negative);
@@ -75,6 +92,43 @@ struct Moments {
   }
 
  private:
+  // Mantissas, and their squares, of floats with the same sign and exponent.
+  class Buckets {
+   public:
+    static constexpr std::size_t kMost = 1U << 16;  // floats: a square has 48 bits
+
+    void add(std::uint32_t key) noexcept {
+      const std::uint32_t below = (key >> 31) - 1;  // all bits if the number is below 0
+      const std::uint32_t bits = key ^ below;       // without the sign; the highest bit is set
+      const std::uint32_t exponent = bits >> 23 & 0xff;
+      const std::uint32_t one = static_cast<std::uint32_t>(exponent != 0) << 23;
+      const std::uint64_t mantissa = (bits & 0x7fffffU) | one;
+      Bucket& bucket = lanes_[lane_ ^= 1][(below & 0x100U) | exponent];
+      bucket.sum += mantissa;
+      bucket.squares += mantissa * mantissa;
+    }
+
+    void add_to(Moments& moments) const noexcept {
+      for (const auto& lane : lanes_) {
+        for (std::uint32_t i = 0; i < lane.size(); ++i) {
+          if (lane[i].sum == 0) continue;
+          const std::uint32_t exponent = i & 0xff;
+          const std::uint32_t shift = exponent == 0 ? 0 : exponent - 1;
+          (i < 0x100 ? moments.positive : moments.negative).add(lane[i].sum, shift);
+          moments.squares.add(lane[i].squares, 2 * shift);
+        }
+      }
+    }
+
+   private:
+    struct Bucket {
+      std::uint64_t sum = 0;
+      std::uint64_t squares = 0;
+    };
+    std::size_t lane_ = 0;  // by turns, so that equal exponents wait less for each other
+    std::array<std::array<Bucket, 512>, 2> lanes_{};
+  };
+
   void add_int(std::uint64_t key, std::uint64_t times) noexcept {
     constexpr std::uint64_t kZero = std::uint64_t{1} << 63;
     const bool below = key < kZero;

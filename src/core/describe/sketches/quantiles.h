@@ -25,6 +25,8 @@ class Quantiles {
     if (levels_[0].keys.size() == 2 * width_) [[unlikely]]
       thin_out(0);
   }
+  // Adds several keys, one after the other.
+  void add(std::span<const std::uint64_t> keys) { put(0, keys, 1); }
   // Adds a key `times` times.
   void add(std::uint64_t key, std::uint64_t times);
   void merge(const Quantiles& other);
@@ -48,15 +50,17 @@ class Quantiles {
     bool evens = false;  // which of the sorted keys go up next: the 1st, 3rd ..., or the others
   };
 
-  void put(std::size_t level, std::uint64_t key);
+  void put(std::size_t level, std::span<const std::uint64_t> keys, std::size_t step);
   void thin_out(std::size_t level);
   void sort(std::vector<std::uint64_t>& keys);
+  [[nodiscard]] bool merge_runs(std::vector<std::uint64_t>& keys);
 
   std::size_t width_;
   std::uint64_t over_ = 0;
   std::uint64_t under_ = 0;
   std::vector<Level> levels_;
   std::vector<std::uint64_t> spare_;
+  std::vector<std::uint32_t> low_;
 };
 
 }  // namespace tfrkit

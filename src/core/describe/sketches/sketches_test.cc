@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/bytes/check.h"
@@ -49,10 +52,48 @@ TEST(tables_count_as_a_map_does) {
   std::map<std::uint64_t, std::uint64_t> found;
   table.for_each([&](const auto& entry) { found[entry.key.bits] = entry.count; });
   CHECK(found == expected);
-  table.subtract(5);
-  std::erase_if(expected, [](const auto& one) { return one.second <= 5; });
-  CHECK_EQ(table.size(), expected.size());
-  table.for_each([&](const auto& entry) { CHECK_EQ(entry.count, expected[entry.key.bits] - 5); });
+  for (const std::size_t capacity : {2000U, 100U, 0U}) {
+    std::vector<std::uint64_t> counts;
+    for (const auto& [key, count] : expected) counts.push_back(count);
+    std::ranges::sort(counts, std::greater<>());
+    const std::uint64_t least = table.reduce(capacity);
+    CHECK_EQ(least, counts[capacity]);
+    std::erase_if(expected, [&](const auto& one) { return one.second <= least; });
+    for (auto& [key, count] : expected) count -= least;
+    CHECK_EQ(table.size(), expected.size());
+    CHECK(table.size() <= capacity);
+    table.for_each([&](const auto& entry) { CHECK_EQ(entry.count, expected[entry.key.bits]); });
+  }
+}
+
+TEST(frequent_keys_are_the_same_when_many_are_added_at_once) {
+  for (const std::uint64_t different : {30U, 150U, 100'000U}) {
+    for (const std::size_t at_once : {1U, 3U, 1000U}) {
+      Frequent<NumberKey> one_by_one(50);
+      Frequent<NumberKey> together(50);
+      std::mt19937_64 random(5);
+      std::vector<NumberKey> keys(5000);
+      std::vector<std::uint64_t> hashes;
+      for (NumberKey& key : keys) {
+        key = {random() % 3 == 0 ? random() % 9 : random() % different};
+        hashes.push_back(key.hash());
+        one_by_one.add(key, hashes.back(), 1);
+      }
+      for (std::size_t at = 0; at < keys.size(); at += at_once) {
+        const std::size_t count = std::min(at_once, keys.size() - at);
+        together.add_each(std::span<const NumberKey>(keys).subspan(at, count), &hashes[at]);
+      }
+      CHECK_EQ(together.error(), one_by_one.error());
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+      one_by_one.table().for_each(
+          [&](const auto& entry) { found.emplace_back(entry.key.bits, entry.count); });
+      std::size_t place = 0;  // the order is the same, too: merging depends on it
+      together.table().for_each([&](const auto& entry) {
+        CHECK(found.at(place++) == std::pair(entry.key.bits, entry.count));
+      });
+      CHECK_EQ(place, found.size());
+    }
+  }
 }
 
 TEST(frequent_keys_keep_their_bound) {
@@ -140,6 +181,56 @@ TEST(ranks_of_quantiles_are_within_their_bound) {
   }
 }
 
+TEST(quantiles_are_the_same_when_many_keys_are_added_at_once) {
+  for (const std::uint64_t mask :
+       {std::uint64_t{0xff}, std::uint64_t{0xffffffff}, ~std::uint64_t{0}}) {
+    for (const std::size_t at_once : {1U, 5U, 64U, 3000U}) {
+      std::mt19937_64 random(6);
+      std::vector<std::uint64_t> keys(9000);
+      for (std::uint64_t& key : keys) key = (random() & mask) | (~mask >> 1);
+      Quantiles one_by_one(16);
+      Quantiles together(16);
+      for (std::uint64_t weight = 1; weight < 7; ++weight) {  // so that runs do not end with levels
+        one_by_one.add(weight, weight);
+        together.add(weight, weight);
+      }
+      for (const std::uint64_t key : keys) one_by_one.add(key);
+      for (std::size_t at = 0; at < keys.size(); at += at_once) {
+        const std::size_t count = std::min(at_once, keys.size() - at);
+        together.add(std::span<const std::uint64_t>(keys).subspan(at, count));
+      }
+      CHECK_EQ(together.rank_error(), one_by_one.rank_error());
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;
+      one_by_one.for_each(
+          [&](std::uint64_t key, std::uint64_t weight) { expected.emplace_back(key, weight); });
+      std::size_t place = 0;
+      together.for_each([&](std::uint64_t key, std::uint64_t weight) {
+        CHECK(expected.at(place++) == std::pair(key, weight));
+      });
+      CHECK_EQ(place, expected.size());
+    }
+  }
+}
+
+TEST(a_level_of_three_runs_is_thinned_out_in_order) {
+  for (const std::size_t first : {1U, 5U, 11U}) {
+    Quantiles sketch(16);
+    std::vector<std::uint64_t> keys(32);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      keys[i] = i < first ? 3 * i : i < 20 ? 2 * (i - first) + 1 : 4 * (i - 20);
+    }
+    sketch.add(keys);
+    std::ranges::sort(keys);
+    std::size_t place = 0;
+    sketch.for_each([&](std::uint64_t key, std::uint64_t weight) {
+      CHECK_EQ(key, keys[place]);
+      CHECK_EQ(weight, 2U);
+      place += 2;
+    });
+    CHECK_EQ(place, keys.size());
+  }
+}
+
 TEST(weights_are_as_many_keys) {
   Quantiles sketch(16);
   std::uint64_t total = 0;
@@ -187,6 +278,27 @@ TEST(moments_of_extremes_are_exact) {
   CHECK_EQ(floats.positive.limbs()[3], 0U);
   floats.add(NumberKind::kFloat, float_key(1), 3);  // the least above 0
   CHECK_EQ(floats.positive.limbs()[0], 3U);
+}
+
+TEST(moments_of_many_floats_are_those_of_each) {
+  std::mt19937_64 random(7);
+  for (const std::size_t count : {0U, 256U, 257U, 5000U, 140'000U}) {
+    Moments one_by_one;
+    std::vector<std::uint64_t> keys;
+    while (keys.size() < count) {
+      auto bits = static_cast<std::uint32_t>(random());
+      if (keys.size() % 3 == 0) bits &= 0x80ffffffU;  // nothing, or next to nothing
+      if (keys.size() % 5 == 0) bits = 0x7f7fffffU;   // the greatest
+      if ((bits & 0x7f800000U) == 0x7f800000U) continue;
+      keys.push_back(float_key(bits));
+      one_by_one.add(NumberKind::kFloat, keys.back(), 1);
+    }
+    Moments together;
+    together.add_floats(keys);
+    CHECK(std::ranges::equal(together.positive.limbs(), one_by_one.positive.limbs()));
+    CHECK(std::ranges::equal(together.negative.limbs(), one_by_one.negative.limbs()));
+    CHECK(std::ranges::equal(together.squares.limbs(), one_by_one.squares.limbs()));
+  }
 }
 
 TEST(exact_counts_become_sketches_behind_the_limit) {
