@@ -24,6 +24,7 @@ void bind_parse(nanobind::module_& module);
 void bind_record_inputs(nanobind::module_& module);
 void bind_png(nanobind::module_& module);
 void bind_read(nanobind::module_& module);
+void bind_read_files(nanobind::module_& module);
 void bind_records(nanobind::module_& module);
 void bind_resize(nanobind::module_& module);
 void bind_resync(nanobind::module_& module);

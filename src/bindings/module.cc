@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_split(module);
   tfrkit::bind_map(module);
   tfrkit::bind_read(module);
+  tfrkit::bind_read_files(module);
   tfrkit::bind_records(module);
   tfrkit::bind_resize(module);
   tfrkit::bind_resync(module);

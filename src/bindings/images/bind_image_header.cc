@@ -19,6 +19,14 @@ nb::object read_header(const InputBytes& head, std::size_t file_bytes) {
                         header.height);
 }
 
+nb::object read_jpeg(const InputBytes& data, std::size_t begin, std::size_t end) {
+  const Bytes bytes = data.bytes();
+  if (begin > end || end > bytes.size()) throw nb::index_error("begin and end are not in the data");
+  JpegFrame frame;
+  if (!read_usual_jpeg(bytes.subspan(begin, end - begin), frame)) return nb::none();
+  return nb::make_tuple("JPEG", frame.height, frame.width, frame.channels);
+}
+
 }  // namespace
 
 void bind_image_header(nb::module_& module) {
@@ -27,6 +35,12 @@ void bind_image_header(nb::module_& module) {
                      "tuple[str, int, int] | None"),
              "Return the format, width and height of an image whose file begins with `head`, or "
              "None if it is not an image. The sizes are 0 where `head` does not say them.");
+  module.def(
+      "read_usual_jpeg", read_jpeg, nb::arg("data"), nb::arg("begin"), nb::arg("end"),
+      nb::sig("def read_usual_jpeg(data: typing_extensions.Buffer, begin: int, end: int) -> "
+              "tuple[str, int, int, int] | None"),
+      "Return \"JPEG\", height, width and channels of the JPEG file that lies in `data` from\n"
+      "`begin` to `end`; None if it is not a whole one in its usual form.");
 }
 
 }  // namespace tfrkit

@@ -30,15 +30,19 @@ namespace {
   return {format, true, width, height};
 }
 
-// Walks the segments to the frame header: any marker from C0 to CF but the tables C4, C8 and CC.
+// Starts of frames: C0 to CF but the tables C4, C8 and CC.
+[[nodiscard]] constexpr bool is_frame(std::uint32_t marker) noexcept {
+  return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+}
+
+// Walks the segments to the frame header.
 [[nodiscard]] ImageHeader read_jpeg(Bytes bytes) noexcept {
   std::size_t at = 2;
   while (at < bytes.size() && bytes.size() - at >= 9 && byte_at(bytes, at) == 0xff) {
     const std::uint32_t marker = byte_at(bytes, at + 1);
     if (marker == 0xff) {  // a fill byte
       ++at;
-    } else if (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 &&
-               marker != 0xcc) {
+    } else if (is_frame(marker)) {
       return sized(ImageFormat::kJpeg, big16(bytes, at + 7), big16(bytes, at + 5));
     } else if (marker == 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {  // without a length
       at += 2;
@@ -95,6 +99,35 @@ ImageHeader read_image_header(Bytes bytes, std::size_t file_bytes) noexcept {
     return read_bmp(bytes);
   }
   return {};
+}
+
+bool read_usual_jpeg(Bytes file, JpegFrame& frame) noexcept {
+  constexpr std::size_t kMostSegments = 1000;
+  constexpr std::uint32_t kScan = 0xda;
+  using namespace std::string_view_literals;
+  if (!has_at(file, 0, "\xff\xd8\xff"sv) || !has_at(file, file.size() - 2, "\xff\xd9"sv)) {
+    return false;
+  }
+  bool found = false;
+  const Bytes body = file.first(file.size() - 2);
+  std::size_t at = 2;
+  for (std::size_t i = 0; i < kMostSegments && body.size() - at >= 4; ++i) {
+    const std::uint32_t marker = byte_at(body, at + 1);
+    const std::size_t size = big16(body, at + 2);
+    // From C0 on all but restarts, beginning and end have a length.
+    const bool usual = marker >= 0xc0 && marker != 0xff && (marker < 0xd0 || marker > 0xd9);
+    if (byte_at(body, at) != 0xff || !usual || size < 2 || size > body.size() - at - 2)
+      return false;
+    if (marker == kScan) return found;
+    if (is_frame(marker) && !found) {
+      if (size < 8) return false;
+      frame = {big16(body, at + 5), big16(body, at + 7), byte_at(body, at + 9)};
+      if (frame.height == 0 || frame.width == 0) return false;
+      found = true;
+    }
+    at += 2 + size;
+  }
+  return false;
 }
 
 }  // namespace tfrkit

@@ -27,4 +27,16 @@ struct ImageHeader {
   return read_image_header(bytes, bytes.size());
 }
 
+// What the frame header of a JPEG file says.
+struct JpegFrame {
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  std::uint32_t channels = 0;
+};
+
+// Reads the frame of a whole JPEG file in the usual form: segments that follow each other, a frame
+// with pixels, a scan, and the end marker as the last two bytes. Returns false for any other bytes,
+// which may be JPEG nevertheless; then `frame` says nothing.
+[[nodiscard]] bool read_usual_jpeg(Bytes file, JpegFrame& frame) noexcept;
+
 }  // namespace tfrkit

@@ -13,6 +13,7 @@ from hypothesis import given
 from PIL import Image
 
 from tests.build.support.image_samples import FORMATS, picture, pixels
+from tfrkit.build.images import image_header
 from tfrkit.build.images.image_header import BadImageError, ImageHeader, read_image_header
 from tfrkit.images.codecs.decode_image import decode_image
 
@@ -55,6 +56,32 @@ def test_header_says_what_the_decoder_gives(kind, mode, size):
     content = file.getvalue()
     decoded = decode_image(content, expand_animations=False)
     assert header(content) == ImageHeader(kind, *decoded.shape)
+
+
+@given(st.data())
+def test_usual_files_are_read_as_by_the_exact_reader(data):
+    content = bytearray(picture(1))
+    for _ in range(data.draw(st.integers(0, 4))):
+        content[data.draw(st.integers(0, min(len(content), 700) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(content)) | st.just(len(content)))
+    content = content[:cut] + data.draw(st.sampled_from([b"", b"\xff\xd9", b"x"]))
+    usual = image_header.read_usual_jpeg(content, 0, len(content))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(image_header, "read_usual_jpeg", lambda *_: None)
+        try:
+            exact = read_image_header(content, 0, len(content))
+        except BadImageError:
+            exact = None
+    assert usual is None or usual == exact
+
+
+def test_usual_files_need_no_exact_reader():
+    content = bytearray(picture(1))
+    assert image_header.read_usual_jpeg(content, 0, len(content)) == header(content)
+    with pytest.raises(IndexError):
+        image_header.read_usual_jpeg(content, 0, len(content) + 1)
+    with pytest.raises(IndexError):
+        image_header.read_usual_jpeg(content, 1, 0)
 
 
 def test_palette_with_transparency_has_four_channels():

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from tfrkit._core import read_usual_jpeg
 from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_format import image_format
@@ -72,6 +73,8 @@ def read_image_header(data: bytearray, begin: int, end: int) -> ImageHeader:
     >>> read_image_header(data, 0, len(data))
     ImageHeader(format='GIF', height=3, width=4, channels=3)
     """
+    if (usual := read_usual_jpeg(data, begin, end)) is not None:
+        return ImageHeader(*usual)
     if begin == end:
         raise BadImageError(EMPTY)
     with memoryview(data)[begin:end] as view:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.url import display_name
 
 __all__ = [
+    "BulkReader",
     "Extra",
     "ImageBuffer",
     "ImageItems",
@@ -30,7 +32,9 @@ __all__ = [
     "ItemColumns",
     "Ledger",
     "Listing",
+    "ReadImage",
     "is_ignored",
+    "read_image",
     "shown",
 ]
 
@@ -316,6 +320,12 @@ class ImageBuffer:
         self.at = begin
         self.put(content)
 
+    def keep(self, begin: int, end: int) -> None:
+        """Append what was read into the memory after `at`, from `begin` to `end`."""
+        if begin != self.at:
+            self._view[self.at : self.at + end - begin] = self._view[begin:end]
+        self.at += end - begin
+
     def clear(self) -> None:
         """Forget everything; a buffer that has become very large is freed."""
         self.at = 0
@@ -326,6 +336,14 @@ class ImageBuffer:
         grown = bytearray(needed + (needed >> 3))
         grown[: self.at] = self._view[: self.at]
         self._take(grown)
+
+
+class ReadImage(NamedTuple):
+    """Where the bytes of an image are in a buffer, or why they are not."""
+
+    begin: int
+    end: int
+    error: BadImageError | None = None
 
 
 class ImageReader(Protocol):
@@ -346,6 +364,31 @@ class ImageReader(Protocol):
 
         Raises:
             BadImageError: it cannot be read.
+        """
+
+
+def read_image(reader: ImageReader, key: Any, buffer: ImageBuffer) -> ReadImage:
+    """Read one image, after what is in use in the buffer."""
+    begin = buffer.at
+    try:
+        reader.read(key, buffer)
+        return ReadImage(begin, buffer.at)
+    except BadImageError as error:
+        return ReadImage(begin, begin, error)
+    finally:
+        buffer.at = begin
+
+
+@runtime_checkable
+class BulkReader(Protocol):
+    """Reads many images with one call."""
+
+    def read_all(self, keys: Sequence[Any], buffer: ImageBuffer) -> Iterator[ReadImage]:
+        """Read images into a buffer, some at a time, after what is in use there.
+
+        Yields:
+            Where each one is. The caller takes it with `keep`, or leaves it, before it asks for the next; it may clear
+            the buffer when a block is full.
         """
 
 

@@ -5,7 +5,7 @@ Plain data that pickles. Which images belong to which shard is planned in `image
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,17 @@ import numpy as np
 
 from tfrkit.build.images.image_features import COLORSPACE
 from tfrkit.build.images.image_header import BadImageError, ImageHeader, read_image_header
-from tfrkit.build.images.image_items import BLOCK_BYTES, ImageBuffer, ImageItems, ImageSource, shown
+from tfrkit.build.images.image_items import (
+    BLOCK_BYTES,
+    BulkReader,
+    ImageBuffer,
+    ImageItems,
+    ImageReader,
+    ImageSource,
+    ReadImage,
+    read_image,
+    shown,
+)
 from tfrkit.build.images.image_pixels import PixelPlan
 from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.model.block import Block
@@ -59,16 +69,18 @@ class ImageRecipe:
                 items = self.items.run(first, first + _AT_ONCE)
                 batch.begin(items)
                 sizes = items.sizes.tolist()
-                for row, key in enumerate(reader.keys(items)):
-                    begin = buffer.at
+                for row, read in enumerate(self._read(reader, reader.keys(items), buffer)):
                     batch.input_bytes += sizes[row]
+                    at = buffer.at
                     try:
-                        reader.read(key, buffer)
-                        header = read_image_header(buffer.data, begin, buffer.at)
+                        if read.error is not None:
+                            raise read.error
+                        header = read_image_header(buffer.data, read.begin, read.end)
+                        buffer.keep(read.begin, read.end)
                         if self.pixels is not None:
-                            header = self._remake(self.pixels, buffer, begin, header)
+                            header = self._remake(self.pixels, buffer, at, header)
                     except BadImageError as error:
-                        buffer.at = begin
+                        buffer.at = at
                         source = f"{self.source_name}/{shown(batch.paths[row])}"
                         reporter.bad(BadInput(source, None, error.reason, error.detail))
                         continue
@@ -78,6 +90,14 @@ class ImageRecipe:
                 if batch.rows:
                     yield batch.encode(reporter)
         reporter.advance(batch.input_bytes)
+
+    def _read(self, reader: ImageReader, keys: Sequence[Any], buffer: ImageBuffer) -> Iterator[ReadImage]:
+        """Read images many at a time where the source can, and pixels are not made in their place."""
+        if self.pixels is None and isinstance(reader, BulkReader):
+            yield from reader.read_all(keys, buffer)
+            return
+        for key in keys:
+            yield read_image(reader, key, buffer)
 
     @staticmethod
     def _remake(pixels: PixelPlan, buffer: ImageBuffer, begin: int, header: ImageHeader) -> ImageHeader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -10,14 +11,16 @@ import sys
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.build.support.image_samples import examples, labels, photos, picture, write_files
+from tfrkit._core import read_files
 from tfrkit.build.images.build_images import images
 from tfrkit.build.images.image_arguments import ImagesOptions
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_plan import plan_images
-from tfrkit.build.images.sources import image_folder
+from tfrkit.build.images.sources import image_folder, image_objects
 from tfrkit.build.job.job import run_job
 from tfrkit.errors import DataLossError, InvalidArgumentError
 
@@ -169,7 +172,7 @@ def other_of_the_same_size(path):
 @pytest.mark.parametrize("change", [longer, shorter, gone, other_of_the_same_size])
 def test_file_that_changes_between_planning_and_reading_is_an_error(change, tmp_path):
     source = write_files(tmp_path / "photos", photos({"cat": 4}))
-    job = plan_images(str(source), str(tmp_path / "out"), ImageOptions.make(ImagesOptions()))
+    job = planned(source, tmp_path / "out")
     text = change(source / "cat" / "1.jpg")
     with pytest.raises(DataLossError, match=f"1.jpg: this input has changed since the job began: .*{text}"):
         run_job(job)
@@ -243,18 +246,100 @@ def test_folders_nested_deeper_than_calls_can_be(tmp_path):
 
 def test_unreadable_files_are_bad(tmp_path, monkeypatch):
     source = write_files(tmp_path / "photos", photos({"cat": 2}))
-    plain_open = os.open
 
-    def refuse(path, *arguments):
-        if os.fsencode(path).endswith(b"cat/1.jpg"):
-            raise PermissionError(13, "Permission denied")
-        return plain_open(path, *arguments)
+    def refuse(paths, *arguments):
+        found = read_files(paths, *arguments)
+        found[3][[path.endswith(b"cat/1.jpg") for path in paths]] = errno.EACCES
+        return found
 
-    monkeypatch.setattr(image_folder.os, "open", refuse)
+    monkeypatch.setattr(image_folder, "read_files", refuse)
     report = images(source, tmp_path / "out")
     assert [(bad.source, bad.reason, bad.detail) for bad in report.listed] == [
         ("photos/cat/1.jpg", "unreadable file", "Permission denied")
     ]
+    assert labels(tmp_path / "out") == {"cat/0.jpg": 0}
+
+
+def planned(source, out):
+    """A job with the default options."""
+    return plan_images(str(source), str(out), ImageOptions.make(ImagesOptions()))
+
+
+def test_file_that_has_become_a_folder_is_bad(tmp_path):
+    source = write_files(tmp_path / "photos", photos({"cat": 3}))
+    job = planned(source, tmp_path / "out")
+    (source / "cat" / "1.jpg").unlink()
+    (source / "cat" / "1.jpg").mkdir()
+    report = run_job(job)
+    assert [(bad.source, bad.reason, bad.detail) for bad in report.listed] == [
+        ("photos/cat/1.jpg", "unreadable file", "Is a directory")
+    ]
+    assert labels(tmp_path / "out") == {"cat/0.jpg": 0, "cat/2.jpg": 0}
+
+
+def test_file_that_has_become_a_pipe_is_an_error_and_is_not_waited_for(tmp_path):
+    source = write_files(tmp_path / "photos", photos({"cat": 2}))
+    job = planned(source, tmp_path / "out")
+    (source / "cat" / "1.jpg").unlink()
+    os.mkfifo(source / "cat" / "1.jpg")
+    with pytest.raises(DataLossError, match=r"1.jpg: this input has changed .*: expected .* bytes but got 0"):
+        run_job(job)
+
+
+@pytest.mark.parametrize("limit", [None, 60_000])
+def test_good_files_among_bad_ones_are_kept_whole(tmp_path, limit):
+    good = {f"cat/{number:03d}.jpg": picture(number) for number in range(60)}
+    bad = {
+        f"cat/{number:03d}{kind}": content
+        for number in range(0, 60, 3)
+        for kind, content in (("a.txt", b"notes" * number), ("b.jpg", picture(number)[:-2] + bytes(70_000)))
+    }
+    options = {} if limit is None else {"max_image": limit}
+    report = images(write_files(tmp_path / "photos", good | bad), tmp_path / "out", **options)
+    found = {one["image/filename"].decode(): one["image/encoded"] for one in examples(tmp_path / "out")}
+    assert found == good
+    assert sum(report.bad.values()) == 40
+
+
+def test_more_files_than_a_block_are_kept_whole_in_their_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(image_objects, "BLOCK_BYTES", 20_000)
+    files = {f"cat/{number:03d}.jpg": picture(number) for number in range(90)}
+    images(write_files(tmp_path / "photos", files), tmp_path / "out", shuffle=False)
+    found = {one["image/filename"].decode(): one["image/encoded"] for one in examples(tmp_path / "out")}
+    assert list(found.items()) == sorted(files.items())
+
+
+@pytest.mark.parametrize(("size", "begin"), [(4, 1), (-1, 0), (2**62, 0), (0, 5), (0, 2**62)])
+def test_files_are_read_within_the_buffer_alone(tmp_path, size, begin):
+    path = tmp_path / "a"
+    path.write_bytes(b"1234567")
+    room = bytearray(5)
+    with pytest.raises(IndexError):
+        read_files([os.fsencode(path)], np.array([size]), room, begin)
+    assert room == bytes(5)
+
+
+def test_files_are_read_one_after_the_other_with_what_is_known_of_each(tmp_path):
+    for name, content in (("a", b"123"), ("b", b"4"), ("c", b"56789")):
+        (tmp_path / name).write_bytes(content)
+        os.utime(tmp_path / name, ns=(0, -5))
+    paths = [os.fsencode(tmp_path / name) for name in ("a", "b", "none", "c")]
+    room = bytearray(b"-" * 12)
+    found = read_files(paths, np.array([3, 2, 1, 4]), room, 1)
+    got, sizes, times, errors = (part.tolist() for part in found)
+    assert got == [3, 1, 0, 5]  # the second is shorter than expected, the last is longer
+    assert sizes == [3, 1, 0, 5]
+    assert times == [-5, -5, 0, -5]
+    assert errors == [0, 0, errno.ENOENT, 0]
+    assert room[1:4] == b"123"
+    assert room[7:] == b"56789"
+
+
+def test_names_that_no_file_has_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="embedded null byte"):
+        read_files([b"a\0b"], np.array([1]), bytearray(9), 0)
+    with pytest.raises(ValueError, match="paths"):
+        read_files([b"a"], np.array([1, 2]), bytearray(9), 0)
 
 
 def test_files_over_the_limit_are_bad(tmp_path):

@@ -1,15 +1,20 @@
-"""Images in folders of the disk: listed in the order of their names, and what reads one with one system call.
+"""Images in folders of the disk: listed in the order of their names, read some megabytes with one native call.
 
 Links are followed, to files and to folders; inside one class every real folder is read once, so that loops end.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
+from tfrkit._core import read_files
 from tfrkit.build.images.image_header import EMPTY, BadImageError
 from tfrkit.build.images.image_items import (
     IGNORED,
@@ -17,13 +22,14 @@ from tfrkit.build.images.image_items import (
     ImageItems,
     ItemColumns,
     Ledger,
+    ReadImage,
     is_ignored,
     shown,
 )
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
 from tfrkit.errors import from_os_error, os_errors
 
-__all__ = ["UNREADABLE", "list_folder", "read_file", "read_sample"]
+__all__ = ["UNREADABLE", "KnownFile", "list_folder", "read_file", "read_run", "read_sample"]
 
 UNREADABLE = "unreadable file"
 _LOOP = "link to a folder that was read already"
@@ -31,33 +37,34 @@ _SPECIAL = "not a regular file"
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 
 Folder: TypeAlias = tuple[int, int]  # device and inode
+KnownFile: TypeAlias = tuple[bytes, int, int]  # path, size and time
 
 
-def read_file(path: bytes, size: int, buffer: ImageBuffer, time_ns: int | None = None) -> None:
-    """Append a file of `size` bytes, which was written last at `time_ns`, to a buffer.
+def read_run(files: Sequence[KnownFile], buffer: ImageBuffer) -> Iterator[ReadImage]:
+    """Read files that must still be what they were with one call, after what is in use in a buffer.
+
+    Raises:
+        InputChangedError: one has another size or time, or is gone.
+    """
+    begin = buffer.at
+    sizes = np.array([size for _, size, _ in files])
+    buffer.room(int(sizes.sum()) + 1)  # one more, to see that the last has not grown
+    found = read_files([path for path, _, _ in files], sizes, buffer.data, begin)
+    for file, *read in zip(files, *(part.tolist() for part in found), strict=True):
+        yield ReadImage(begin, begin + file[1], _unreadable(*file, *read))
+        begin += file[1]
+
+
+def read_file(file: KnownFile, buffer: ImageBuffer) -> None:
+    """Append one such file to a buffer.
 
     Raises:
         InputChangedError: it has another size or time, or is gone.
     """
-    with buffer.room(size + 1) as room:  # one more, to see that it has not grown
-        try:
-            fd = os.open(path, _FLAGS)
-            try:
-                got = os.readv(fd, (room,))
-                while 0 < got < size and (more := os.readv(fd, (room[got:],))):
-                    got += more
-                now = os.fstat(fd)  # after reading, so that what is written meanwhile counts too
-            finally:
-                os.close(fd)
-        except FileNotFoundError:
-            raise InputChangedError(shown(path), f"expected {size:,} bytes but the file is gone") from None
-        except OSError as error:
-            raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
-    if got != size or now.st_size != size:
-        raise InputChangedError(shown(path), f"expected {size:,} bytes but got {max(got, now.st_size):,}")
-    if time_ns is not None and now.st_mtime_ns != time_ns:
-        raise written_again(shown(path), time_ns, now.st_mtime_ns)
-    buffer.at += size
+    (read,) = read_run([file], buffer)
+    if read.error is not None:
+        raise read.error
+    buffer.keep(read.begin, read.end)
 
 
 def read_sample(path: bytes, begin: int, size: int) -> bytes:
@@ -70,6 +77,25 @@ def read_sample(path: bytes, begin: int, size: int) -> bytes:
             os.close(fd)
     except OSError as error:
         raise BadImageError(UNREADABLE, os.strerror(error.errno or 0)) from None
+
+
+def _unreadable(
+    path: bytes, size: int, time_ns: int, got: int, now: int, now_ns: int, error_number: int
+) -> BadImageError | None:
+    """Compare what was read of a file with what it was when it was listed; return what is wrong with the file.
+
+    Raises:
+        InputChangedError: it is another.
+    """
+    if error_number == errno.ENOENT:
+        raise InputChangedError(shown(path), f"expected {size:,} bytes but the file is gone")
+    if error_number:
+        return BadImageError(UNREADABLE, os.strerror(error_number))
+    if got != size or now != size:
+        raise InputChangedError(shown(path), f"expected {size:,} bytes but got {max(got, now):,}")
+    if now_ns != time_ns:
+        raise written_again(shown(path), time_ns, now_ns)
+    return None
 
 
 def list_folder(path: str, ledger: Ledger, noted: Ledger, *, class_depth: int) -> tuple[ImageItems, str]:

@@ -7,23 +7,33 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import (
+    BLOCK_BYTES,
     IGNORED,
     ImageBuffer,
     ImageItems,
     ItemColumns,
     Ledger,
+    ReadImage,
     is_ignored,
+    read_image,
     shown,
 )
-from tfrkit.build.images.sources.image_folder import UNREADABLE, read_file, read_sample
+from tfrkit.build.images.sources.image_folder import (
+    UNREADABLE,
+    KnownFile,
+    read_file,
+    read_run,
+    read_sample,
+)
 from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
@@ -97,10 +107,35 @@ class ImageFileReader:
         if size > self._max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         if version is None:
-            read_file(path, size, buffer, time)
+            read_file((path, size, time), buffer)
             return
         data = self._contents.take(key)
         buffer.put(_fetch(key, 0, size) if data is None else data)
+
+    def read_all(self, keys: Sequence[Key], buffer: ImageBuffer) -> Iterator[ReadImage]:
+        """Read files that must still be what they were: local ones as many with one call as fill a block.
+
+        Raises:
+            InputChangedError: as `read` does.
+        """
+        first = 0
+        while first < len(keys):
+            run = self._local_run(keys, first, BLOCK_BYTES - buffer.at)
+            if run:
+                yield from read_run(run, buffer)
+            else:
+                yield read_image(self, keys[first], buffer)
+            first += len(run) or 1
+
+    def _local_run(self, keys: Sequence[Key], first: int, room: int) -> list[KnownFile]:
+        """The next local files up to the one that fills the room; none if the first is remote or too large."""
+        run: list[KnownFile] = []
+        for path, size, time, version in islice(keys, first, None):
+            if version is not None or size > self._max_bytes or room <= 0:
+                break
+            run.append((path, size, time))
+            room -= size
+        return run
 
     def mark(self, key: Key) -> int:
         """The checksum of some bytes in the middle."""
