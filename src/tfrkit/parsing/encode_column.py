@@ -96,7 +96,10 @@ def list_column(value: Any, where: str) -> InputColumn:
 
 def _read(value: Any, where: str, convert: Callable[[Any, str], InputColumn]) -> InputColumn:
     """Unwrap masks and Arrow, and convert what is inside."""
-    if isinstance(value, np.ma.MaskedArray):
+    is_subclass = isinstance(value, np.ndarray) and type(value) is not np.ndarray
+    if is_subclass and isinstance(
+        value, np.ma.MaskedArray
+    ):  # in this order: numpy imports `ma` when it is named
         # Zero, as what is under the mask, or numpy's own filler, need not fit.
         filled = value.data if value.dtype.kind in "OSUT" else value.filled(0)
         column = convert(np.asarray(filled), where)

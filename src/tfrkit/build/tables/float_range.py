@@ -41,6 +41,8 @@ def beyond_in_cell(value: Any) -> Beyond | None:
 def beyond_in_array(array: Any) -> Beyond | None:
     """Look for such numbers in an Arrow array of float64, or of lists of it; None if there are none."""
     types = arrow_types()
+    if types.is_float32(array.type):  # usual, and without Arrow's functions, which take 30 ms to import
+        return None
     compute = require("pyarrow.compute", "tfr build table")
     flat, rows = array, None
     while types.is_list(flat.type) or types.is_large_list(flat.type):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import subprocess
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -276,3 +278,19 @@ def test_row_group_of_any_size_is_read_in_parts(tmp_path):
     assert len(next(batches)["a"]) < piece.rows
     assert pa.total_allocated_bytes() - before < len(noise) // 2
     batches.close()
+
+
+def test_usual_columns_need_neither_functions_of_arrow_nor_masked_arrays(tmp_path):
+    path = write(
+        tmp_path / "a.parquet",
+        {"x": np.arange(5, dtype=np.float32), "text": ["a"] * 5, "label": np.arange(5)},
+    )
+    code = (
+        "import sys; from tfrkit.cli.main import main\n"
+        "try: main()\n"
+        "finally: print(sorted({'pyarrow.compute', 'numpy.ma'} & sys.modules.keys()),"
+        " sys.modules['pyarrow'].default_memory_pool().backend_name)"
+    )
+    command = [sys.executable, "-c", code, "build", "table", str(path), str(tmp_path / "out"), "--quiet"]
+    done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE)
+    assert done.stdout.splitlines()[-1] == "[] system"
