@@ -134,7 +134,9 @@ def in_child(module: str, function: str, settings: Settings, *, cores: int | Non
     request["settings"] = asdict(settings)
     print(f"# {module}.{function} {arguments} on {cores or 'all'} core(s)", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "benchmarks.child", json.dumps(request)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
+    # Whole commands start as installed ones do, from compiled modules: some environments forbid to write them.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True, env=environment)
     if done.returncode:
         raise RuntimeError(f"{module}.{function} failed with exit code {done.returncode}; its error is above")
     answer = json.loads(done.stdout.splitlines()[-1])
