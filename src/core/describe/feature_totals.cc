@@ -34,11 +34,13 @@ class ValueFeed {
       const std::size_t most =
           std::min(packed.size() / sizeof(std::uint32_t), keys_.size() - count_);
       const std::byte* at = packed.data();
+      std::uint64_t* key = keys_.data() + count_;
       for (std::size_t i = 0; i < most; ++i, at += sizeof(std::uint32_t)) {
         const auto bits = load_le<std::uint32_t>(at);
-        keys_[count_] = float_key(bits);
-        count_ += static_cast<std::size_t>(is_finite(bits));
+        *key = float_key(bits);
+        key += static_cast<std::size_t>(is_finite(bits));
       }
+      count_ = static_cast<std::size_t>(key - keys_.data());
       packed = packed.subspan(most * sizeof(std::uint32_t));
       if (count_ == keys_.size()) flush();
     }

@@ -29,45 +29,38 @@ void NumberStats::add(std::span<const std::uint64_t> keys) {
     keys = keys.subspan(done);
   }
   if (keys.empty()) return;
-  for (const Share share : {Share::kMain, Share::kFrequent, Share::kQuantiles}) {
-    add_share(keys, share);
-  }
+  add_share(keys, Share::kMain);
+  add_share(keys, Share::kCounts);
 }
 
 void NumberStats::add_share(std::span<const std::uint64_t> keys, Share share) {
-  switch (share) {
-    case Share::kMain:
-      add_sums(keys);
-      break;
-    case Share::kFrequent:
-      add_frequent(keys);
-      break;
-    case Share::kQuantiles:
-      sketches_->quantiles.add(keys);
-      break;
+  if (share == Share::kMain) {
+    add_order(keys);
+  } else {
+    add_counts(keys);
   }
 }
 
-void NumberStats::add_sums(std::span<const std::uint64_t> keys) {
+void NumberStats::add_order(std::span<const std::uint64_t> keys) {
   Sketches& sketches = *sketches_;
+  sketches.count += keys.size();
   std::uint64_t least = sketches.least;
   std::uint64_t greatest = sketches.greatest;
   for (const std::uint64_t key : keys) {
     least = std::min(least, key);
     greatest = std::max(greatest, key);
-    sketches.distinct.add(NumberKey{key}.hash());
   }
-  sketches.count += keys.size();
   sketches.least = least;
   sketches.greatest = greatest;
-  if (kind_ == NumberKind::kFloat) {
-    sketches.moments.add_floats(keys);
-  } else {
-    for (const std::uint64_t key : keys) sketches.moments.add(kind_, key, 1);
-  }
+  sketches.quantiles.add(keys);
 }
 
-void NumberStats::add_frequent(std::span<const std::uint64_t> keys) {
+void NumberStats::add_counts(std::span<const std::uint64_t> keys) {
+  if (kind_ == NumberKind::kFloat) {
+    sketches_->moments.add_floats(keys);
+  } else {
+    for (const std::uint64_t key : keys) sketches_->moments.add(kind_, key, 1);
+  }
   constexpr std::size_t kAtOnce = 64;
   std::array<NumberKey, kAtOnce> some;
   std::array<std::uint64_t, kAtOnce> hashes;
@@ -76,6 +69,7 @@ void NumberStats::add_frequent(std::span<const std::uint64_t> keys) {
     for (std::size_t i = 0; i < count; ++i) {
       some[i] = {keys[i]};
       hashes[i] = some[i].hash();
+      sketches_->distinct.add(hashes[i]);
     }
     sketches_->frequent.add_each(std::span(some).first(count), hashes.data());
     keys = keys.subspan(count);

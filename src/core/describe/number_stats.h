@@ -48,10 +48,9 @@ struct Limits {
   return (low & kSign) != 0 ? low & ~kSign : ~low;
 }
 
-// What two threads more can do for one feature while it is estimated: each share sees all its
-// numbers.
-enum class Share : std::uint8_t { kMain, kFrequent, kQuantiles };
-inline constexpr std::size_t kShares = 3;
+// What two threads can do for one feature while it is estimated, about as long each: its range and
+// quantiles; its sums, distinct and frequent values. All that is no number is in the main share.
+enum class Share : std::uint8_t { kMain, kCounts };
 
 // Throws std::bad_alloc if there is no memory.
 class NumberStats {
@@ -60,8 +59,8 @@ class NumberStats {
 
   void add(std::span<const std::uint64_t> keys);
   void add(std::uint64_t key, std::uint64_t times);
-  // Adds keys to a share of the sketches; the shares do not touch what is another's, and `add` does
-  // the same as all of them one after the other. Precondition: sketches().
+  // Adds keys to a share of the sketches; neither touches what is the other's, and `add` does the
+  // same as both, one after the other. Precondition: sketches().
   void add_share(std::span<const std::uint64_t> keys, Share share);
   // Adds what another has. Two that are exact may become estimates.
   void merge(const NumberStats& other);
@@ -69,16 +68,16 @@ class NumberStats {
   // What is known beyond the limit.
   struct Sketches {
     Sketches(const Limits& limits)
-        : distinct(limits.distinct_bits),
-          frequent(limits.frequent),
-          quantiles(limits.quantile_keys) {}
+        : quantiles(limits.quantile_keys),
+          distinct(limits.distinct_bits),
+          frequent(limits.frequent) {}
     std::uint64_t count = 0;
     std::uint64_t least = ~std::uint64_t{0};
     std::uint64_t greatest = 0;
-    Moments moments;
+    Quantiles quantiles;
+    alignas(64) Moments moments;  // on other cache lines: from here on it is the other share
     Distinct distinct;
-    alignas(64) Frequent<NumberKey> frequent;  // no cache line belongs to two shares
-    alignas(64) Quantiles quantiles;
+    Frequent<NumberKey> frequent;
   };
 
   // Returns nullptr as long as all is exact and in counts().
@@ -91,8 +90,8 @@ class NumberStats {
  private:
   void add_new(const NumberKey& key, std::uint64_t hash, std::uint64_t times);
   void sketch(std::uint64_t key, std::uint64_t hash, std::uint64_t times);
-  void add_sums(std::span<const std::uint64_t> keys);
-  void add_frequent(std::span<const std::uint64_t> keys);
+  void add_order(std::span<const std::uint64_t> keys);
+  void add_counts(std::span<const std::uint64_t> keys);
   void begin_sketches();
 
   NumberKind kind_;

@@ -34,8 +34,7 @@ std::size_t Statistics::begin(std::span<FeatureColumns> parts, std::size_t threa
   return tasks_.size();
 }
 
-// A feature that has more numbers than half a thread's share of the batch would keep others
-// waiting. What takes longest comes first.
+// A feature that has more numbers than half a thread's part of the batch keeps others waiting.
 void Statistics::split_tasks(std::size_t threads) {
   std::uint64_t all = 0;
   for (const Task& task : tasks_) all += task.numbers;
@@ -43,9 +42,7 @@ void Statistics::split_tasks(std::size_t threads) {
   for (const Task& task : tasks_) {
     const bool large = threads > 1 && task.numbers > all / (2 * threads);
     if (!task.totals->split(large)) continue;
-    for (const Share share : {Share::kQuantiles, Share::kFrequent}) {
-      shares.push_back({task.totals, task.columns, task.numbers, share});
-    }
+    shares.push_back({task.totals, task.columns, task.numbers, Share::kCounts});
   }
   tasks_.insert(tasks_.begin(), shares.begin(), shares.end());
 }

@@ -3,7 +3,7 @@
 // Records are added in batches, each in three steps. Parts of it are read at once (FeatureColumns);
 // then one thread sees which features are new (`begin`); then each feature takes what the parts
 // have of it, in their order (`run_task`), all features at once, and a feature with most of the
-// values in three shares at once. So each feature sees its values in the order of the records,
+// values in two shares at once. So each feature sees its values in the order of the records,
 // whatever the number of threads and wherever the parts are cut, and all that follows from them is
 // the same.
 #pragma once
