@@ -191,3 +191,114 @@ def test_spec_has_one_value_only_where_every_row_has_one():
         "c": "VarLenFeature",
         "d": "FixedLenFeature",
     }
+
+
+def test_all_refused_columns_are_named_in_one_error():
+    with pytest.raises(InvalidArgumentError) as caught:
+        settle(
+            [
+                survey(dict.fromkeys("amn", Seen.INT), refused={"m": "maps have no place. Cast it"}),
+                Survey(
+                    InputFile("g", "g", {}, 10),
+                    {"x,y": Seen.NOTHING, "m": Seen.NOTHING},
+                    (),
+                    refused={"x,y": "unions have no place. Cast it", "m": "another"},
+                ),
+            ],
+            ColumnChoice(),
+        )
+    # A file without rows says nothing of its columns, so what it has is not wanted.
+    assert str(caught.value) == "f: column 'm': maps have no place. Cast it, or leave it out: --drop m."
+    file = InputFile("g", "g", {}, 10)
+    with pytest.raises(InvalidArgumentError) as caught:
+        settle(
+            [
+                survey(dict.fromkeys("amn", Seen.INT), refused={"m": "maps have no place. Cast it"}),
+                Survey(
+                    file,
+                    {"x,y": Seen.NOTHING},
+                    (TablePiece(file, 0, 1, 0, 1, 1, 10),),
+                    refused={"x,y": "unions have no place. Cast it"},
+                ),
+            ],
+            ColumnChoice(),
+        )
+    assert str(caught.value) == (
+        "f: 2 columns cannot be features. 'm': maps have no place. Cast it; 'x,y': unions have no place. Cast it "
+        "(in g). Or leave them out: --drop 'm,x\\,y'."
+    )
+
+
+def test_of_many_refused_columns_twenty_are_explained_and_all_are_dropped():
+    names = [f"c{number}" for number in range(23)]
+    given = survey(dict.fromkeys(names, Seen.NOTHING), refused=dict.fromkeys(names, "no place. Cast it"))
+    with pytest.raises(InvalidArgumentError) as caught:
+        settle([given], ColumnChoice())
+    text = str(caught.value)
+    assert text.startswith("f: 23 columns cannot be features. 'c0': no place. Cast it; 'c1'")
+    assert text.endswith(
+        f"'c19': no place. Cast it; and 3 more. Or leave them out: --drop {','.join(names)}."
+    )
+
+
+class TestPatterns:
+    COLUMNS = dict.fromkeys(["id", "feat_b", "feat_a", "tmp_1", "tmp_12", "f*", "fx"], Seen.INT)
+
+    def names(self, **choice):
+        return [column.name for column in settle([survey(self.COLUMNS)], ColumnChoice(**choice))]
+
+    def test_columns_that_match_are_taken_in_the_order_of_the_table(self):
+        assert self.names(only=("tmp_?", "feat_*")) == ["tmp_1", "feat_b", "feat_a"]
+
+    def test_column_that_several_match_is_taken_once(self):
+        assert self.names(only=("feat_a", "feat_*")) == ["feat_a", "feat_b"]
+
+    def test_columns_that_match_are_dropped(self):
+        assert self.names(drop=("tmp_*", "feat_[ab]")) == ["id", "f*", "fx"]
+
+    def test_exact_name_wins_over_the_pattern(self):
+        assert self.names(only=("f*",)) == ["f*"]
+        assert self.names(only=("f[*]",)) == ["f*"]
+        assert self.names(only=("f**",)) == ["feat_b", "feat_a", "f*", "fx"]
+
+    def test_kinds_and_null_values_go_by_patterns_and_names_win(self):
+        choice = ColumnChoice(
+            kinds={"feat_*": ("float", None), "feat_a": ("bytes", "|")},
+            null_values={"tmp_*": 0, "tmp_1": 7},
+        )
+        found = {column.name: column for column in settle([survey(self.COLUMNS)], choice)}
+        assert (found["feat_b"].kind, found["feat_a"].kind, found["feat_a"].separator) == (
+            "float",
+            "bytes",
+            "|",
+        )
+        assert (found["tmp_12"].null_value, found["tmp_1"].null_value) == (0, 7)
+        assert [name for name, column in found.items() if column.given] == ["feat_b", "feat_a"]
+
+    @pytest.mark.parametrize(
+        ("choice", "text"),
+        [
+            (
+                {"only": ("fet_*",)},
+                "columns (--columns): no input has a column that matches 'fet_*'. Did you mean ",
+            ),
+            ({"drop": ("x*",)}, "drop (--drop): no input has a column that matches 'x*'. "),
+            (
+                {"kinds": {"a?": ("float", None)}},
+                "column (--column): no input has a column that matches 'a?'. ",
+            ),
+            ({"renamed": {"feat_*": "f"}}, "rename (--name): no input has a column 'feat_*'. "),
+            (
+                {"kinds": {"feat_*": ("float", None), "*_a": ("bytes", None)}},
+                "column (--column): 'feat_*' and '*_a' both match the column 'feat_a', and differ. Give ",
+            ),
+        ],
+    )
+    def test_pattern_that_cannot_be_meant_is_an_error(self, choice, text):
+        with pytest.raises(InvalidArgumentError) as caught:
+            self.names(**choice)
+        assert str(caught.value).startswith(text)
+
+    def test_patterns_that_say_the_same_agree(self):
+        choice = ColumnChoice(kinds={"feat_*": ("float", None), "*_a": ("float", None)})
+        assert [column.kind for column in settle([survey(self.COLUMNS)], choice)].count("float") == 2

@@ -202,3 +202,16 @@ def test_wrong_values_of_options_are_bad_usage(command, tmp_path, option, value)
     assert err.startswith("error: ")
     assert "\n\nhint: " in err
     assert not (tmp_path / "out").exists()
+
+
+def test_columns_are_named_by_patterns_and_with_commas(command, folder):
+    write_lines(folder / "w.jsonl", {"feat_a": 1, "feat_b": 2, "a,b": 3, "tmp": 4, "back\\slash": 5, "s*": 6})
+    done = command(
+        "build", "table", "w.jsonl", "out", "--columns", "feat_*", "--columns", r"a\,b,back\slash,s*",
+        "--column", "feat_*:float", "--drop", "feat_[b]",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert rows(folder / "out") == [{"feat_a": [1.0], "a,b": [3], "back\\slash": [5], "s*": [6]}]
+    refused = command("build", "table", "w.jsonl", "out2", "--drop", "feet_?")
+    assert refused.code == 1
+    assert "drop (--drop): no input has a column that matches 'feet_?'. Did you mean 'feat_" in refused.err

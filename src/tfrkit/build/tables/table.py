@@ -110,7 +110,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         {"format": name, **_made_by(options, columns, reader, groups, surveys)},
         None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
-        columns=column_reports(surveys, columns, choice),
+        columns=column_reports(surveys, columns),
         stamps=tuple(file.stamp for file in files if file.stamp is not None),
     )
 

@@ -137,6 +137,7 @@ class TableColumn:
         null_value: what stands in for a null: an int, float or bytes; None: the feature is absent in that row.
         seen: what the surveys of all inputs saw.
         steps: it is a feature list of SequenceExamples, with lists of steps.
+        given: the user has said its kind.
     """
 
     name: str
@@ -146,6 +147,7 @@ class TableColumn:
     null_value: Any = None
     seen: Seen = Seen.NOTHING
     steps: bool = False
+    given: bool = False
 
     @property
     def key(self) -> str:

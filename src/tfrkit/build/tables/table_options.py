@@ -59,9 +59,16 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
         several=True,
     )
     columns: Sequence[str] | None = option(
-        None, "Only these columns.", metavar="A,B", several=True, read=read_list
+        None,
+        "Only these columns, in this order; 'feat_*' means all that match.",
+        more="Names in `column`, `drop` and `null_value` may be patterns, too; a real name wins.",
+        metavar="A,B",
+        several=True,
+        read=read_list,
     )
-    drop: Sequence[str] = option((), "Not these columns.", metavar="A,B", several=True, read=read_list)
+    drop: Sequence[str] = option(
+        (), "Not these columns, or not those that match 'tmp_*'.", metavar="A,B", several=True, read=read_list
+    )
     rename: Mapping[str, str] | None = option(
         None,
         "Another name for a column's feature.",

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause, ColumnReport
+from tfrkit.build.tables.column_names import matching_names, names_text, values_by_name
 from tfrkit.build.tables.float_range import beyond_in_cell
 from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, Survey, TableColumn
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
@@ -33,6 +35,7 @@ __all__ = [
 
 NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 MAX_COLUMNS: Final = 20_000  # a table with more has data for keys
+_SHOWN_REFUSED: Final = 20
 _KINDS: Final = {
     "int64": "int64",
     "int": "int64",
@@ -51,7 +54,7 @@ _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """What the user says about columns, by their names in the input.
+    """What the user says about columns, by their names in the input; other than in `renamed` also by patterns.
 
     Attributes:
         kinds: kind and separator of some.
@@ -152,7 +155,7 @@ def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[TableColumn
             "(--format); JSON lines have an object on each line.",
             path=path,
         )
-    _check_names(choice, seen)
+    choice = _by_names(choice, seen)
     if choice.only is not None:
         seen = {name: seen[name] for name in choice.only}
     lists: dict[str, str] = {}
@@ -191,9 +194,7 @@ def feature_spec(columns: Sequence[TableColumn]) -> dict[str, FeatureSpec] | Non
     return spec
 
 
-def column_reports(
-    surveys: Sequence[Survey], columns: Sequence[TableColumn], choice: ColumnChoice
-) -> tuple[ColumnReport, ...]:
+def column_reports(surveys: Sequence[Survey], columns: Sequence[TableColumn]) -> tuple[ColumnReport, ...]:
     """Report how columns were settled, and why where most values look like another kind."""
     kinds: dict[str, ValueKinds] = {}
     for survey in surveys:
@@ -207,7 +208,7 @@ def column_reports(
     reports = []
     for column in columns:
         values = kinds.get(column.name, ValueKinds())
-        cause = None if column.name in choice.kinds else values.cause(column.kind)
+        cause = None if column.given else values.cause(column.kind)
         counts: dict[str, int] = {kind: values.counts[kind] for kind in KIND_NAMES if kind in values.counts}
         reports.append(ColumnReport(column.name, column.feature, column.kind, counts, cause))
     return tuple(reports)
@@ -261,22 +262,32 @@ def _seen_in(text: str | None) -> Seen:
     return Seen.FLOAT if _NUMBER.fullmatch(text) and not _INTEGER.fullmatch(text) else Seen.TEXT
 
 
-def _check_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> None:
-    given = [
-        ("columns (--columns)", choice.only or ()),
-        ("drop (--drop)", choice.drop),
-        ("column (--column)", choice.kinds),
-        ("rename (--name)", choice.renamed),
-        ("null_value (--null-value)", choice.null_values),
-    ]
-    for option, names in given:
-        for name in names:
-            if name not in seen:
-                raise InvalidArgumentError(
-                    f"{option}: no input has a column {name!r}. {near_names(name, seen)}"
-                )
-    if choice.only is not None and len(set(choice.only)) < len(choice.only):
-        raise InvalidArgumentError(f"columns (--columns): a name is given twice in {', '.join(choice.only)}.")
+def _by_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> ColumnChoice:
+    """Return the choice with names of columns in place of patterns."""
+    for name in choice.renamed:
+        if name not in seen:
+            raise InvalidArgumentError(
+                f"rename (--name): no input has a column {name!r}. {near_names(name, seen)}"
+            )
+    only = None
+    if choice.only is not None:
+        if len(set(choice.only)) < len(choice.only):
+            raise InvalidArgumentError(
+                f"columns (--columns): a name is given twice in {', '.join(choice.only)}."
+            )
+        only = _all_matching("columns (--columns)", choice.only, seen)
+    return replace(
+        choice,
+        only=only,
+        drop=_all_matching("drop (--drop)", choice.drop, seen),
+        kinds=values_by_name("column (--column)", choice.kinds, seen),
+        null_values=values_by_name("null_value (--null-value)", choice.null_values, seen),
+    )
+
+
+def _all_matching(option: str, given: Iterable[str], seen: Mapping[str, Seen]) -> tuple[str, ...]:
+    """Return the columns of several names and patterns, each once."""
+    return tuple(dict.fromkeys(name for each in given for name in matching_names(option, each, seen)))
 
 
 def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str]) -> TableColumn:
@@ -291,7 +302,7 @@ def _column(name: str, seen: Seen, choice: ColumnChoice, lists: Mapping[str, str
             )
         return TableColumn(name, feature, kind, seen=seen, steps=True)
     null_value = None if text is None else _null_value(name, kind, text)
-    return TableColumn(name, feature, kind, separator, null_value, seen)
+    return TableColumn(name, feature, kind, separator, null_value, seen, given=name in choice.kinds)
 
 
 def _null_value(name: str, kind: str, given: Any) -> Any:
@@ -315,14 +326,26 @@ def _null_value(name: str, kind: str, given: Any) -> Any:
 
 
 def _check_refused(surveys: Sequence[Survey], columns: Sequence[TableColumn]) -> None:
+    """Refuse columns that no feature can hold, all of them in one error."""
+    refused: dict[str, tuple[str, str]] = {}
     for survey in surveys:
-        for column in columns:
-            if column.name in survey.refused:
-                raise InvalidArgumentError(
-                    f"{survey.file.path}: column {column.name!r}: {survey.refused[column.name]}, or leave it out: "
-                    f"--drop {column.name}.",
-                    path=survey.file.path,
-                )
+        for name in (column.name for column in columns if column.name in survey.refused):
+            refused.setdefault(name, (survey.file.path, survey.refused[name]))
+    if not refused:
+        return
+    path, why = next(iter(refused.values()))
+    drop = f"--drop {shlex.quote(names_text(refused))}"
+    if len(refused) == 1:
+        text = f"column {next(iter(refused))!r}: {why}, or leave it out: {drop}."
+    else:
+        shown = [
+            f"{name!r}: {reason}" + (f" (in {place})" if place != path else "")
+            for name, (place, reason) in list(refused.items())[:_SHOWN_REFUSED]
+        ]
+        more = len(refused) - len(shown)
+        said = "; ".join(shown) + (f"; and {more:,} more" if more else "")
+        text = f"{len(refused):,} columns cannot be features. {said}. Or leave them out: {drop}."
+    raise InvalidArgumentError(f"{path}: {text}", path=path)
 
 
 def _check_features(columns: Sequence[TableColumn]) -> None:
