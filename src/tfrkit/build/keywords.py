@@ -214,6 +214,7 @@ class TableKeywords(
     encoding: str | None
     nulls: Sequence[str] | None
     max_field: int
+    partition: str | Sequence[str]
     partitions: bool
     shards: int | Literal["per-input"] | None
     prefix: str

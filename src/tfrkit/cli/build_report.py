@@ -44,10 +44,8 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     _print(("files", "shards", "records", "size"), rows)
     if quiet:
         return
-    if report.columns:
-        say(f"columns: {_kinds(report.columns)}")
-    for remark in _remarks(report.columns):
-        say(remark)
+    for line in _table_lines(report):
+        say(line)
     for found, what, done in ((report.bad, "bad input", "left out"), (report.noted, "input", "noted")):
         if found:
             say(f"{number_of(sum(found.values()), what)} {done}: {_reasons(found)}")
@@ -60,6 +58,15 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     if report.passed and not report.records:
         say(f"no record was chosen: {number_of(report.passed, 'record')} looked at")
     say(_ending(report))
+
+
+def _table_lines(report: BuildReport) -> list[str]:
+    """Return what is said of a table: its columns, odd ones among them, and what was not wanted."""
+    lines = [f"columns: {_kinds(report.columns)}"] if report.columns else []
+    lines += _remarks(report.columns)
+    if report.files_left_out:
+        lines.append(f"{number_of(report.files_left_out, 'file')} left out by --partition")
+    return lines
 
 
 def _ending(report: BuildReport) -> str:
@@ -152,6 +159,8 @@ def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
     if plan.columns:
         facts.append(("columns", _kinds(plan.columns)))
     facts += [("note", remark) for remark in _remarks(plan.columns)]
+    if plan.files_left_out:
+        facts.append(("left out by --partition", number_of(plan.files_left_out, "file")))
     if plan.bad:
         facts.append(("left out", _reasons(plan.bad)))
     if plan.noted:

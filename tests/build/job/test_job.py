@@ -225,6 +225,7 @@ def test_dry_run_says_what_would_happen_and_writes_nothing(tmp_path):
         "noted": {},
         "refusal": "",
         "columns": [],
+        "files_left_out": 0,
     }
 
 

@@ -215,3 +215,19 @@ def test_columns_are_named_by_patterns_and_with_commas(command, folder):
     refused = command("build", "table", "w.jsonl", "out2", "--drop", "feet_?")
     assert refused.code == 1
     assert "drop (--drop): no input has a column that matches 'feet_?'. Did you mean 'feat_" in refused.err
+
+
+def test_partitions_are_chosen_and_the_report_says_how_many_files_are_left_out(command, folder):
+    for day in (1, 2, 10):
+        write_lines(folder / "t" / f"day={day}" / "a.jsonl", {"n": day})
+    done = command("build", "table", "t", "out", "--partition", "day>=2", "--partition", "day<10")
+    assert (done.code, rows(folder / "out")) == (0, [{"n": [2], "day": [2]}])
+    assert "2 files left out by --partition\n" in done.err
+    planned = command("build", "table", "t", "out2", "--partition", "day>=2", "--dry-run")
+    assert "left out by --partition: 1 file\n" in planned.out
+    wrong = command("build", "table", "t", "out2", "--partition", "day~2")
+    assert wrong.code == 2
+    assert "Expected KEY=VALUE, or another of !=" in wrong.err
+    unknown = command("build", "table", "t", "out2", "--partition", "dya=2")
+    assert unknown.code == 1
+    assert "no input is in a folder 'dya=...'. Did you mean 'day'?" in unknown.err

@@ -63,6 +63,7 @@ class PlanSummary:
         noted: inputs that it noticed and keeps, or ignores on purpose, by reason.
         refusal: why the job would be refused; or empty.
         columns: how the columns of a table are settled.
+        files_left_out: how many files are in partitions that are not wanted.
     """
 
     folder: str
@@ -78,6 +79,7 @@ class PlanSummary:
     noted: dict[str, int]
     refusal: str
     columns: tuple[ColumnReport, ...] = ()
+    files_left_out: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -127,6 +129,7 @@ def dry_run(
         dict(report.noted),
         refusal,
         job.columns,
+        job.files_left_out,
     )
 
 

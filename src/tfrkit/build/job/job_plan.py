@@ -93,6 +93,8 @@ class Job:
         wanted: features that a user has named, each with the option; an error if no record has one.
         good: how many good inputs there are, where tasks read them several times; None: tasks count them.
         columns: how columns of a table were settled; reported.
+        files_left_out: how many inputs are in partitions that are not wanted; reported, and no part of the digest: a
+            partition that is new and not wanted makes no other job.
     """
 
     folder: str
@@ -111,6 +113,7 @@ class Job:
     wanted: WantedFeatures | None = None
     good: int | None = None
     columns: tuple[ColumnReport, ...] = ()
+    files_left_out: int = 0
 
     @property
     def prefixes(self) -> list[str]:

@@ -55,6 +55,7 @@ class BuildReport:
         noted_listed: the first of these.
         columns: how the columns of a table were settled.
         passed: how many good inputs were not wanted, such as records that an expression does not choose.
+        files_left_out: how many files are in partitions that were not wanted, and were not read.
     """
 
     folder: str
@@ -68,6 +69,7 @@ class BuildReport:
     noted_listed: tuple[BadInput, ...] = ()
     columns: tuple[ColumnReport, ...] = ()
     passed: int = 0
+    files_left_out: int = 0
 
     @property
     def records(self) -> int:
@@ -115,6 +117,7 @@ class ReportEntry:
     noted: Mapping[str, int]
     noted_listed: tuple[BadInput, ...]
     passed: int = 0
+    files_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +237,7 @@ def make_report(
         tuple(noted_listed[:MAX_LISTED]),
         job.columns,
         passed if job.good is None else job.good - sum(shard.records for shard in entries),
+        job.files_left_out,
     )
 
 
@@ -250,7 +254,7 @@ def report_from(
     entries = tuple(sorted(shards, key=lambda shard: shard.name))
     return BuildReport(
         folder, entries, found.input_bytes, found.bad, found.listed, resumed, seconds, found.noted,
-        found.noted_listed, columns, found.passed,
+        found.noted_listed, columns, found.passed, found.files_left_out,
     )  # fmt: skip
 
 

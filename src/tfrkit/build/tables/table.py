@@ -23,6 +23,7 @@ from tfrkit.build.job.job import (
 )
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.tables.format_table import all_formats, formats_by_suffix, named_format, split_suffix
+from tfrkit.build.tables.partition_filter import parse_partitions
 from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat, open_input
 from tfrkit.build.tables.table_inputs import find_inputs, guess_format
 from tfrkit.build.tables.table_options import PER_INPUT, TableOptions
@@ -88,10 +89,14 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
     """Survey all inputs and plan the job; writes nothing but a stream that can be read only once."""
     folder = path_text(out)
     choice = check_options(options)
+    left_out: list[str] = []
     if is_stream(inputs):
         name, (reader, files) = "stream", _open_stream(inputs, folder, options)
     else:
-        files = find_inputs(_paths(inputs), partitions=options.partitions, out=folder)
+        wanted = parse_partitions(options.partition)
+        files = find_inputs(
+            _paths(inputs), partitions=options.partitions, out=folder, wanted=wanted, left_out=left_out
+        )
         name = options.format or guess_format(files)
         reader = _reader(name, options)
     surveys = _survey_all(reader, files, options.workers)
@@ -112,6 +117,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
         columns=column_reports(surveys, columns),
         stamps=tuple(file.stamp for file in files if file.stamp is not None),
+        files_left_out=len(left_out),
     )
 
 
@@ -124,6 +130,7 @@ def check_options(options: TableOptions) -> ColumnChoice:
     Raises:
         InvalidArgumentError: there are such.
     """
+    parse_partitions(options.partition)
     likely = (each.name for each in all_formats() if set(each.options).issuperset(options.of_text()))
     _reader(options.format or next(likely), options)
     return choose_columns(
@@ -145,7 +152,8 @@ def _paths(inputs: Any) -> list[PathLike]:
 
 
 def _open_stream(source: Any, folder: str, options: TableOptions) -> tuple[TableFormat, list[InputFile]]:
-    for name, value in {**options.of_text(), "format": options.format}.items():
+    of_files = {**options.of_text(), "format": options.format, "partition": options.partition or None}
+    for name, value in of_files.items():
         if value is not None:
             raise InvalidArgumentError(
                 f"{name}: this option is for files, and the input is a table in memory."
@@ -244,6 +252,8 @@ def _made_by(
     }
     if options.shuffle:
         made["seed"] = options.seed
+    if options.partition:
+        made["partition"] = parse_partitions(options.partition).texts
     made.update({name: list(v) if isinstance(v, tuple) else v for name, v in options.of_text().items()})
     return made
 

@@ -18,6 +18,7 @@ from tfrkit.build.tables.format_table import (
     format_names,
     formats_by_suffix,
 )
+from tfrkit.build.tables.partition_filter import PartitionFilter
 from tfrkit.build.tables.table_format import InputFile, open_input
 from tfrkit.codecs.file_kinds import file_kind, looks_like
 from tfrkit.codecs.table import sniff
@@ -48,7 +49,12 @@ _FOREIGN: Final = ("archive", ".npz file)", "image", "icon", "video", "audio", "
 
 
 def find_inputs(
-    inputs: Iterable[PathLike], *, partitions: bool = True, out: str | None = None
+    inputs: Iterable[PathLike],
+    *,
+    partitions: bool = True,
+    out: str | None = None,
+    wanted: PartitionFilter = PartitionFilter(),  # noqa: B008  # it cannot be changed
+    left_out: list[str] | None = None,
 ) -> list[InputFile]:
     """Find all input files, in the order given; those of a folder or pattern sorted by name.
 
@@ -57,29 +63,34 @@ def find_inputs(
             with `_` or a dot (`_SUCCESS`, `.crc`). `@FILE` is a list of inputs, one a line.
         partitions: make columns of folders that are called `name=value`.
         out: the folder that will be written; what is in it is no input.
+        wanted: leave out files that are in other partitions, without looking at them.
+        left_out: takes the paths of those.
 
     Raises:
         NotFoundError: an input is not there, or a pattern or folder has no files.
-        InvalidArgumentError: a file is named twice, or an input folder is the output folder.
+        InvalidArgumentError: a file is named twice, an input folder is the output folder, or `wanted` leaves none.
     """
     written = None if out is None else real_path(out)
-    found: list[InputFile] = []
-    seen: dict[str, str] = {}
+    seen: dict[str, _Found] = {}
     for given in inputs:
-        for path, name, info in _expand(path_text(given), written):
-            real = real_path(path)
-            if real in seen:
+        for found in _expand(path_text(given), written):
+            first = seen.setdefault(real_path(found.path), found)
+            if first is not found:
                 raise InvalidArgumentError(
-                    f"{path}: this input is given twice, the first time as {seen[real]}. Name every file once.",
-                    path=path,
+                    f"{found.path}: this input is given twice, the first time as {first.path}. Name every file once.",
+                    path=found.path,
                 )
-            seen[real] = path
-            columns = _partition_of(path) if partitions else {}
-            stamp = _stamp(path, info)
-            found.append(InputFile(path, name, columns, stamp.size, stamp))
-    if not found:
+    if not seen:
         raise NotFoundError("No input files were given. Name files, patterns, folders, or @LIST.")
-    return _with_unique_names(found)
+    said = [_partition_of(found.path) for found in seen.values()]
+    files = []
+    for (path, name, info), columns, chosen in zip(seen.values(), said, wanted.choose(said), strict=True):
+        if chosen:
+            stamp = _stamp(path, info)
+            files.append(InputFile(path, name, columns if partitions else {}, stamp.size, stamp))
+        elif left_out is not None:
+            left_out.append(path)
+    return _with_unique_names(files)
 
 
 def read_list(path: str) -> list[str]:

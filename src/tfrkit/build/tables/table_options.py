@@ -120,6 +120,13 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
         read=size_bytes,
         least=1,
     )
+    partition: str | Sequence[str] = option(
+        (),
+        "Read only files in such folders: 'dt>=2024-01-01', 'country in (de, fr)'.",
+        more="One condition, or a list of conditions that all must hold; other files are not opened.",
+        metavar="CONDITION",
+        several=True,
+    )
     partitions: bool = option(
         True, "Make columns of folders called name=value.", "--partitions/--no-partitions"
     )

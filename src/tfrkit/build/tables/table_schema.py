@@ -15,6 +15,7 @@ from typing import Any, Final
 from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause, ColumnReport
 from tfrkit.build.tables.column_names import matching_names, names_text, values_by_name
 from tfrkit.build.tables.float_range import beyond_in_cell
+from tfrkit.build.tables.partition_filter import NULL_PARTITION
 from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, Survey, TableColumn
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
@@ -33,7 +34,6 @@ __all__ = [
     "unescape",
 ]
 
-NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 MAX_COLUMNS: Final = 20_000  # a table with more has data for keys
 _SHOWN_REFUSED: Final = 20
 _KINDS: Final = {
