@@ -216,6 +216,7 @@ class TableKeywords(
     max_field: int
     partition: str | Sequence[str]
     partitions: bool
+    where: str | None
     shards: int | Literal["per-input"] | None
     prefix: str
     shuffle: bool

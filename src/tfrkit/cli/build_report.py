@@ -66,6 +66,8 @@ def _table_lines(report: BuildReport) -> list[str]:
     lines += _remarks(report.columns)
     if report.files_left_out:
         lines.append(f"{number_of(report.files_left_out, 'file')} left out by --partition")
+    if report.columns and report.passed:
+        lines.append(f"{number_of(report.passed, 'row')} left out by --where")
     return lines
 
 

@@ -231,3 +231,15 @@ def test_partitions_are_chosen_and_the_report_says_how_many_files_are_left_out(c
     unknown = command("build", "table", "t", "out2", "--partition", "dya=2")
     assert unknown.code == 1
     assert "no input is in a folder 'dya=...'. Did you mean 'day'?" in unknown.err
+
+
+def test_rows_are_chosen_by_an_expression(command, lines):
+    done = command("build", "table", "a.jsonl", "out", "--where", "n == 1 or s == 'z'", "--columns", "t")
+    assert (done.code, rows(lines / "out")) == (0, [{"t": [b"p|q"]}])
+    assert "1 row left out by --where\n" in done.err
+    wrong = command("build", "table", "a.jsonl", "out2", "--where", "n ==")
+    assert wrong.code == 2
+    assert "Expected a number, or text in quotes at character 5" in wrong.err
+    none = command("build", "table", "a.jsonl", "out2", "--where", "n > 100")
+    assert none.code == 0
+    assert "no record was chosen: 2 records looked at\n" in none.err

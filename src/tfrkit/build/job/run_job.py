@@ -343,6 +343,8 @@ class JobRun:
             content["shards"] = kept + [asdict(entry) for entry in entries]
             content["made_by"].update({prefix: {"job": self._digest} for prefix in job.prefixes})
             made = {"made_by": dict(job.made_by), "spec": job.spec, "files": sorted(job.files)}
+            if report.passed:
+                made["passed"] = report.passed
             content.setdefault("jobs", {})[self._digest] = made
 
         self._journal.check()

@@ -24,10 +24,18 @@ from tfrkit.build.job.job import (
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.tables.format_table import all_formats, formats_by_suffix, named_format, split_suffix
 from tfrkit.build.tables.partition_filter import parse_partitions
+from tfrkit.build.tables.row_choice import RowChoice
 from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat, open_input
 from tfrkit.build.tables.table_inputs import find_inputs, guess_format
 from tfrkit.build.tables.table_options import PER_INPUT, TableOptions
-from tfrkit.build.tables.table_plan import Part, TableRecipe, all_parts, cut_rows, estimate_bytes
+from tfrkit.build.tables.table_plan import (
+    Part,
+    TableRecipe,
+    all_parts,
+    count_chosen,
+    cut_rows,
+    estimate_bytes,
+)
 from tfrkit.build.tables.table_schema import (
     ColumnChoice,
     choose_columns,
@@ -41,6 +49,7 @@ from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.options import takes
+from tfrkit.records.where import parse_where
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import is_url
@@ -134,7 +143,12 @@ def check_options(options: TableOptions) -> ColumnChoice:
     likely = (each.name for each in all_formats() if set(each.options).issuperset(options.of_text()))
     _reader(options.format or next(likely), options)
     return choose_columns(
-        options.column, options.columns, options.drop, options.rename or {}, options.null_value
+        options.column,
+        options.columns,
+        options.drop,
+        options.rename or {},
+        options.null_value,
+        () if options.where is None else parse_where(options.where).keys,
     )
 
 
@@ -197,7 +211,8 @@ def _shown(files: Sequence[InputFile]) -> str:
 def _groups(
     surveys: Sequence[Survey], columns: Sequence[TableColumn], reader: TableFormat, options: TableOptions
 ) -> tuple[ShardGroup, ...]:
-    by_file = all_parts(surveys, columns)
+    where = None if options.where is None else parse_where(options.where)
+    by_file = all_parts(surveys, columns, None if where is None else RowChoice.of(where, columns))
     sequences = any(column.steps for column in columns)
     if options.shards == PER_INPUT:
         stems = [_stem(survey.file) for survey in surveys]
@@ -206,24 +221,29 @@ def _groups(
             for stem, parts in zip(stems, by_file, strict=True)
         )
     parts = [part for of_file in by_file for part in of_file]
-    shards = _count_shards(parts, TableRecipe(reader, (), sequences), options)
+    like, counts = TableRecipe(reader, (), sequences), None
+    if where is not None and (options.shards is None or (options.shards != 1 and not options.shuffle)):
+        counts = count_chosen(parts, like, options.workers or default_threads())
+    shards = _count_shards(parts, like, options, counts)
     if options.shuffle:
         recipes = tuple(TableRecipe(reader, (part,), sequences) for part in parts)
         return (ShardGroup(options.prefix, recipes, shards, options.seed),)
     return (
         ShardGroup(
             options.prefix,
-            tuple(TableRecipe(reader, cut, sequences) for cut in cut_rows(parts, shards)),
+            tuple(TableRecipe(reader, cut, sequences) for cut in cut_rows(parts, shards, counts)),
             shards,
         ),
     )
 
 
-def _count_shards(parts: Sequence[Part], like: TableRecipe, options: TableOptions) -> int:
+def _count_shards(
+    parts: Sequence[Part], like: TableRecipe, options: TableOptions, counts: Sequence[int] | None
+) -> int:
     if isinstance(options.shards, int):
         return plan_shards(0, options.shards, options.shard_bytes)
-    rows = sum(part.stop - part.start for part in parts)
-    return plan_shards(estimate_bytes(parts, like), None, options.shard_bytes, most=rows)
+    rows = sum(part.stop - part.start for part in parts) if counts is None else sum(counts)
+    return plan_shards(estimate_bytes(parts, like, rows), None, options.shard_bytes, most=rows)
 
 
 def _stem(file: InputFile) -> str:
@@ -252,6 +272,8 @@ def _made_by(
     }
     if options.shuffle:
         made["seed"] = options.seed
+    if options.where is not None:
+        made["where"] = options.where
     if options.partition:
         made["partition"] = parse_partitions(options.partition).texts
     made.update({name: list(v) if isinstance(v, tuple) else v for name, v in options.of_text().items()})
@@ -262,6 +284,8 @@ def _column_entry(column: TableColumn) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": column.name, "feature": column.feature, "kind": column.kind}
     if column.steps:
         entry["steps"] = True
+    if not column.written:
+        entry["written"] = False
     if column.separator is not None:
         entry["separator"] = column.separator
     if column.null_value is not None:

@@ -138,6 +138,7 @@ class TableColumn:
         seen: what the surveys of all inputs saw.
         steps: it is a feature list of SequenceExamples, with lists of steps.
         given: the user has said its kind.
+        written: it becomes a feature; else it is only read, to choose rows by it.
     """
 
     name: str
@@ -148,10 +149,13 @@ class TableColumn:
     seen: Seen = Seen.NOTHING
     steps: bool = False
     given: bool = False
+    written: bool = True
 
     @property
     def key(self) -> str:
-        """Under which name a batch has it: the feature's; that of a feature list may be a feature's, too."""
+        """Under which name a batch has it: the feature's, unless that may be another feature's, too."""
+        if not self.written:
+            return f"\0\1{self.name}"
         return f"\0\0{self.feature}" if self.steps else self.feature
 
 

@@ -130,6 +130,12 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
     partitions: bool = option(
         True, "Make columns of folders called name=value.", "--partitions/--no-partitions"
     )
+    where: str | None = option(
+        None,
+        'Write only rows for which this holds: \'label >= 3 and country in ("de", "fr")\'.',
+        more="An expression on columns of the input, as `select` has it; they need not be written.",
+        metavar="EXPRESSION",
+    )
     shards: int | Literal["per-input"] | None = option(
         None,
         "How many files, or one for each input.",

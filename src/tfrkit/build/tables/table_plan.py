@@ -6,24 +6,24 @@ Plans are pure and depend on the surveys alone, never on the number of workers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
-
-import numpy as np
 
 from tfrkit.build.job.input_stamp import unchanged
 from tfrkit.build.job.job import TaskReporter
+from tfrkit.build.tables.arrow.arrow_columns import chosen_rows
 from tfrkit.build.tables.float_range import beyond_in_cell, note_beyond
+from tfrkit.build.tables.row_choice import RowChoice, repeated
 from tfrkit.build.tables.table_format import Survey, TableColumn, TableFormat, TablePiece
 from tfrkit.build.tables.table_schema import partition_values
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
-from tfrkit.engines.local import Stop
+from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
 from tfrkit.stores.files import is_local
 
-__all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "cut_rows", "estimate_bytes"]
+__all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "count_chosen", "cut_rows", "estimate_bytes"]
 
 _SAMPLES: Final = 4
 _SAMPLE_ROWS: Final = 200
@@ -35,28 +35,33 @@ class FileColumns:
 
     Attributes:
         read: what is read from the file; at least one.
-        constants: features of which the path or a null value says what they are in every row; None: absent.
-        unwanted: a feature that is read only to count rows.
+        constants: columns of which the path or a null value says what they are in every row, by key; None: absent.
+        unwanted: keys of what is read only to count rows, or to choose them.
+        choice: which rows are wanted; None: all.
     """
 
     read: tuple[TableColumn, ...]
     constants: Mapping[str, Any]
-    unwanted: str | None = None
+    unwanted: frozenset[str] = field(default_factory=frozenset)
+    choice: RowChoice | None = None
 
     @classmethod
-    def of(cls, survey: Survey, columns: Sequence[TableColumn]) -> FileColumns:
+    def of(
+        cls, survey: Survey, columns: Sequence[TableColumn], choice: RowChoice | None = None
+    ) -> FileColumns:
         """Choose what a file has of the columns.
 
         Raises:
             InvalidArgumentError: what the path says does not fit its column.
         """
         own = tuple(column for column in columns if column.name in survey.columns)
+        unwanted = frozenset(column.key for column in columns if not column.written)
         constants = {}
         said = partition_values(survey.file.partition)
         for column in columns:
             if column.name not in survey.columns:
                 try:
-                    constants[column.feature] = fit_cell(said.get(column.name), column)
+                    constants[column.key] = fit_cell(said.get(column.name), column)
                 except MisfitError as error:
                     raise InvalidArgumentError(
                         f"{survey.file.path}: partition column {column.name!r}: {error}. Give it another kind: "
@@ -64,23 +69,42 @@ class FileColumns:
                         path=survey.file.path,
                     ) from None
         if own:
-            return cls(own, constants)
+            return cls(own, constants, unwanted, choice)
         filler = next(iter(survey.columns), "")
-        return cls((TableColumn(filler, "", "bytes"),), constants, "")
+        return cls((TableColumn(filler, "", "bytes"),), constants, unwanted | {""}, choice)
+
+    def choose(self, batch: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the rows of a batch that are wanted."""
+        rows = _row_count(batch)
+        if self.choice is None or not rows:
+            return batch
+        chosen = self.choice.mask(batch, self.constants, rows)
+        return batch if chosen.all() else {key: chosen_rows(values, chosen) for key, values in batch.items()}
+
+    def count(self, part: Part, like: TableRecipe) -> int:
+        """Count the rows of a part that are wanted, by reading no more than that needs."""
+        if self.choice is None:
+            return part.stop - part.start
+        read = tuple(column for column in self.choice.columns if column in self.read)
+        if not read:
+            return (part.stop - part.start) * int(self.choice.mask({}, self.constants, 1).sum())
+        some = replace(part, columns=replace(self, read=read))
+        batches = like.batches(some, TaskReporter(Stop(), "skip", lambda *_: None))
+        return sum(_row_count(self.choose(batch)) for batch in batches)
 
     def encode(self, batch: Mapping[str, Any], *, sequences: bool) -> Block | None:
         """Make the records of a batch; None if it has no rows."""
-        rows = len(next(iter(batch.values())))
+        rows = _row_count(batch)
         if not rows:
             return None
         features = {
             column.feature: batch[column.key]
             for column in self.read
-            if not column.steps and column.key != self.unwanted
+            if not column.steps and column.key not in self.unwanted
         }
         for name, value in self.constants.items():
-            if value is not None:
-                features[name] = [value] * rows if isinstance(value, (bytes, list)) else np.full(rows, value)
+            if value is not None and name not in self.unwanted:
+                features[name] = repeated(value, rows)
         if not sequences:
             return encode_examples(features or {"": [None] * rows}, threads=1)
         lists = {column.feature: batch[column.key] for column in self.read if column.steps}
@@ -89,7 +113,7 @@ class FileColumns:
     def note(self, source: str, rows: int, reporter: TaskReporter) -> None:
         """Count what the path says and float32 does not hold."""
         for name, value in self.constants.items():
-            if (found := beyond_in_cell(value)) is not None:
+            if name not in self.unwanted and (found := beyond_in_cell(value)) is not None:
                 note_beyond(reporter, name, replace(found, count=rows), source, None)
 
 
@@ -130,67 +154,98 @@ class TableRecipe:
             if stamp is not None and is_local(stamp.path):  # a URL is opened at its version
                 stamp.check()
             rest, rows = part.size, part.stop - part.start
-            for batch in self._batches(part, reporter):
+            for found in self.batches(part, reporter):
+                count, batch = _row_count(found), part.columns.choose(found)
                 block = part.columns.encode(batch, sequences=self.sequences)
-                if block is not None:
-                    part.columns.note(part.piece.file.name, len(block), reporter)
-                del batch  # may be many MB, which must not wait for the next one
-                if block is not None:
-                    read = min(rest, part.size * len(block) // rows)
-                    rest -= read
-                    reporter.advance(read, len(block))
-                    made = [block]
-                    del block
+                del batch, found  # may be many MB, which must not wait for the next one
+                made = [] if block is None else [block]
+                chosen = 0 if block is None else len(block)
+                del block
+                part.columns.note(part.piece.file.name, chosen, reporter)
+                reporter.passed += count - chosen
+                read = min(rest, part.size * count // rows)
+                rest -= read
+                reporter.advance(read, chosen)
+                while made:
                     yield made.pop()
             reporter.advance(rest)  # what bad rows stand for
 
-    def _batches(self, part: Part, reporter: TaskReporter) -> Iterator[Mapping[str, Any]]:
+    def batches(self, part: Part, reporter: TaskReporter) -> Iterator[Mapping[str, Any]]:
+        """Read the rows of a part, wanted or not."""
         with unchanged(part.piece.file.path):
             yield from self.format.read(part.piece, range(part.start, part.stop), part.columns.read, reporter)
 
 
-def all_parts(surveys: Sequence[Survey], columns: Sequence[TableColumn]) -> list[list[Part]]:
+def _row_count(batch: Mapping[str, Any]) -> int:
+    return len(next(iter(batch.values())))
+
+
+def all_parts(
+    surveys: Sequence[Survey], columns: Sequence[TableColumn], choice: RowChoice | None = None
+) -> list[list[Part]]:
     """Return the whole pieces of every file."""
     found = []
     for survey in surveys:
-        shared = FileColumns.of(survey, columns)
+        shared = FileColumns.of(survey, columns, choice)
         found.append([Part(piece, 0, piece.rows, shared) for piece in survey.pieces])
     return found
 
 
-def cut_rows(parts: Sequence[Part], shards: int) -> list[tuple[Part, ...]]:
-    """Cut rows into runs that differ by one row at most, in order. Pure: no I/O.
+def count_chosen(parts: Sequence[Part], like: TableRecipe, workers: int) -> list[int]:
+    """Count the rows of each part that are wanted, several parts at once; bad rows in other columns count."""
+    stop = Stop()
+
+    def count(number: int) -> int:
+        stop.check()
+        return parts[number].columns.count(parts[number], like)
+
+    found = dict(run_tasks(range(len(parts)), count, workers=max(1, min(workers, len(parts))), stop=stop))
+    return [found[number] for number in range(len(parts))]
+
+
+def cut_rows(
+    parts: Sequence[Part], shards: int, counts: Sequence[int] | None = None
+) -> list[tuple[Part, ...]]:
+    """Cut rows into runs, in order, that differ by one wanted row at most. Pure: no I/O.
+
+    Args:
+        parts: all rows.
+        shards: how many runs.
+        counts: how many rows of each part are wanted, which are then taken for evenly spread in it; None: all are.
 
     Returns:
         The parts of each shard; none where there are fewer rows than shards.
     """
-    total = sum(part.stop - part.start for part in parts)
+    sizes = [part.stop - part.start for part in parts]
+    counts = counts if counts is not None and any(counts) else sizes
+    total = sum(counts)
     limits = [total * number // shards for number in range(shards + 1)]
     made: list[list[Part]] = [[] for _ in range(shards)]
     at, shard = 0, 0
-    for part in parts:
-        end = at + part.stop - part.start
+    for part, size, count in zip(parts, sizes, counts, strict=True):
+        if not count:  # has no wanted row, but perhaps bad ones
+            made[shard].append(part)
         begin = at
-        while begin < end:
+        while begin < at + count:
             while limits[shard + 1] <= begin:
                 shard += 1
-            stop = min(end, limits[shard + 1])
-            made[shard].append(
-                Part(part.piece, part.start + begin - at, part.start + stop - at, part.columns)
-            )
+            stop = min(at + count, limits[shard + 1])
+            first, last = (part.start + size * (place - at) // count for place in (begin, stop))
+            made[shard].append(replace(part, start=first, stop=last))
             begin = stop
-        at = end
+        at += count
     return [tuple(found) for found in made]
 
 
-def estimate_bytes(parts: Sequence[Part], like: TableRecipe) -> int:
-    """Guess how large all records will be, from the first rows of some pieces."""
-    total = sum(part.stop - part.start for part in parts)
+def estimate_bytes(parts: Sequence[Part], like: TableRecipe, total: int) -> int:
+    """Guess how large the records of `total` rows will be, from the first rows of some pieces."""
     chosen = sorted({number * len(parts) // _SAMPLES for number in range(min(_SAMPLES, len(parts)))})
     rows = size = 0
     for number in chosen:
         part = parts[number]
-        some = Part(part.piece, 0, min(part.stop, _SAMPLE_ROWS), part.columns)
+        some = replace(
+            part, start=0, stop=min(part.stop, _SAMPLE_ROWS), columns=replace(part.columns, choice=None)
+        )
         for block in replace(like, parts=(some,)).blocks(TaskReporter(Stop(), "skip", lambda *_: None)):
             rows += len(block)
             size += block.data.nbytes

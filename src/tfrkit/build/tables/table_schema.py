@@ -63,6 +63,7 @@ class ColumnChoice:
         renamed: other names for features.
         null_value: what stands for a null in every column, as text or a value; None: the feature is absent.
         null_values: the same for single columns.
+        where: columns that are needed to choose rows, even if they are left out.
     """
 
     kinds: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class ColumnChoice:
     renamed: Mapping[str, str] = field(default_factory=dict)
     null_value: Any = None
     null_values: Mapping[str, Any] = field(default_factory=dict)
+    where: tuple[str, ...] = ()
 
 
 def choose_columns(
@@ -79,6 +81,7 @@ def choose_columns(
     drop: Sequence[str],
     rename: Mapping[str, str],
     null_value: Any,
+    where: Sequence[str] = (),
 ) -> ColumnChoice:
     """Read what a user says about columns, in the forms that `build.table` takes.
 
@@ -94,7 +97,7 @@ def choose_columns(
     each: dict[Any, Any] = dict(null_value) if isinstance(null_value, Mapping) else {None: null_value}
     common = each.pop(None, None)
     only = None if columns is None else tuple(columns)
-    return ColumnChoice(kinds, only, tuple(drop), dict(rename), common, each)
+    return ColumnChoice(kinds, only, tuple(drop), dict(rename), common, each, tuple(where))
 
 
 def parse_column(text: str) -> tuple[str, str, str | None]:
@@ -141,7 +144,8 @@ def unescape(text: str) -> str:
 def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[TableColumn, ...]:
     """Decide every column's kind: integers unless other numbers were seen, and bytes if anything else was.
 
-    Columns are those of all files, in the order in which they appear, and then those of the paths.
+    Columns are those of all files, in the order in which they appear, then those of the paths, and at last those that
+    are only needed to choose rows.
 
     Raises:
         InvalidArgumentError: a name that the user gave is nowhere, two columns become the same feature, a null value
@@ -156,21 +160,27 @@ def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[TableColumn
             path=path,
         )
     choice = _by_names(choice, seen)
-    if choice.only is not None:
-        seen = {name: seen[name] for name in choice.only}
+    names = [name for name in (seen if choice.only is None else choice.only) if name not in set(choice.drop)]
     lists: dict[str, str] = {}
     for survey in surveys:
         lists.update(survey.feature_lists)
-    columns = tuple(
-        _column(name, found, choice, lists) for name, found in seen.items() if name not in set(choice.drop)
-    )
+    columns = tuple(_column(name, seen[name], choice, lists) for name in names)
     if not columns:
         raise InvalidArgumentError(
             "Expected at least one column but all of them are left out by `drop` (--drop)."
         )
     _check_features(columns)
     _check_refused(surveys, columns)
-    return columns
+    unwritten = [_column(name, seen[name], choice, lists) for name in choice.where if name not in names]
+    for survey in surveys:
+        for column in unwritten:
+            if column.name in survey.refused:
+                raise InvalidArgumentError(
+                    f"{survey.file.path}: where (--where): column {column.name!r} cannot be compared: "
+                    f"{survey.refused[column.name]}.",
+                    path=survey.file.path,
+                )
+    return (*columns, *(replace(column, written=False) for column in unwritten))
 
 
 def partition_values(partition: Mapping[str, str]) -> dict[str, str | None]:
@@ -186,7 +196,7 @@ def feature_spec(columns: Sequence[TableColumn]) -> dict[str, FeatureSpec] | Non
     if any(column.steps for column in columns):
         return None
     spec: dict[str, FeatureSpec] = {}
-    for column in sorted(columns, key=lambda column: column.feature):
+    for column in sorted(filter(_is_written, columns), key=lambda column: column.feature):
         listed = column.separator is not None or Seen.LIST in column.seen
         single = not listed and (Seen.NULL not in column.seen or column.null_value is not None)
         dtype = {"int64": "int64", "float": "float32", "bytes": "bytes"}[column.kind]
@@ -206,12 +216,16 @@ def column_reports(surveys: Sequence[Survey], columns: Sequence[TableColumn]) ->
                 said = ColumnCause(survey.file.name, None, shown_value(text or ""))
                 kinds.setdefault(name, ValueKinds()).merge(ValueKinds({kind: rows}, {kind: said}))
     reports = []
-    for column in columns:
+    for column in filter(_is_written, columns):
         values = kinds.get(column.name, ValueKinds())
         cause = None if column.given else values.cause(column.kind)
         counts: dict[str, int] = {kind: values.counts[kind] for kind in KIND_NAMES if kind in values.counts}
         reports.append(ColumnReport(column.name, column.feature, column.kind, counts, cause))
     return tuple(reports)
+
+
+def _is_written(column: TableColumn) -> bool:
+    return column.written
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------
@@ -264,11 +278,12 @@ def _seen_in(text: str | None) -> Seen:
 
 def _by_names(choice: ColumnChoice, seen: Mapping[str, Seen]) -> ColumnChoice:
     """Return the choice with names of columns in place of patterns."""
-    for name in choice.renamed:
+    for option, name in [
+        *(("rename (--name)", name) for name in choice.renamed),
+        *(("where (--where)", name) for name in choice.where),
+    ]:
         if name not in seen:
-            raise InvalidArgumentError(
-                f"rename (--name): no input has a column {name!r}. {near_names(name, seen)}"
-            )
+            raise InvalidArgumentError(f"{option}: no input has a column {name!r}. {near_names(name, seen)}")
     only = None
     if choice.only is not None:
         if len(set(choice.only)) < len(choice.only):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_types import arrow_types, is_list, is_temporal, is_text, storage_type
@@ -18,7 +19,7 @@ from tfrkit.build.tables.table_format import InputFile, TableColumn
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.optional import lazy
 
-__all__ = ["MISFIT", "RowReport", "array_of", "fit_arrays", "steps_of"]
+__all__ = ["MISFIT", "RowReport", "array_of", "chosen_rows", "fit_arrays", "steps_of"]
 
 pyarrow: Any = lazy("pyarrow", "tfr build table")
 compute: Any = lazy("pyarrow.compute", "tfr build table")
@@ -67,14 +68,30 @@ def fit_arrays(
         for row in sorted(wrong):
             reporter.bad(bad(row, wrong[row]))
         keep[list(wrong)] = False
-        kept = pyarrow.array(keep)
-        fitted = {key: values.filter(kept) for key, values in fitted.items()}
+        fitted = {key: chosen_rows(values, keep) for key, values in fitted.items()}
     for column in columns:
         found = beyond_in_array(fitted[column.key]) if column.kind == "float" else None
         if found is not None:
             said = bad(int(np.flatnonzero(keep)[found.row]), "")
             note_beyond(reporter, column.name, found, said.source, said.line, said.detail.removesuffix(", "))
     return fitted
+
+
+def chosen_rows(values: Any, chosen: npt.NDArray[np.bool_]) -> Any:
+    """Return some rows of a column for the encoder."""
+    if isinstance(values, list):
+        return [value for value, is_chosen in zip(values, chosen.tolist(), strict=True) if is_chosen]
+    if not isinstance(values, pyarrow.Array):
+        return values[np.flatnonzero(chosen)]
+    if _is_view(values.type):  # which no version can filter
+        values = values.cast(pyarrow.large_binary())
+    elif is_list(values.type) and _is_view(values.type.value_type):
+        values = values.cast(pyarrow.large_list(pyarrow.large_binary()))
+    return values.filter(pyarrow.array(chosen))
+
+
+def _is_view(kind: Any) -> bool:
+    return bool(arrow_types().is_string_view(kind) or arrow_types().is_binary_view(kind))
 
 
 def array_of(values: list[Any], kind: str) -> Any:
@@ -308,6 +325,6 @@ def _readable(array: Any) -> Any:
     if is_list(kind) and (is_temporal(kind.value_type) or types.is_duration(kind.value_type)):
         array = _plain_list(array)
         return type(array).from_arrays(array.offsets, _cast(array.values, "bytes"))
-    if types.is_binary_view(kind) or types.is_string_view(kind):
+    if _is_view(kind):
         return array.cast(pyarrow.large_binary())
     return array

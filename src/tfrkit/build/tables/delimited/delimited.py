@@ -215,7 +215,7 @@ class _BadLines:
     ) -> None:
         """Count numbers that become infinite, of rows that have these numbers in the window."""
         for column in (target.column for target in plan.targets if target.column.kind == "float"):
-            found = beyond_in_array(columns[column.feature])
+            found = beyond_in_array(columns[column.key])
             if found is not None:
                 begin = int(window.found.begins[numbers[found.row]])
                 line = self._line + _line_ends(window.text[:begin])

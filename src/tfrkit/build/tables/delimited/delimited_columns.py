@@ -111,7 +111,7 @@ class DelimitedRows:
 
 
 def read_columns(plan: ColumnPlan, rows: DelimitedRows, first: int = 0) -> Iterator[dict[str, Any] | int]:
-    """Yield columns of some rows, by feature; and the numbers of rows that pyarrow refuses, in order.
+    """Yield columns of some rows, by key; and the numbers of rows that pyarrow refuses, in order.
 
     Args:
         plan: what to read.
@@ -154,7 +154,7 @@ def _read(plan: ColumnPlan, rows: DelimitedRows) -> dict[str, Any] | None:
         )
         if table.num_rows != len(rows):
             return None
-        return {target.column.feature: _column(target, table, rows, dialect) for target in plan.targets}
+        return {target.column.key: _column(target, table, rows, dialect) for target in plan.targets}
     except pyarrow.ArrowInvalid:
         return None
 
