@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.access.index import Index, build_index, write_text_index
     from tfrkit.records.access.record_file import RecordFile
     from tfrkit.records.access.record_files import RecordFiles
+    from tfrkit.records.check.make_manifest import ManifestReport, make_manifest
     from tfrkit.records.check.repair import RepairReport, repair
     from tfrkit.records.check.repair_files import RepairFilesReport, repair_files
     from tfrkit.records.check.verify import FileReport, VerifyReport, verify
@@ -117,6 +118,7 @@ __all__ = [
     "FloatList",
     "Index",
     "Int64List",
+    "ManifestReport",
     "NoneTensorSpec",
     "Options",
     "Ragged",
@@ -166,6 +168,7 @@ __all__ = [
     "int64_feature",
     "int64_list_feature",
     "make_example",
+    "make_manifest",
     "make_sequence_example",
     "merge",
     "parse_example",
@@ -244,6 +247,7 @@ _EXPORTS = {
     "records.read.reader": "read_blocks read_records",
     "records.access.record_file": "RecordFile",
     "records.access.record_files": "RecordFiles",
+    "records.check.make_manifest": "ManifestReport make_manifest",
     "records.check.repair": "RepairReport repair",
     "records.check.repair_files": "RepairFilesReport repair_files",
     "records.describe.schema": "FeatureSummary Schema",

@@ -42,6 +42,7 @@ __all__ = [
     "manifest_entries",
     "manifest_path",
     "read_manifest",
+    "read_manifest_file",
     "update_manifest",
 ]
 
@@ -77,6 +78,11 @@ def read_manifest(folder: str) -> dict[str, Any]:
         DataLossError: the file is no manifest, or one that cannot be believed.
     """
     return _read(manifest_path(folder))[0]
+
+
+def read_manifest_file(path: str) -> dict[str, Any]:
+    """Return a manifest that may be a copy under another name; see `read_manifest`."""
+    return _read(path)[0]
 
 
 def _read(path: str) -> tuple[dict[str, Any], str]:
@@ -131,6 +137,13 @@ def _fault(content: Mapping[str, Any]) -> str:
     for prefix, made in made_by.items():
         if not is_digest(made.get("job", "0")):
             return f"made_by: job of {shorten(prefix)}: expected hex digits but got {shorten(made['job'])}"
+        if not isinstance(found := made.get("jobs", []), list) or not all(map(is_digest, found)):
+            return (
+                f"made_by: jobs of {shorten(prefix)}: expected a list of hex digits but got {shorten(found)}"
+            )
+    spec = content.get("spec")
+    if spec is not None and not isinstance(spec, dict):
+        return f"spec: expected an object but got {shorten(spec)}"
     return next((fault for digest, job in jobs.items() if (fault := _job_fault(digest, job))), "")
 
 
@@ -202,7 +215,8 @@ def update_manifest(
 def change_manifest(folder: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Let a function change a folder's manifest, safely against other processes; nothing is written if it does not.
 
-    The shards are sorted afterwards. Jobs that no prefix refers to are left out, and so are repairs of shards that were
+    The shards are sorted afterwards. The spec of the folder is left out if shards were made anew. Jobs that no prefix
+    refers to are left out, and so are repairs of shards that were
     entered meanwhile, or whose set was made anew.
 
     Args:
@@ -236,10 +250,17 @@ def _change_once(path: str, change: Callable[[dict[str, Any]], None], *, expect:
     before = json_bytes(content)
     content.setdefault("made_by", {})
     made_by = dict(content["made_by"])
+    spec = {"spec": content.pop("spec")} if "spec" in content else {}
     change(content)
+    if content["made_by"] == made_by:
+        content.update(spec | content)
     content["shards"].sort(key=lambda entry: entry["name"])
     if "jobs" in content:
-        used = {made.get("job") for made in content["made_by"].values() if isinstance(made, dict)}
+        used = {
+            digest
+            for made in content["made_by"].values()
+            for digest in (made.get("job"), *made.get("jobs", ()))
+        }
         content["jobs"] = {digest: made for digest, made in content["jobs"].items() if digest in used}
     _forget_repairs(content, made_by)
     after = json_bytes(content)
