@@ -103,3 +103,27 @@ def test_signal_handler_is_put_back():
     with job_progress(quiet=True):
         assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"files_done": 1, "files": 3}, "survey: 100 B of 200 B, 50 B/s, 2.0 s left, 1 of 3 files"),
+        ({"total_bytes": 0, "files_done": 1200}, "survey: 100 B, 1,200 files"),
+        ({"stage": "count"}, "counting rows: 100 B of 200 B, 50 B/s, 2.0 s left"),
+    ],
+)
+def test_survey_has_files_and_no_shards(changes, text):
+    assert progress_text(now(100, **{"stage": "survey", **changes})) == text
+
+
+def test_bar_of_a_survey_without_a_known_end_has_no_share(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    with job_progress() as show:
+        assert show is not None
+        show(now(100, stage="survey", total_bytes=0, files_done=12))
+    assert "survey: 100 B, 12 files" in terminal.getvalue()
+    assert "100%" not in terminal.getvalue()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import UsageError
 
 if TYPE_CHECKING:
-    from tfrkit.build.job.job import Job
+    from tfrkit.build.job.job import Job, Progress
     from tfrkit.build.job.job_options import FrameOptions, RunOptions
     from tfrkit.build.reshape.frame_input import FrameInput
 
@@ -26,6 +27,7 @@ Output: TypeAlias = Annotated[
 
 
 _O = TypeVar("_O", bound="FrameOptions")
+ShowProgress: TypeAlias = "Callable[[Progress], None] | None"
 
 
 def run_command(
@@ -45,9 +47,9 @@ def run_command(
 
     with frame_input(arg.shard_files(paths, stdin=True), options.on_corrupt) as given:
 
-        def planned() -> Job:
+        def planned(progress: ShowProgress) -> Job:
             try:
-                return plan(given, out, options)
+                return plan(replace(given, progress=progress), out, options)
             except InvalidArgumentError as error:
                 if error.record is not None:
                     raise
@@ -57,7 +59,7 @@ def run_command(
 
 
 def run_planned(
-    plan: Callable[[], Job],
+    plan: Callable[[ShowProgress], Job],
     options: RunOptions,
     printed: arg.JobPrintOptions,
     *,
@@ -67,23 +69,23 @@ def run_planned(
     """Plan a job, run it or only say what it would do, and show the result.
 
     Args:
-        plan: makes it.
+        plan: makes it, and shows its progress meanwhile.
         options: how it runs.
         printed: what is shown.
         mixed: the plan itself shuffles records.
         more: other arguments of `run_job` that a dry run has too.
     """
-    from dataclasses import replace
-
     from tfrkit.build.job.job import dry_run, run_job
     from tfrkit.cli.build_report import end_dry_run, show_report
     from tfrkit.cli.progress import job_progress
 
-    with job_progress(quiet=printed.quiet or printed.dry_run) as progress:
-        job = plan()
+    with job_progress(quiet=printed.quiet) as progress:
+        job = plan(progress)
         if printed.dry_run:
             found = dry_run(job, max_bad=options.max_bad, overwrite=options.overwrite, **more)
-            end_dry_run(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
-            return
-        report = run_job(job, **{**options.of_job(), "progress": progress}, **more)
-    show_report(report, as_json=printed.as_json, quiet=printed.quiet)
+        else:
+            report = run_job(job, **{**options.of_job(), "progress": progress}, **more)
+    if printed.dry_run:
+        end_dry_run(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
+    else:
+        show_report(report, as_json=printed.as_json, quiet=printed.quiet)

@@ -56,5 +56,5 @@ def images(source: PathLike, out: PathLike, **options: Unpack[ImagesKeywords]) -
     (2, ['train-00000-of-00001.tfrecord'])
     """
     chosen = ImagesOptions.of(options)
-    job = plan_images(path_text(source), path_text(out), ImageOptions.make(chosen))
+    job = plan_images(path_text(source), path_text(out), ImageOptions.make(chosen), progress=chosen.progress)
     return run_job(job, on_bad=chosen.on_bad, **chosen.of_job())

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageReader, ImageSource
+from tfrkit.build.job.progress import Progress, SurveyMeter
 from tfrkit.codecs.checksum import crc32
 from tfrkit.threads import in_threads
 
@@ -31,8 +32,10 @@ def content_mark(content: bytes | memoryview) -> int:
     return crc32c(content) << 32 | crc32(content)
 
 
-def find_duplicates(source: ImageSource, items: ImageItems) -> tuple[IntArray, IntArray]:
-    """Find images that have the same bytes as an earlier one.
+def find_duplicates(
+    source: ImageSource, items: ImageItems, progress: Callable[[Progress], None] | None = None
+) -> tuple[IntArray, IntArray]:
+    """Find images that have the same bytes as an earlier one; `progress` is told of those that are looked at.
 
     Returns:
         Their rows, ascending, and for each the row of the first of its kind.
@@ -42,9 +45,9 @@ def find_duplicates(source: ImageSource, items: ImageItems) -> tuple[IntArray, I
         marks = items.places["mark"][rows]
     else:
         known = items.places.get("crc")
-        marks = known[rows] if known is not None else _marks(source, items, rows, _cheap_mark)
+        marks = known[rows] if known is not None else _marks(source, items, rows, _cheap_mark, progress)
         rows = _repeated(rows, items.sizes[rows], marks)
-        marks = _marks(source, items, rows, _read_mark)
+        marks = _marks(source, items, rows, _read_mark, progress)
     if not len(rows):
         return rows, rows
     pairs = np.stack([items.sizes[rows].astype(np.uint64), marks.astype(np.uint64)], axis=1)
@@ -84,9 +87,11 @@ def _marks(
     items: ImageItems,
     rows: IntArray,
     mark: Callable[[ImageReader, Any, ImageBuffer], int],
+    progress: Callable[[Progress], None] | None,
 ) -> IntArray:
     """Compute marks of some images, on several threads; what cannot be read equals nothing."""
     marks = np.zeros(len(rows), np.uint64)
+    meter = SurveyMeter(progress, len(rows), int(items.sizes[rows].sum()))
 
     def work(first: int) -> None:
         chosen = rows[first : first + _AT_ONCE]
@@ -97,8 +102,10 @@ def _marks(
                     marks[place] = mark(reader, key, buffer)
                 except BadImageError:
                     marks[place] = _UNREADABLE | place
+                meter.add(1, int(items.sizes[rows[place]]))
 
     with in_threads([partial(work, first) for first in range(0, len(rows), _AT_ONCE)]) as results:
         for result in results:
             result()
+            meter.tick()
     return marks

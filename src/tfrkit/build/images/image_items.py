@@ -237,9 +237,16 @@ class ItemColumns:
         self._sizes, self._times = array("q"), array("q")
         self._versions: list[bytes] = []
         self._places = {name: array("Q") for name in places}
+        self._told = 0
 
     def __len__(self) -> int:
         return len(self._sizes)
+
+    def grown(self) -> tuple[int, int]:
+        """Return how many files, and how many bytes of them, were added since the last call."""
+        new = self._sizes[self._told :]
+        self._told = len(self._sizes)
+        return len(new), sum(new)
 
     def folder(self, path: bytes) -> int:
         """Return the number of a folder, which may stay empty."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -21,6 +22,7 @@ from tfrkit.build.images.image_split import assign_ratios, permutation
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, sorted_labels, write_label_map
 from tfrkit.build.images.sources.image_sources import list_source
 from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
+from tfrkit.build.job.progress import Progress, SurveyMeter
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
@@ -55,7 +57,9 @@ class _Labelled:
     splits: IntArray | None
 
 
-def plan_images(source: str, out: str, options: ImageOptions) -> Job:
+def plan_images(
+    source: str, out: str, options: ImageOptions, *, progress: Callable[[Progress], None] | None = None
+) -> Job:
     """List a source and decide everything.
 
     Raises:
@@ -63,6 +67,7 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
     """
     check_apart(source, out)
     bad, noted = Ledger(), Ledger()
+    meter = SurveyMeter(progress)
     listing = list_source(
         source,
         bad,
@@ -71,9 +76,11 @@ def plan_images(source: str, out: str, options: ImageOptions) -> Job:
         max_bytes=options.given.max_image,
         list_encoding=options.given.list_encoding,
         zip_encoding=options.given.zip_encoding,
+        meter=meter,
     )
+    meter.tick(last=True)
     digest = listing.digest()
-    listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted)
+    listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted, progress)
     labelled = _label(listing, options, bad)
     name = path_parts(source)[-1] if is_url(source) else os.path.basename(os.path.normpath(source))
     if not len(labelled.items):
@@ -160,11 +167,17 @@ def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
     return listing if kept.all() else replace(listing, items=items.take(np.flatnonzero(kept)))
 
 
-def _without_duplicates(listing: Listing, options: ImageOptions, bad: Ledger, noted: Ledger) -> Listing:
+def _without_duplicates(
+    listing: Listing,
+    options: ImageOptions,
+    bad: Ledger,
+    noted: Ledger,
+    progress: Callable[[Progress], None] | None,
+) -> Listing:
     if options.given.duplicates == "keep":
         return listing
     items = listing.items
-    rows, firsts = find_duplicates(listing.source, items)
+    rows, firsts = find_duplicates(listing.source, items, progress)
     if not len(rows):
         return listing
     first_of = dict(zip(rows.tolist(), firsts.tolist(), strict=True)) if len(rows) < 100_000 else {}

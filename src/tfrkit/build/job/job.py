@@ -18,7 +18,7 @@ from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import check_unchanged
 from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, check_plan, plan_shards
 from tfrkit.build.job.output_ownership import claim, inspect_folder
-from tfrkit.build.job.progress import BadInput, OnBad, Progress, TaskReporter
+from tfrkit.build.job.progress import BadInput, OnBad, Progress, SurveyMeter, TaskReporter
 from tfrkit.build.job.report import BuildReport, make_report
 from tfrkit.build.job.run_job import JobRun
 from tfrkit.errors import InvalidArgumentError, UnimplementedError, from_os_error
@@ -36,6 +36,7 @@ __all__ = [
     "Progress",
     "Recipe",
     "ShardGroup",
+    "SurveyMeter",
     "TaskReporter",
     "dry_run",
     "plan_shards",

@@ -118,7 +118,7 @@ class RunOptions(OptionSet):
         least=1,
     )
     progress: Callable[[Progress], None] | None = option(
-        None, "Called several times a second with a `Progress`.", shell=False
+        None, "Called several times a second with a `Progress`, also while inputs are surveyed.", shell=False
     )
 
     def of_job(self) -> dict[str, Any]:

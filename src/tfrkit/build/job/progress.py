@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["MAX_LISTED_BAD", "BadInput", "OnBad", "Progress", "TaskReporter", "Totals"]
+__all__ = [
+    "MAX_LISTED_BAD",
+    "BadInput",
+    "OnBad",
+    "Progress",
+    "Stage",
+    "SurveyMeter",
+    "TaskReporter",
+    "Totals",
+]
 
 OnBad: TypeAlias = Literal["skip", "raise"]
+Stage: TypeAlias = Literal["survey", "count", "write"]
 MAX_LISTED_BAD: Final = 1000  # of each task; all of them are counted
+_TICK_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,10 @@ class Progress:
         seconds: since the job began.
         resumed_bytes: the part of `done_bytes` that an earlier run of the job has done.
         written_bytes: bytes of finished shards.
+        stage: "survey" while inputs are looked at before the plan is made, "count" while rows are counted for it, then
+            "write". Before that there are no records and no shards, and `total_bytes` is 0 if it is not known yet.
+        files_done: input files that were looked at, in a survey.
+        files: all of them; 0 if that is not known yet.
     """
 
     done_bytes: int
@@ -72,6 +89,67 @@ class Progress:
     seconds: float
     resumed_bytes: int = 0
     written_bytes: int = 0
+    stage: Stage = "write"
+    files_done: int = 0
+    files: int = 0
+
+
+class SurveyMeter:
+    """Counts what a plan has looked at, and reports it several times a second. Counting is thread-safe.
+
+    Args:
+        progress: takes the snapshots; None: nothing is reported.
+        files: how many there are; 0: not known.
+        total_bytes: of all of them; 0: not known.
+        stage: what is done with them.
+    """
+
+    def __init__(
+        self,
+        progress: Callable[[Progress], None] | None,
+        files: int = 0,
+        total_bytes: int = 0,
+        stage: Stage = "survey",
+    ) -> None:
+        self._progress = progress
+        self._files, self._total, self._stage = files, total_bytes, stage
+        self._lock = threading.Lock()
+        self._files_done = self._bytes = 0
+        self._started = self._told = time.perf_counter()
+
+    def add(self, files: int = 0, size: int = 0) -> None:
+        """Count files and bytes."""
+        with self._lock:
+            self._files_done += files
+            self._bytes += size
+
+    @contextmanager
+    def file(self, size: int) -> Iterator[Callable[[int], None]]:
+        """Count a file of `size` bytes: what is yielded takes how many more were looked at; the end counts the rest."""
+        left = size
+
+        def seen(more: int) -> None:
+            nonlocal left
+            with self._lock:
+                more = min(more, left)
+                left -= more
+                self._bytes += more
+
+        yield seen
+        seen(left)
+        self.add(1)
+
+    def tick(self, *, last: bool = False) -> None:
+        """Report, if it is time to, or for the last time; called from the thread that plans."""
+        now = time.perf_counter()
+        if self._progress is not None and (last or now - self._told >= _TICK_SECONDS):
+            self._told = now
+            self._progress(
+                Progress(
+                    self._bytes, self._total, 0, 0, 0, 0, now - self._started, stage=self._stage,
+                    files_done=self._files_done, files=self._files,
+                )
+            )  # fmt: skip
 
 
 class TaskReporter:

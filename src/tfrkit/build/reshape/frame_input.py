@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
@@ -21,7 +21,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from tfrkit.build.job.input_stamp import InputStamp, stamps_of
-from tfrkit.build.job.job import BadInput
+from tfrkit.build.job.job import BadInput, Progress, SurveyMeter
 from tfrkit.build.reshape.frame_read import FrameFile, FrameReader, compression_of, is_seekable, survey_frames
 from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
 from tfrkit.engines.local import Stop, run_tasks
@@ -77,6 +77,7 @@ class FrameInput:
         scratch: for temporary files.
         stamps: of those files that are not copies.
         sizes: bytes of each file as it is stored, by its path.
+        progress: called several times a second while files are surveyed.
     """
 
     paths: tuple[str, ...]
@@ -86,6 +87,7 @@ class FrameInput:
     scratch: Scratch
     stamps: tuple[InputStamp, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
+    progress: Callable[[Progress], None] | None = None
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies the files, for the manifest: the same in every folder.
@@ -129,13 +131,17 @@ class FrameInput:
         workers = min(default_threads(), len(self.paths))
         threads = 1 if workers > 1 else None
         stop = Stop()
+        paths = sorted(set(self.paths))
+        meter = SurveyMeter(self.progress, len(paths), sum(self.sizes[path] for path in paths))
 
         def look(path: str) -> FrameFile:
-            if self.sizes[path] > _READINGS * share and not is_seekable(path):
-                return _unpacked(path, self, step, threads, stop)
-            return survey_frames(path, self.on_corrupt, step, threads, stop)
+            with meter.file(self.sizes[path]) as seen:
+                if self.sizes[path] > _READINGS * share and not is_seekable(path):
+                    return _unpacked(path, self, step, threads, stop)
+                return survey_frames(path, self.on_corrupt, step, threads, stop, seen)
 
-        found = dict(run_tasks(sorted(set(self.paths)), look, workers=workers, stop=stop))
+        found = dict(run_tasks(paths, look, workers=workers, stop=stop, tick=meter.tick))
+        meter.tick(last=True)
         return InputFrames(tuple(found[path] for path in self.paths))
 
 

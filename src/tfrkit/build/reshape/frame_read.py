@@ -8,7 +8,7 @@ there or not; and there are few of them, however many records.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -127,9 +127,10 @@ class FrameFile:
 class _Marks:
     """Picks the first frame at or after each multiple of the step."""
 
-    def __init__(self, step: int, stop: Stop) -> None:
+    def __init__(self, step: int, stop: Stop, seen: Callable[[int], None]) -> None:
         self._step = step
         self._stop = stop
+        self._seen, self._end = seen, 0
         self._slot = -1  # of the last frame that was seen
         self._offsets: list[IntArray] = []
         self._numbers: list[IntArray] = []
@@ -144,6 +145,8 @@ class _Marks:
         self._numbers.append(chosen + self.records)
         self._slot = int(slots[-1])
         self.records += len(starts)
+        self._seen(int(starts[-1]) - self._end)
+        self._end = int(starts[-1])
 
     def arrays(self) -> tuple[IntArray, IntArray]:
         none = np.zeros(0, np.int64)
@@ -157,20 +160,27 @@ def is_seekable(path: str) -> bool:
     return not compression or member_table(source, compression) is not None
 
 
-def survey_frames(path: str, on_corrupt: OnCorrupt, step: int, threads: int | None, stop: Stop) -> FrameFile:
+def survey_frames(
+    path: str,
+    on_corrupt: OnCorrupt,
+    step: int,
+    threads: int | None,
+    stop: Stop,
+    seen: Callable[[int], None] = lambda _: None,
+) -> FrameFile:
     """Survey a file.
 
     With `on_corrupt="raise"` only the lengths are looked at, or an index that is kept beside the file: the data CRCs
     are checked when the frames are moved. Else all CRCs are checked now, since what is damaged does not count.
 
-    There is a mark for each `step` bytes.
+    There is a mark for each `step` bytes. `seen` is called with how many more bytes of the stream were looked at.
 
     Raises:
         DataLossError: the file is damaged, and damage is an error.
     """
     source = open_source(path)
     compression = sniff_compression(source.peek(HEAD_BYTES))
-    marks = _Marks(step, stop)
+    marks = _Marks(step, stop, seen)
     if on_corrupt != "raise":
         reader = FrameReader([path], on_corrupt, threads)
         end = _add_blocks(marks, reader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from tfrkit.build.job.job import BuildReport, Job, run_job
@@ -20,4 +21,5 @@ def run_frames(
 ) -> BuildReport:
     """Plan a job on some inputs, and run it."""
     with frame_input(paths, options.on_corrupt) as given:
-        return run_job(plan(given, out, options), **options.of_job())
+        job = plan(replace(given, progress=options.progress), out, options)
+        return run_job(job, **options.of_job())

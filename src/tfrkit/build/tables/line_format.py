@@ -61,7 +61,7 @@ class LineFormat(ABC):
         for run in self._runs(source, file.path, None):
             for block in blocks_of(run, range(run.rows), file.name, row, line) if run.data else ():
                 seen.add_block(block)
-                reporter.advance()
+                reporter.advance(len(block.data))
             pieces.append(TablePiece(file, run.begin, run.end, row, run.rows, line, run.end - run.begin))
             row, line = row + run.rows, line + run.lines
         if source.streams and row:

@@ -17,6 +17,7 @@ from tfrkit.build.job.job import (
     BuildReport,
     Job,
     ShardGroup,
+    SurveyMeter,
     TaskReporter,
     plan_shards,
     run_job,
@@ -108,7 +109,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         )
         name = options.format or guess_format(files)
         reader = _reader(name, options)
-    surveys = _survey_all(reader, files, options.workers)
+    surveys = _survey_all(reader, files, options)
     if not any(survey.pieces for survey in surveys):
         raise InvalidArgumentError(
             f"No rows in the input: {_shown(files)}. Check that this is the right input; one empty file among "
@@ -182,21 +183,23 @@ def _reader(name: str, options: TableOptions) -> TableFormat:
     return named_format(name).reader(options.of_text(), options.max_field)
 
 
-def _survey_all(reader: TableFormat, files: Sequence[InputFile], workers: int | None) -> list[Survey]:
+def _survey_all(reader: TableFormat, files: Sequence[InputFile], options: TableOptions) -> list[Survey]:
     """Look at all files, several at once."""
     stop = Stop()
+    meter = SurveyMeter(options.progress, len(files), sum(file.size for file in files))
 
     def survey(number: int) -> Survey:
         file = files[number]
-        with unchanged(file.path):
-            found = reader.survey(file, TaskReporter(stop, "skip", lambda *_: None))
+        with unchanged(file.path), meter.file(file.size) as seen:
+            found = reader.survey(file, TaskReporter(stop, "skip", lambda size, *_: seen(size)))
             if found.fingerprint is None and file.stamp is not None:
                 crc = RangeChecksum(0, file.size).finish(open_input(file))
                 found = replace(found, fingerprint=(file.size, crc))
             return found
 
-    threads = min(workers or default_threads(), len(files))
-    found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop))
+    threads = min(options.workers or default_threads(), len(files))
+    found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop, tick=meter.tick))
+    meter.tick(last=True)
     return [found[number] for number in range(len(files))]
 
 
@@ -223,7 +226,7 @@ def _groups(
     parts = [part for of_file in by_file for part in of_file]
     like, counts = TableRecipe(reader, (), sequences), None
     if where is not None and (options.shards is None or (options.shards != 1 and not options.shuffle)):
-        counts = count_chosen(parts, like, options.workers or default_threads())
+        counts = count_chosen(parts, like, options.workers or default_threads(), options.progress)
     shards = _count_shards(parts, like, options, counts)
     if options.shuffle:
         recipes = tuple(TableRecipe(reader, (part,), sequences) for part in parts)

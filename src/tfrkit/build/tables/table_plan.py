@@ -5,12 +5,12 @@ Plans are pure and depend on the surveys alone, never on the number of workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tfrkit.build.job.input_stamp import unchanged
-from tfrkit.build.job.job import TaskReporter
+from tfrkit.build.job.job import Progress, SurveyMeter, TaskReporter
 from tfrkit.build.tables.arrow.arrow_columns import chosen_rows
 from tfrkit.build.tables.float_range import beyond_in_cell, note_beyond
 from tfrkit.build.tables.row_choice import RowChoice, repeated
@@ -191,15 +191,24 @@ def all_parts(
     return found
 
 
-def count_chosen(parts: Sequence[Part], like: TableRecipe, workers: int) -> list[int]:
+def count_chosen(
+    parts: Sequence[Part],
+    like: TableRecipe,
+    workers: int,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[int]:
     """Count the rows of each part that are wanted, several parts at once; bad rows in other columns count."""
     stop = Stop()
+    meter = SurveyMeter(progress, total_bytes=sum(part.size for part in parts), stage="count")
 
     def count(number: int) -> int:
-        stop.check()
-        return parts[number].columns.count(parts[number], like)
+        with meter.file(parts[number].size):
+            stop.check()
+            return parts[number].columns.count(parts[number], like)
 
-    found = dict(run_tasks(range(len(parts)), count, workers=max(1, min(workers, len(parts))), stop=stop))
+    workers = max(1, min(workers, len(parts)))
+    found = dict(run_tasks(range(len(parts)), count, workers=workers, stop=stop, tick=meter.tick))
+    meter.tick(last=True)
     return [found[number] for number in range(len(parts))]
 
 

@@ -41,7 +41,7 @@ def images(
         check_apart(source, out)
         checked = ImageOptions.make(options)
     run_planned(
-        lambda: plan_images(source, out, checked),
+        lambda progress: plan_images(source, out, checked, progress=progress),
         options,
         printed,
         on_bad=options.on_bad,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from tfrkit.build.tables.table_options import TableOptions
@@ -51,4 +52,9 @@ def table(
         )
     with bad_usage("build table"):
         check_options(options)
-    run_planned(lambda: plan_table(given, out, options), options, printed, on_bad=options.on_bad)
+    run_planned(
+        lambda progress: plan_table(given, out, replace(options, progress=progress)),
+        options,
+        printed,
+        on_bad=options.on_bad,
+    )

@@ -27,6 +27,7 @@ from tfrkit.build.images.image_items import (
     shown,
 )
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import from_os_error, os_errors
 
 __all__ = ["UNREADABLE", "KnownFile", "list_folder", "read_file", "read_run", "read_sample"]
@@ -98,7 +99,9 @@ def _unreadable(
     return None
 
 
-def list_folder(path: str, ledger: Ledger, noted: Ledger, *, class_depth: int) -> tuple[ImageItems, str]:
+def list_folder(
+    path: str, ledger: Ledger, noted: Ledger, *, class_depth: int, meter: SurveyMeter | None = None
+) -> tuple[ImageItems, str]:
     """List all files under a folder, by folder and then by name, in the order of their bytes.
 
     Args:
@@ -106,6 +109,7 @@ def list_folder(path: str, ledger: Ledger, noted: Ledger, *, class_depth: int) -
         ledger: takes what is no file with bytes.
         noted: takes what is hidden.
         class_depth: how many folders deep classes begin; below it, each real folder is read once in a class.
+        meter: counts what was found.
 
     Returns:
         The files, and a digest of the times at which they were changed.
@@ -113,7 +117,7 @@ def list_folder(path: str, ledger: Ledger, noted: Ledger, *, class_depth: int) -
     Raises:
         NotFoundError, PermissionDeniedError: the folder cannot be read.
     """
-    return _Lister(os.fsencode(path), ledger, noted, class_depth).walk()
+    return _Lister(os.fsencode(path), ledger, noted, class_depth).walk(meter or SurveyMeter(None))
 
 
 class _Lister:
@@ -127,7 +131,7 @@ class _Lister:
         self._columns = ItemColumns()
         self._times = hashlib.blake2b(digest_size=8)
 
-    def walk(self) -> tuple[ImageItems, str]:
+    def walk(self, meter: SurveyMeter) -> tuple[ImageItems, str]:
         with os_errors(shown(self._root)):
             first = os.stat(self._root)
         # Path in the source, depth, which folder it is, and which were read: by those above, or by its class.
@@ -142,6 +146,8 @@ class _Lister:
             else:
                 read.add(place)
             inner = self._list_one(path)
+            meter.add(*self._columns.grown())
+            meter.tick()
             stack += [
                 (path + b"/" + name if path else name, depth + 1, below, read)
                 for name, below in reversed(inner)

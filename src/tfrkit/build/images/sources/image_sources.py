@@ -12,6 +12,7 @@ from tfrkit.build.images.sources.image_objects import ImageFileSource, list_obje
 from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.build.job.input_stamp import InputStamp
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.codecs.gzip import GZIP
 from tfrkit.codecs.table import sniff
@@ -35,6 +36,7 @@ def list_source(
     max_bytes: int,
     list_encoding: str,
     zip_encoding: str | None,
+    meter: SurveyMeter,
 ) -> Listing:
     """Determine what a path is, an archive by its content, and list it.
 
@@ -46,6 +48,7 @@ def list_source(
         max_bytes: the largest file.
         list_encoding: of the text of a list.
         zip_encoding: of names in a ZIP archive that are not marked as UTF-8; None guesses.
+        meter: counts files of folders and of TAR archives as they are found.
 
     Raises:
         InvalidArgumentError: it is nothing of that kind, or damaged, or has names that lead out of it.
@@ -55,7 +58,7 @@ def list_source(
         if is_url(path):
             items, stamp = list_objects(path, bad, noted)
         else:
-            items, stamp = list_folder(path, bad, noted, class_depth=class_depth)
+            items, stamp = list_folder(path, bad, noted, class_depth=class_depth, meter=meter)
         return Listing("folder", ImageFileSource(path, max_bytes), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
         head = file.read(512)
@@ -65,12 +68,13 @@ def list_source(
     if name.endswith(LIST_SUFFIXES):
         listing = list_rows(path, bad, noted, encoding=list_encoding, max_bytes=max_bytes)
     elif sniff(head) == GZIP:
-        items = list_tar_stream(path, bad, noted, max_bytes=max_bytes)
+        items = list_tar_stream(path, bad, noted, max_bytes=max_bytes, meter=meter)
         listing = Listing("tar.gz", TarStreamSource(path, max_bytes), items, stamp)
     else:
         _check_ranges(path)
         if head[257:262] == b"ustar" or name.endswith(".tar"):
-            listing = Listing("tar", tar_source(path, max_bytes), list_tar(path, bad, noted), stamp)
+            items = list_tar(path, bad, noted, meter)
+            listing = Listing("tar", tar_source(path, max_bytes), items, stamp)
         elif head[:2] == b"PK" or name.endswith(".zip"):
             items = list_zip(path, bad, noted, encoding=zip_encoding)
             listing = Listing("zip", zip_source(path, max_bytes), items, stamp)

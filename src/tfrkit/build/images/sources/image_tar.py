@@ -23,6 +23,7 @@ from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, sho
 from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import OpError, from_os_error
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.files import open_source
@@ -49,8 +50,8 @@ _PADDING: Final = "more zeros at the end of the archive than tar puts there: mem
 _DAMAGES: Final = (EOFError, zlib.error, _gzip_error, gzip.BadGzipFile)
 
 
-def list_tar(path: str, bad: Ledger, noted: Ledger) -> ImageItems:
-    """List the files of a plain archive, by folder and then by name.
+def list_tar(path: str, bad: Ledger, noted: Ledger, meter: SurveyMeter | None = None) -> ImageItems:
+    """List the files of a plain archive, by folder and then by name; `meter` counts them.
 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it.
@@ -61,11 +62,14 @@ def list_tar(path: str, bad: Ledger, noted: Ledger) -> ImageItems:
         file.seek(0)
         for member, parts in _files(walk, path, members):
             members.add(parts, member.size, member.offset)
+            _count(meter, member.size)
     _note_zeros(walk, noted)
     return members.finish(ordered=True)
 
 
-def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) -> ImageItems:
+def list_tar_stream(
+    path: str, bad: Ledger, noted: Ledger, *, max_bytes: int, meter: SurveyMeter | None = None
+) -> ImageItems:
     """List the files of a gzipped archive, in its order. All of it is inflated once, and contents are marked.
 
     Raises:
@@ -77,8 +81,15 @@ def list_tar_stream(path: str, bad: Ledger, noted: Ledger, *, max_bytes: int) ->
         for member, parts in _files(walk, path, members):
             mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
             members.add(parts, member.size, member.offset, mark)
+            _count(meter, member.size)
     _note_zeros(walk, noted)
     return members.finish(ordered=False)
+
+
+def _count(meter: SurveyMeter | None, size: int) -> None:
+    if meter is not None:
+        meter.add(1, size)
+        meter.tick()
 
 
 def _in_order(path: str) -> io.BufferedReader:

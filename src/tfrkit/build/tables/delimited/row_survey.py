@@ -119,7 +119,8 @@ class _Sections:
             return SurveyedRows(*self.scanner.survey(text, last, long_row, max_rows))
 
         for window in windows(source, begin, end, scan, self.dialect.max_row, source.size):
-            self.reporter.advance()
+            self.reporter.advance(window.end - begin)
+            begin = window.end
             yield window.end, window.found
 
     def _starts(self, begin: int) -> list[int]:
