@@ -62,3 +62,10 @@ def test_numbers_that_become_infinite_and_kinds_of_columns_are_told(command, fol
             assert "2 inputs noted: beyond float32, so infinite now: column 'a' (2)" in text
             assert "in.csv, line 3: beyond float32, so infinite now: column 'a': got 1e+39" in text
     assert '"cause": {' in command("build", "table", "in.csv", "out", "--json").out
+
+
+def test_every_command_that_builds_has_the_limit(command):
+    commands = ["compress", "merge", "reshard", "sample", "select", "shuffle", "split"]
+    commands += [f"export {kind}" for kind in ("parquet", "arrow", "jsonl", "csv", "images")]
+    for name in ["build table", "build images", *commands]:
+        assert "--max-bad" in command(*name.split(), "--help").out, name

@@ -110,7 +110,7 @@ def test_signal_handler_is_put_back():
     [
         ({"files_done": 1, "files": 3}, "survey: 100 B of 200 B, 50 B/s, 2.0 s left, 1 of 3 files"),
         ({"total_bytes": 0, "files_done": 1200}, "survey: 100 B, 1,200 files"),
-        ({"stage": "count"}, "counting rows: 100 B of 200 B, 50 B/s, 2.0 s left"),
+        ({"stage": "count"}, "count: 100 B of 200 B, 50 B/s, 2.0 s left"),
     ],
 )
 def test_survey_has_files_and_no_shards(changes, text):

@@ -27,13 +27,19 @@ __all__ = [
 ]
 
 
+class LimitKeywords(TypedDict, total=False):
+    """Keywords of `LimitOptions`."""
+
+    max_bad: MaxBad | None
+
+
 class DamageKeywords(TypedDict, total=False):
     """Keywords of `DamageOptions`."""
 
     on_corrupt: OnCorrupt
 
 
-class OutputKeywords(DamageKeywords, total=False):
+class OutputKeywords(DamageKeywords, LimitKeywords, total=False):
     """Keywords of `OutputOptions`."""
 
     overwrite: bool
@@ -83,10 +89,9 @@ class ImageExportKeywords(OutputKeywords, total=False):
     threads: int | None
 
 
-class RunKeywords(TypedDict, total=False):
+class RunKeywords(LimitKeywords, total=False):
     """Keywords of `RunOptions`."""
 
-    max_bad: MaxBad | None
     overwrite: bool
     workers: int | None
     progress: Callable[[Progress], None] | None

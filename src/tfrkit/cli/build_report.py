@@ -62,13 +62,10 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
 
 def _table_lines(report: BuildReport) -> list[str]:
     """Return what is said of a table: its columns, odd ones among them, and what was not wanted."""
-    lines = [f"columns: {_kinds(report.columns)}"] if report.columns else []
-    lines += _remarks(report.columns)
-    if report.files_left_out:
-        lines.append(f"{number_of(report.files_left_out, 'file')} left out by --partition")
-    if report.columns and report.passed:
-        lines.append(f"{number_of(report.passed, 'row')} left out by --where")
-    return lines
+    lines = [f"columns: {_kinds(report.columns)}", *_remarks(report.columns)] if report.columns else []
+    rows = report.passed if report.columns else 0
+    left_out = ((report.files_left_out, "file", "--partition"), (rows, "row", "--where"))
+    return lines + [f"{number_of(count, what)} left out by {by}" for count, what, by in left_out if count]
 
 
 def _ending(report: BuildReport) -> str:

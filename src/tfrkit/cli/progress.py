@@ -18,7 +18,6 @@ from tfrkit.cli.termination import terminated_like_interrupted
 if TYPE_CHECKING:
     from tfrkit.build.job.progress import Progress
 
-_STAGES: Final = {"survey": "survey", "count": "counting rows"}
 _LINE_SECONDS: Final = 10.0  # between lines where there is no terminal
 
 
@@ -63,22 +62,18 @@ def progress_text(now: Progress) -> str:
     >>> from tfrkit.build.job.progress import Progress
     >>> progress_text(Progress(50_000_000, 200_000_000, 1000, 2, 1, 4, 1.0))
     '50.0 MB of 200.0 MB, 50.0 MB/s, 3.0 s left, 1 of 4 shards, 1,000 records, 2 bad'
-    >>> progress_text(Progress(50_000_000, 200_000_000, 0, 0, 0, 0, 1.0, stage="survey", files_done=3, files=7))
-    'survey: 50.0 MB of 200.0 MB, 50.0 MB/s, 3.0 s left, 3 of 7 files'
     """
     known = bool(now.total_bytes) or now.stage == "write"
     parts = [size_text(now.done_bytes) + (f" of {size_text(now.total_bytes)}" if known else "")]
     rate = (now.done_bytes - now.resumed_bytes) / now.seconds if now.seconds > 0 else 0.0
     if rate > 0 and known:
-        parts.append(f"{size_text(rate)}/s")
-        parts.append(f"{time_text((now.total_bytes - now.done_bytes) / rate)} left")
+        left = time_text((now.total_bytes - now.done_bytes) / rate)
+        parts += [f"{size_text(rate)}/s", f"{left} left"]
     if now.stage != "write":
-        if now.files_done or now.files:
-            of = f" of {number_text(now.files)}" if now.files else ""
-            parts.append(f"{number_text(now.files_done)}{of} files")
-        return f"{_STAGES[now.stage]}: {', '.join(parts)}"
-    parts.append(f"{number_text(now.shards_done)} of {number_text(now.shards)} shards")
-    parts.append(f"{number_text(now.records)} records")
+        of = f" of {now.files:,}" if now.files else ""
+        parts += [f"{now.files_done:,}{of} files"] if now.files_done or of else []
+        return f"{now.stage}: {', '.join(parts)}"
+    parts += [f"{now.shards_done:,} of {now.shards:,} shards", f"{now.records:,} records"]
     if now.bad:
         parts.append(f"{number_text(now.bad)} bad")
     return ", ".join(parts)
@@ -134,10 +129,9 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
 
         def show(now: Progress) -> None:
             text, room = progress_text(now), max(1, bar.console.width - 19)  # bar, percentage and spaces
-            unknown = now.stage != "write" and not now.total_bytes
             bar.update(
                 task,
-                total=None if unknown else max(1, now.total_bytes),
+                total=max(1, now.total_bytes) if now.total_bytes or now.stage == "write" else None,
                 completed=now.done_bytes if now.total_bytes else 1,
                 description=text if len(text) <= room else text[: room - 1] + "…",
             )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tfrkit
@@ -152,3 +155,62 @@ def test_a_report_says_how_many_were_passed_over(tmp_path):
     assert select(tmp_path / "in.tfrecord", tmp_path / "few.tfrecord", where="label > 2").passed == 2
     (entry,) = json.loads((tmp_path / "report.json").read_text())["jobs"].values()
     assert (entry["records"], entry["passed"]) == (1, 2)
+
+
+def _damaged(path: Path) -> str:
+    """A file of 20 records, 3 of them damaged."""
+    with tfrkit.TFRecordWriter(path) as writer:
+        for number in range(20):
+            png = tfrkit.image.encode_png(np.full((2, 2, 3), number, np.uint8))
+            writer.write_example({"image/encoded": png, "image/label": number % 2})
+    data = bytearray(path.read_bytes())
+    for frame in tfrkit.RecordFile(str(path)).index.frames[[3, 8, 15]].tolist():
+        data[frame + 20] ^= 1
+    path.write_bytes(data)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "options"),
+    [
+        (tfrkit.compress, "out", {}),
+        (tfrkit.merge, "out.tfrecord", {}),
+        (tfrkit.reshard, "out/x", {"shards": 2}),
+        (tfrkit.sample, "out/x", {"fraction": 1.0, "shards": 2}),
+        (tfrkit.select, "out", {"where": "`image/label` >= 0"}),
+        (tfrkit.shuffle, "out/x", {"shards": 2}),
+        (tfrkit.split, "out", {"parts": {"a": 0.5, "b": 0.5}}),
+        (build.export, "out.jsonl", {}),
+        (build.export, "out.parquet", {}),
+        (build.export_images, "out", {}),
+    ],
+)
+def test_every_function_that_reads_records_has_one_limit(function, name, options, tmp_path):
+    source = _damaged(tmp_path / "in.tfrecord")
+    for limit in (2, "2", "14.9%"):
+        with pytest.raises(InvalidArgumentError) as caught:
+            function(source, tmp_path / name, on_corrupt="skip", max_bad=limit, **options)
+        text = rf"3( of 20)? inputs are bad, and at most {re.escape(str(limit))} may be: damaged"
+        assert re.match(text, str(caught.value))
+        assert str(caught.value).endswith("Mend the input, or allow more with max_bad= (--max-bad).")
+        assert nothing_published(tmp_path / Path(name).parts[0])
+    with pytest.raises(InvalidArgumentError, match=r"max_bad \(--max-bad\)"):
+        function(source, tmp_path / name, max_bad="many", **options)
+    function(source, tmp_path / name, on_corrupt="skip", max_bad="15%", **options)
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv"])
+def test_export_of_nothing_but_damage_is_an_error(name, tmp_path):
+    (tmp_path / "in.tfrecord").write_bytes(bytes(range(1, 100)))
+    with pytest.raises(
+        InvalidArgumentError, match=r"All 1 inputs are bad, so there is nothing to write: damaged"
+    ):
+        build.export(str(tmp_path / "in.tfrecord"), tmp_path / name, on_corrupt="skip")
+    assert nothing_published(tmp_path / name)
+
+
+def test_every_building_function_has_the_limit():
+    functions = [build.table, build.images, build.export, build.export_images]
+    functions += [tfrkit.compress, tfrkit.merge, tfrkit.reshard, tfrkit.sample, tfrkit.select, tfrkit.shuffle]
+    for function in [*functions, tfrkit.split]:
+        assert inspect.signature(function).parameters["max_bad"].default is None, function

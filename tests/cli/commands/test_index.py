@@ -85,7 +85,7 @@ def test_manifest_names_all_shards_of_a_folder(command, words, folder):
     (folder / "set").mkdir()
     (folder / "words.tfrecord").rename(folder / "set" / "words.tfrecord")
     done = command("index", "set", "--manifest")
-    assert done == (0, "folder  shards  records  made by\nset          1        5  words: tfr index\n", "")
+    assert done == (0, "folder  shards  records\nset          1        5\n", "made by: words: tfr index\n")
     assert command("verify", "set").code == 0
     said = json.loads(command("index", "set", "--manifest", "--json").out)["folders"][0]
     assert (said["records"], said["conflicts"], said["shards"][0]["name"]) == (5, [], "words.tfrecord")
@@ -95,22 +95,25 @@ def test_manifest_names_all_shards_of_a_folder(command, words, folder):
     (folder / "other.json").write_text(json.dumps(content))
     done = command("index", "set", "--manifest", "--from", "other.json")
     size = (folder / "set" / "words.tfrecord").stat().st_size
-    assert (done.code, done.err) == (
-        0,
-        f"conflict: words.tfrecord: other.json says 4 records in {size} bytes, but there are 5 in {size}\n",
+    assert done.code == 0
+    assert done.err == (
+        "made by: words: tfr index\n"
+        f"conflict: words.tfrecord: other.json says 4 records in {size} bytes, but there are 5 in {size}\n"
     )
 
 
 def test_manifest_takes_folders_and_no_other_options(command, words, folder):
     done = command("index", "words.tfrecord", "--manifest")
-    assert done.code == 2
-    assert done.err.startswith("error: words.tfrecord: expected a folder with --manifest\n")
+    assert (done.code, done.err) == (
+        2,
+        "error: words.tfrecord; there is no such folder. Name the folder that has the shards.\n",
+    )
     done = command("index", ".", "--manifest", "--check")
     assert done.code == 2
-    assert "--manifest goes without --text, --check and --overwrite. Leave them out." in done.err
+    assert "--from is for --manifest, which goes without --text, --check and --overwrite." in done.err
     done = command("index", "words.tfrecord", "--from", "x")
     assert done.code == 2
-    assert "--from is for --manifest: tfr index FOLDER --manifest --from OTHER." in done.err
+    assert "--from is for --manifest, which goes without --text, --check and --overwrite." in done.err
     (folder / "empty").mkdir()
     done = command("index", "empty", "--manifest")
     assert (done.code, done.err) == (

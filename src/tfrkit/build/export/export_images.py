@@ -21,6 +21,7 @@ from tfrkit.build.export.export_options import ImageExportOptions
 from tfrkit.build.export.export_paths import input_files
 from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map
+from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged, stamps_of
 from tfrkit.errors import InvalidArgumentError, PermissionDeniedError
 from tfrkit.options import takes
@@ -114,6 +115,7 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
         schema = inspect(
             files, on_corrupt=options.on_corrupt, threads=options.threads, progress=meter.surveyed
         )
+        BadLimit.parse(options.max_bad).check({"damaged": schema.skipped}, schema.records, ())
         keys = find_keys(
             schema, image=options.image, label=options.label, text=options.text, filename=options.filename
         )

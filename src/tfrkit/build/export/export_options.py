@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
-from tfrkit.build.job.job_options import DamageOptions
+from tfrkit.build.job.job_options import DamageOptions, LimitOptions
 from tfrkit.build.job.progress import Progress
 from tfrkit.options import OptionSet, option, option_class
 from tfrkit.stores.paths import PathLike
@@ -49,7 +49,7 @@ def compression_of(form: Format) -> Any:
 
 
 @option_class
-class OutputOptions(DamageOptions):
+class OutputOptions(DamageOptions, LimitOptions):
     """What all exports share."""
 
     overwrite: bool = option(False, "Replace existing files; else they are an error.")

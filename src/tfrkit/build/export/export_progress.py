@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from tfrkit.build.job.job import Progress
+from tfrkit.build.job.progress import Progress, Stage
 
 __all__ = ["Meter"]
 
@@ -26,6 +26,7 @@ class Meter:
         self._started = time.perf_counter()
         self._told = 0.0
         self._surveyed = self._written = self._records = self._done = 0
+        self._stage: Stage = "survey"
 
     def surveyed(self, records: int, data_bytes: int) -> None:
         """Note how much the survey has seen."""
@@ -36,6 +37,7 @@ class Meter:
         """Note that the survey is over, and how much there is to write."""
         self._surveyed = self._size
         self._data_bytes = max(1, data_bytes)
+        self._stage = "write"
 
     def written(self, data_bytes: int, records: int) -> None:
         """Note that more records were written. From any thread."""
@@ -57,4 +59,5 @@ class Meter:
         done, seconds = self._surveyed, now - self._started
         if done == self._size:
             done += int(self._size * min(1.0, self._written / self._data_bytes))
-        self._progress(Progress(done, 2 * self._size, self._records, 0, self._done, self._outputs, seconds))
+        counts = (self._records, 0, self._done, self._outputs)
+        self._progress(Progress(done, 2 * self._size, *counts, seconds, stage=self._stage))

@@ -38,6 +38,7 @@ from tfrkit.build.export.export_jsonl import JsonlSink
 from tfrkit.build.export.export_options import COMPRESSIONS, Format, TableExportOptions
 from tfrkit.build.export.export_paths import STDOUT, ExportTarget, input_files, plan_targets, refuse_existing
 from tfrkit.build.export.export_progress import Meter
+from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged, stamps_of
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError, OpError
@@ -176,6 +177,7 @@ def run_export(
     refuse_existing(targets, wanted.overwrite)
     meter = Meter(sum(stamps[file].size for file in inputs if file in stamps), len(targets), wanted.progress)
     schema = inspect(inputs, on_corrupt=wanted.on_corrupt, threads=wanted.workers, progress=meter.surveyed)
+    BadLimit.parse(wanted.max_bad).check({"damaged": schema.skipped}, schema.records, ())
     settled = settle_columns(schema, wanted.columns, unset="absent" if chosen == "csv" else wanted.unset)
     meter.begin(schema.data_bytes)
     job = _Export(

@@ -16,6 +16,7 @@ __all__ = [
     "CompressionOptions",
     "DamageOptions",
     "FrameOptions",
+    "LimitOptions",
     "RunOptions",
     "SeedOptions",
     "ShardOptions",
@@ -100,8 +101,8 @@ class BadOptions(OptionSet):
 
 
 @option_class
-class RunOptions(OptionSet):
-    """How a job runs."""
+class LimitOptions(OptionSet):
+    """How much may be bad."""
 
     max_bad: MaxBad | None = option(
         None,
@@ -110,6 +111,17 @@ class RunOptions(OptionSet):
         metavar="N|P%",
         read=_max_bad,
     )
+
+    def __post_init__(self) -> None:
+        """Check that it is a number or a share."""
+        super().__post_init__()
+        BadLimit.parse(self.max_bad)
+
+
+@option_class
+class RunOptions(LimitOptions):
+    """How a job runs."""
+
     overwrite: bool = option(False, "Replace existing files; else they are an error.")
     workers: int | None = option(
         None,

@@ -75,7 +75,7 @@ class Progress:
         resumed_bytes: the part of `done_bytes` that an earlier run of the job has done.
         written_bytes: bytes of finished shards.
         stage: "survey" while inputs are looked at before the plan is made, "count" while rows are counted for it, then
-            "write". Before that there are no records and no shards, and `total_bytes` is 0 if it is not known yet.
+            "write". Before that no record and no shard is done, and `total_bytes` is 0 if it is not known yet.
         files_done: input files that were looked at, in a survey.
         files: all of them; 0 if that is not known yet.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
-from tfrkit.cli.console import BAD_DATA, UsageError, out_json, plain, say, table
+from tfrkit.cli.console import BAD_DATA, out_json, plain, say, table
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import number_text, progress_bar
+from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.options import option, option_class
 from tfrkit.stores.files import ask_all
@@ -38,26 +38,18 @@ class IndexOptions(arg.OverwriteOptions, arg.PrintOptions):
 
     text: bool = option(False, "`offset size` lines in SHARD.idx, as DALI and PyTorch's tfrecord read them.")
     check: bool = option(False, "Make nothing; end with 1 if an index is missing or stale.")
-    manifest: bool = option(
-        False, "Write a manifest.json that names all shards of a folder, in place of indexes."
-    )
+    manifest: bool = option(False, "Write one manifest.json for all shards of a folder, and no index.")
     sources: Sequence[str] = option(
-        (),
-        "With --manifest: a folder, or its manifest, that shards were copied from.",
-        "--from",
-        metavar="PATH",
-        several=True,
+        (), "With --manifest: where shards were copied from.", "--from", metavar="PATH", several=True
     )
 
     def __post_init__(self) -> None:
         """Check what goes together."""
         super().__post_init__()
-        if self.manifest and (self.text or self.check or self.overwrite):
+        if (self.text or self.check or self.overwrite) if self.manifest else self.sources:
             raise InvalidArgumentError(
-                "--manifest goes without --text, --check and --overwrite. Leave them out."
+                "--from is for --manifest, which goes without --text, --check and --overwrite."
             )
-        if self.sources and not self.manifest:
-            raise InvalidArgumentError("--from is for --manifest: tfr index FOLDER --manifest --from OTHER.")
 
 
 @command("index")
@@ -66,9 +58,6 @@ def index(paths: arg.ShardPaths, options: IndexOptions) -> None:
 
     The index of out/a.tfrecord is out/.tfrkit/a.tfrecord.idx. One that belongs to the file as it is now is left alone,
     unless --overwrite. Plain files and GZIP in members can have one.
-
-    With --manifest, all shards of a folder are counted, and named in one manifest.json: where they come from several
-    builds or copies, or have none.
 
     Example: tfr index 'out/*.tfrecord'
     """
@@ -101,36 +90,15 @@ def index(paths: arg.ShardPaths, options: IndexOptions) -> None:
 
 def _manifests(paths: Sequence[str], options: IndexOptions) -> None:
     from tfrkit.records.check.make_manifest import make_manifest
-    from tfrkit.stores.files import is_folder
 
-    for path in paths:
-        if not is_folder(path):
-            raise UsageError(
-                f"{path}: expected a folder with --manifest", "name the folder that has the shards."
-            )
     found = [make_manifest(path, options.sources) for path in paths]
     if options.as_json:
         out_json({"folders": [each.to_dict() for each in found]})
         return
-    rows = [
-        (plain(each.folder), number_text(len(each.shards)), number_text(each.records), _made(each.made_by))
-        for each in found
-    ]
-    table(["folder", "shards", "records", "made by"], rows, numbers=[1, 2])
-    for each in () if options.quiet else found:
-        for name in each.dropped:
-            say(f"no longer there: {plain(name)}")
-        for conflict in each.conflicts:
-            say(f"conflict: {plain(conflict)}")
-
-
-def _made(made_by: Mapping[str, Any]) -> str:
-    """Say how the shards of each prefix were made."""
-    said = [
-        f"{prefix}: {'job ' + made['job'] if 'job' in made else made.get('writer', '?')}"
-        for prefix, made in made_by.items()
-    ]
-    return plain(", ".join(said))
+    rows = [(plain(each.folder), f"{len(each.shards):,}", f"{each.records:,}") for each in found]
+    table(["folder", "shards", "records"], rows, numbers=[1, 2])
+    for remark in () if options.quiet else (remark for each in found for remark in each.remarks):
+        say(plain(remark))
 
 
 def _one(path: str, options: IndexOptions) -> _Found:

@@ -63,6 +63,19 @@ class ManifestReport:
         """Records in all shards."""
         return sum(shard.records for shard in self.shards)
 
+    @property
+    def remarks(self) -> list[str]:
+        """What a user should look at, a line each: how shards were made, what is gone, and conflicts."""
+        made = {
+            prefix: f"job {each['job']}" if "job" in each else each.get("writer", "?")
+            for prefix, each in self.made_by.items()
+        }
+        return [
+            "made by: " + ", ".join(f"{prefix}: {text}" for prefix, text in made.items()),
+            *(f"no longer there: {name}" for name in self.dropped),
+            *(f"conflict: {text}" for text in self.conflicts),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         fields = {name: getattr(self, name) for name in self.__slots__}
@@ -120,6 +133,10 @@ def make_manifest(folder: PathLike, sources: Iterable[PathLike] = ()) -> Manifes
     (3, {'label': FixedLenFeature(shape=[], dtype='int64', default_value=None)}, True)
     """
     place = path_text(folder)
+    if not is_folder(place):
+        raise NotFoundError(
+            f"{place}; there is no such folder. Name the folder that has the shards.", path=place
+        )
     own = _Origin(manifest_path(place), content := read_manifest(place), manifest_entries(content))
     origins = [_origin(path_text(source)) for source in sources]
     counted = _counted(place, content)
