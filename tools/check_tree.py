@@ -40,8 +40,8 @@ STEP = 50
 PART_LINES = {
     "src/bindings": 8_050,  # many files read in one call
     "src/core": 13_800,  # statistics of many floats in bulk and in shares; usual JPEG headers
-    "src/tfrkit": 1_600,  # the modules of the package itself: names, errors, secrets, options, extras, threads
-    "src/tfrkit/build": 18_350,  # options with help texts; a table of input formats, JSON arrays; inputs by URL
+    "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
+    "src/tfrkit/build": 19_050,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
     "src/tfrkit/cli": 3_700,
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
@@ -49,7 +49,7 @@ PART_LINES = {
     "src/tfrkit/images": 5_500,
     "src/tfrkit/model": 4_500,  # misspelt attributes are answered with the nearest one
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 11_300,  # manifests in stores, and of several builds; random access by ranges
+    "src/tfrkit/records": 11_350,  # manifests in stores, and of several builds; random access by ranges
     "src/tfrkit/stores": 6_000,  # object stores, fsspec, memory, the cache, leases: there were only local files
     "src/tfrkit/testing": 1_800,
     "src/tfrkit/tf": 16_000,  # gfile on object stores, as TensorFlow has gs://

@@ -81,11 +81,10 @@ def run_planned(
 
     with job_progress(quiet=printed.quiet) as progress:
         job = plan(progress)
-        if printed.dry_run:
-            found = dry_run(job, max_bad=options.max_bad, overwrite=options.overwrite, **more)
-        else:
-            report = run_job(job, **{**options.of_job(), "progress": progress}, **more)
-    if printed.dry_run:
-        end_dry_run(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
-    else:
+        run = {**options.of_job(), "progress": progress}
+        report = None if printed.dry_run else run_job(job, **run, **more)
+    if report is not None:
         show_report(report, as_json=printed.as_json, quiet=printed.quiet)
+        return
+    found = dry_run(job, max_bad=options.max_bad, overwrite=options.overwrite, **more)
+    end_dry_run(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
