@@ -139,6 +139,18 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
+def of_totals(advance: Callable[[int], None]) -> Callable[[int, int], None]:
+    """Return what takes totals of records and bytes, and advances a bar by what was added."""
+    done = 0
+
+    def progress(_records: int, data_bytes: int) -> None:
+        nonlocal done
+        before, done = done, data_bytes
+        advance(done - before)
+
+    return progress
+
+
 @contextlib.contextmanager
 def progress_bar(
     title: str, total: int, *, quiet: bool = False, unit: str = "bytes"

@@ -9,7 +9,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import progress_bar
+from tfrkit.cli.progress import of_totals, progress_bar
 from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
 
@@ -75,18 +75,11 @@ def _inspect(files: list[str], options: SchemaOptions) -> Schema:
     from tfrkit.records.describe.inspect import inspect
 
     total = sum(file_sizes(path for path in files if path != STDIN)) if options.count is None else 0
-    done = 0
     with progress_bar("schema", total, quiet=options.quiet) as advance:
-
-        def progress(_records: int, data_bytes: int) -> None:
-            nonlocal done
-            advance(data_bytes - done)
-            done = data_bytes
-
         return inspect(
             opened(files),
             options.count,
             threads=options.threads,
             on_corrupt=options.on_corrupt,
-            progress=progress,
+            progress=of_totals(advance),
         )

@@ -11,7 +11,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, out_json
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import progress_bar
+from tfrkit.cli.progress import of_totals, progress_bar
 from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
 
@@ -52,7 +52,7 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
             top=options.top,
             on_corrupt=options.on_corrupt,
             threads=options.threads,
-            progress=_Advance(advance),
+            progress=of_totals(advance),
         )
     _check_keys(keys, found, files)
     if options.as_json:
@@ -60,18 +60,6 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
     else:
         blocks = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
         out(found.to_text(top=options.top, details=bool(keys), label_names=names, blocks=blocks))
-
-
-class _Advance:
-    """Turns totals into increments, for a progress bar."""
-
-    def __init__(self, advance: Any) -> None:
-        self._advance = advance
-        self._done = 0
-
-    def __call__(self, _records: int, data_bytes: int) -> None:
-        self._advance(data_bytes - self._done)
-        self._done = data_bytes
 
 
 def _label_names(path: str) -> list[str]:
