@@ -84,8 +84,8 @@ def main() -> None:
         app(prog_name="tfr")
     # numpy's algebra starts a thread for each core, which spins for 70 ms of CPU; no command has work for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Arrow's own allocator gives memory back between batches, and the system then clears it for each of the next:
-    # 14 % of the CPU time of a Parquet build (benchmarks/build_table.py).
+    # Arrow's own allocator gives memory back between batches, and the system clears it for the next: with malloc a
+    # Parquet build takes about a tenth less CPU time (benchmarks/build_table.py).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     sys.exit(run(sys.argv[1:]))
 

@@ -70,8 +70,7 @@ struct Moments {
   }
 
   // Adds many floats, first by sign and exponent: mantissas of equal exponents add up in one word,
-  // and a bucket goes into the wide sums once. 2 ns a float where one by one it is 11
-  // (benchmarks/stats.py).
+  // and a bucket goes into the wide sums once.
   void add_floats(std::span<const std::uint64_t> keys) noexcept {
     constexpr std::size_t kFew = 256;  // for which buckets do not pay
     while (keys.size() > kFew) {

@@ -7,8 +7,8 @@
 namespace tfrkit {
 namespace {
 
-// By bytes, from the last to the first, without those that are the same in all keys: comparing
-// takes four times as long (benchmarks/stats.py). Returns where the keys are then: in `from` or in
+// By bytes, from the last to the first, without those that are the same in all keys.
+// Returns where the keys are then: in `from` or in
 // `into`.
 template <typename Word>
 [[nodiscard]] const Word* sort_by_bytes(std::span<Word> from, std::span<Word> into,
