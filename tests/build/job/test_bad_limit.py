@@ -192,7 +192,7 @@ def test_every_function_that_reads_records_has_one_limit(function, name, options
             function(source, tmp_path / name, on_corrupt="skip", max_bad=limit, **options)
         text = rf"3( of 20)? inputs are bad, and at most {re.escape(str(limit))} may be: damaged"
         assert re.match(text, str(caught.value))
-        assert str(caught.value).endswith("Mend the input, or allow more with max_bad= (--max-bad).")
+        assert str(caught.value).endswith("Fix the input, or allow more with max_bad= (--max-bad).")
         assert nothing_published(tmp_path / Path(name).parts[0])
     with pytest.raises(InvalidArgumentError, match=r"max_bad \(--max-bad\)"):
         function(source, tmp_path / name, max_bad="many", **options)

@@ -175,7 +175,7 @@ def test_damaged_shard_is_refused(tmp_path):
     path = tmp_path / "all" / "train-00001-of-00002.tfrecord"
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(
-        DataLossError, match=r"truncated record.*Nothing was written. Mend or remove it first."
+        DataLossError, match=r"truncated record.*Nothing was written. Fix or remove it first."
     ):
         tfr.make_manifest(tmp_path / "all")
     assert not (tmp_path / "all" / "manifest.json").exists()

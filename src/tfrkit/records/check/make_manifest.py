@@ -211,7 +211,7 @@ def _counted(folder: str, content: Mapping[str, Any]) -> dict[str, ShardEntry]:
     if errors:
         more = f" {len(errors) - 1:,} more shards cannot be counted." if len(errors) > 1 else ""
         raise DataLossError(
-            f"{errors[0].message}{more} Nothing was written. Mend or remove it first.", path=errors[0].path
+            f"{errors[0].message}{more} Nothing was written. Fix or remove it first.", path=errors[0].path
         ) from errors[0]
     looked = ask_all(
         lambda path: (file_size(path), sniff_compression(open_source(path).peek(HEAD_BYTES))), paths
