@@ -132,6 +132,7 @@ class CountTable {
     std::uint64_t least = 1;
     if (left.size() > capacity) {
       std::vector<std::uint64_t> counts;
+      counts.reserve(left.size());
       for (const Entry& entry : left) counts.push_back(entry.count);
       const auto next = counts.begin() + static_cast<std::ptrdiff_t>(capacity);
       std::nth_element(counts.begin(), next, counts.end(), std::greater<>());

@@ -54,6 +54,7 @@ TEST(tables_count_as_a_map_does) {
   CHECK(found == expected);
   for (const std::size_t capacity : {2000U, 100U, 0U}) {
     std::vector<std::uint64_t> counts;
+    counts.reserve(expected.size());
     for (const auto& [key, count] : expected) counts.push_back(count);
     std::ranges::sort(counts, std::greater<>());
     const std::uint64_t least = table.reduce(capacity);

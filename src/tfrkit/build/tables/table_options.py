@@ -114,7 +114,7 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
     )
     max_field: int = option(
         MAX_FIELD,
-        "A longer field is a bad line; 64MiB by default.",
+        "A longer field is a bad line.",
         more="Of JSON: a longer line.",
         metavar="SIZE",
         read=size_bytes,
