@@ -206,8 +206,8 @@ def refusing(request) -> Iterator[str]:
 def test_expired_token_is_an_error_that_does_not_show_it(refusing, tmp_path, monkeypatch):
     place = f"s3://expired-{refusing.rpartition(':')[2]}"
     configure_store(
-        place, endpoint=refusing, region="us-east-1", access_key_id="AKIAEXPIRED0000", secret_access_key="x" * 20,
-        session_token=SECRET,
+        place, endpoint=refusing, region="us-east-1", access_key_id="AKIAEXPIRED0000",
+        secret_access_key="no-such-secret-4711", session_token=SECRET,
     )  # fmt: skip
     errors = failures(uses(place), tmp_path, monkeypatch)
     assert kinds(errors) == {UnauthenticatedError}, errors
@@ -225,7 +225,9 @@ def test_expired_token_is_an_error_that_does_not_show_it(refusing, tmp_path, mon
 def test_bucket_in_another_region_is_an_error_at_once(status, code, tmp_path, monkeypatch):
     with refusing_server(status=status, code=code) as endpoint:
         place = f"s3://elsewhere-{endpoint.rpartition(':')[2]}"
-        configure_store(place, endpoint=endpoint, access_key_id="AKIAELSEWHERE00", secret_access_key="x" * 20)
+        configure_store(
+            place, endpoint=endpoint, access_key_id="AKIAELSEWHERE00", secret_access_key="no-such-secret-4711"
+        )
         errors = failures(uses(place), tmp_path, monkeypatch)
     assert kinds(errors) == {InvalidArgumentError}, errors
     for name, error in errors.items():
