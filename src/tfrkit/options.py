@@ -377,7 +377,7 @@ def takes(options: type[OptionSet]) -> Callable[[_F], _F]:
             )
             for each in fields
         ]
-        function.__signature__ = plain.replace(parameters=[*named, *keywords])  # type: ignore[attr-defined]
+        function.__signature__ = plain.replace(parameters=[*named, *keywords])  # type: ignore[attr-defined]  # for help()
         function.__doc__ = _with_options(inspect.getdoc(function) or "", fields)
         return function
 

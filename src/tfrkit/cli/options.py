@@ -49,9 +49,9 @@ def command(name: str) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
                 made = {each: _make(kind, given) for each, kind in classes.items()}
             return function(**given, **made)
 
-        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # typer reads it
         run.__annotations__ = {each.name: each.annotation for each in parameters}
-        run.option_classes = tuple(classes.values())  # type: ignore[attr-defined]
+        run.option_classes = tuple(classes.values())  # type: ignore[attr-defined]  # for tests of all commands
         return run
 
     return finish
