@@ -11,9 +11,10 @@ from tfrkit import tf
 from tfrkit.cli.main import run
 from tfrkit.errors import MissingExtraError
 
-S3 = "s3://no-such-bucket/a.tfrecord"
-WEB = "https://no-such-host.invalid/a.tfrecord"
-OTHER = "sftp://no-such-host/a.tfrecord"
+# Names that no other test opens: a client that was made while obstore was there would be found again.
+S3 = "s3://no-extra-bucket/a.tfrecord"
+WEB = "https://no-extra-host.invalid/a.tfrecord"
+OTHER = "sftp://no-extra-host/a.tfrecord"
 INSTALL = "which is not installed. Install it with: pip install 'tfrkit[remote]'"
 MESSAGES = {
     S3: f"Opening s3:// URLs needs the package obstore, {INSTALL}",
