@@ -2,20 +2,23 @@
 
 A step has three parts: `prepare` reads (and inflates) the step's bytes, `split` finds the frames in them, `check` tests
 the data CRCs. `split` of step i needs the unfinished frame that step i-1 left over, so it runs in order, as does
-`prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once.
+`prepare` where bytes can only be had one after another (one deflate stream); everything else runs at once. A thread
+that has prepared a step before its turn leaves it to the thread that splits the one before, and takes up other work.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
+from collections import deque
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from tfrkit import _core
 from tfrkit.codecs.codec import CHUNK_BYTES, Codec, Decoder, MemberFormat
 from tfrkit.codecs.table import codec, names
-from tfrkit.errors import DataLossError, OpError
+from tfrkit.errors import DataLossError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import ReadPolicy
 from tfrkit.records.read.damage import Damage, Kind
@@ -35,15 +38,17 @@ HEADROOM_BYTES: Final = (
 )  # an unfinished frame up to this size moves to the next block without an allocation
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ReadStep:
-    """One step of reading a file: what to read, and the locks that hold back the next step."""
+    """One step of reading a file: what to read, and what came of it."""
 
     at: int  # where its bytes begin in the file, or -1 for the next ones of a decoder
     size: int
-    prepared: threading.Lock = field(default_factory=threading.Lock)
-    split: threading.Lock = field(default_factory=threading.Lock)
+    result: Future[list[Event]] = field(default_factory=Future)
+    prepared: threading.Lock = field(default_factory=threading.Lock)  # held until its bytes are here
     before: ReadStep | None = None
+    content: Any = None  # what `prepare` returned, until it is split
+    is_ready: bool = False  # to be split as soon as the steps before it are
 
 
 def _release(lock: threading.Lock) -> None:
@@ -91,6 +96,9 @@ class FileReader:
         )
         self._crc = policy.crc and not resync
         self._last: ReadStep | None = None
+        self._steps: deque[ReadStep] = deque()  # planned and not split
+        self._lock = threading.Lock()
+        self._splitting = False
         offset, record = start
         reached = _seek(source, compression, policy, offset) if offset else 0
         if offset:
@@ -115,10 +123,10 @@ class FileReader:
         planned = self.supply.plan(ahead=ahead)
         if planned is None:
             return None
-        step = ReadStep(*planned, before=self._last)
+        step = ReadStep(*planned, before=self._last if self.supply.in_order else None)
         step.prepared.acquire()
-        step.split.acquire()
         self._last = step
+        self._steps.append(step)
         return step
 
     def stop(self) -> None:
@@ -126,38 +134,61 @@ class FileReader:
         self.splitter.done = True
         if self._last is not None:
             _release(self._last.prepared)
-            _release(self._last.split)
 
     def run(self, step: ReadStep) -> list[Event]:
-        """Do a planned step; the steps before it must have been started. Thread-safe."""
+        """Do a planned step and return what came of it; the steps before it must have been started. Thread-safe."""
+        self.work(step)
+        return step.result.result()
+
+    def work(self, step: ReadStep) -> None:
+        """Prepare a planned step, and split what is ready and has its turn. Thread-safe."""
         before, step.before = step.before, None
         try:
-            try:
-                if self.supply.in_order and before is not None:
-                    with before.prepared:
-                        pass
-                prepared = self._prepare(step)
-            finally:
-                _release(step.prepared)
             if before is not None:
-                with before.split:
+                with before.prepared:
                     pass
+            step.content = self._prepare(step.at, step.size)
+        finally:
+            _release(step.prepared)
+        with self._lock:
+            step.is_ready = True
+        while (ready := self._take_ready()) is not None:
+            self._finish(ready)
+
+    def _take_ready(self) -> ReadStep | None:
+        """Return the step that has its turn, if it is prepared and no other thread is splitting."""
+        with self._lock:
+            if self._splitting or not self._steps or not self._steps[0].is_ready:
+                return None
+            self._splitting = True
+            return self._steps.popleft()
+
+    def _finish(self, step: ReadStep) -> None:
+        content, step.content = step.content, None
+        try:
+            events = self._split(content)
+            step.result.set_result(self._checked(events) if self._crc else events)
+        except BaseException as error:  # noqa: BLE001  # it belongs to the caller of result()
+            step.result.set_exception(error)
+            del step  # its exception's traceback refers to this frame
+
+    def _split(self, content: Any) -> list[Event]:
+        try:
             if self.splitter.done:
                 return []
-            if isinstance(prepared, OpError):
+            if isinstance(content, Exception):
                 self.splitter.done = True
-                raise prepared
-            events = self.supply.give(prepared, self.splitter)
+                raise content
+            return self.supply.give(content, self.splitter)
         finally:
-            _release(step.split)
-        return self._checked(events) if self._crc else events
+            self._splitting = False
 
-    def _prepare(self, step: ReadStep) -> Any:
+    def _prepare(self, at: int, size: int) -> Any:
         if self.splitter.done:
             return None
         try:
-            return self.supply.prepare(step.at, step.size)
-        except OpError as error:
+            return self.supply.prepare(at, size)
+        except Exception as error:  # noqa: BLE001  # raised when it is its turn
             return error
 
     def _checked(self, events: list[Event]) -> list[Event]:

@@ -56,7 +56,8 @@ class _Lane:
         """Give the next step to the threads; False if there is none that is surely needed."""
         step = self.reader.plan(ahead=True)
         if step is not None:
-            self.pending.append(thread_pool().submit(self.reader.run, step))
+            self.pending.append(step.result)
+            thread_pool().submit(self.reader.work, step)
         return step is not None
 
     def abandon(self) -> None:
@@ -236,7 +237,10 @@ class BlockReader:
 
     def _keep_busy(self) -> None:
         """Hand in steps, the first file's first, so that every thread has one running and one waiting."""
-        room = 2 * self._threads + 1
+        first = self._lanes[0]
+        # Planning waits for requests where sizes stand in the file: more steps bridge that (benchmarks/remote_read.py).
+        remote = isinstance(first, _Lane) and first.reader.source.remote
+        room = (4 if remote else 2) * self._threads + 1
         for number in range(self._threads):
             if number == len(self._lanes) and not self._can_look_ahead():
                 return
