@@ -37,6 +37,7 @@ LAYERS: dict[str, float] = {
     "image": 4.1,  # the public names of images
     "data": 5,
     "engines": 5,
+    "scanning": 5,
     "build": 7,
     "tf": 8,
     "testing": 8,

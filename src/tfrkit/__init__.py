@@ -85,11 +85,12 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.describe.stats import stats
     from tfrkit.records.read.damage import Damage
     from tfrkit.records.read.read_examples import read_examples
-    from tfrkit.records.read.read_table import read_table
     from tfrkit.records.read.reader import read_blocks, read_records
     from tfrkit.records.write.options import TFRecordCompressionType, TFRecordOptions
     from tfrkit.records.write.shards import ShardWriter, shard_of
     from tfrkit.records.write.writer import TFRecordWriter
+    from tfrkit.scanning.read_table import read_table
+    from tfrkit.scanning.scan import Scan, scan
     from tfrkit.stores.object_config import configure_store
 
 __all__ = [
@@ -129,6 +130,7 @@ __all__ = [
     "RecordFiles",
     "RepairFilesReport",
     "RepairReport",
+    "Scan",
     "Schema",
     "SequenceExample",
     "ShardWriter",
@@ -184,6 +186,7 @@ __all__ = [
     "repair_files",
     "reshard",
     "sample",
+    "scan",
     "select",
     "serialize_tensor",
     "set_seed",
@@ -243,7 +246,8 @@ _EXPORTS = {
     "records.describe.inspect": "infer_spec inspect",
     "records.write.options": "TFRecordCompressionType TFRecordOptions",
     "records.read.read_examples": "read_examples",
-    "records.read.read_table": "read_table",
+    "scanning.read_table": "read_table",
+    "scanning.scan": "Scan scan",
     "records.read.reader": "read_blocks read_records",
     "records.access.record_file": "RecordFile",
     "records.access.record_files": "RecordFiles",

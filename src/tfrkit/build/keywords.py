@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from tfrkit.build.export.export_options import Unset
 from tfrkit.build.images.image_arguments import Duplicates, Encoding, Names, Order
 from tfrkit.build.job.bad_limit import MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
 from tfrkit.model.policy import OnCorrupt
+from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
 
 __all__ = [

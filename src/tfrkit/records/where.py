@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -28,7 +28,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, ScannedBlocks
+from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Cells, ScannedBlocks
 
 __all__ = ["WhereChoice", "parse_where"]
 
@@ -127,7 +127,39 @@ class WhereChoice:
         Raises:
             InvalidArgumentError: a record is not an Example, or a feature is of another kind than its literal.
         """
-        return self.tree.mask(PredicateColumns(block, self.keys))
+        return self.tree.mask(_block_columns(block, self))
+
+    def mask_of(self, cells: Mapping[str, Cells], rows: int) -> Mask:
+        """Say it for rows of which the values are known; features that are not in `cells` are nowhere.
+
+        The kinds must have been checked: see `mismatch`.
+        """
+        return self.tree.mask(PredicateColumns(cells, rows))
+
+    def mismatch(self, kinds: Mapping[str, str]) -> tuple[str, str] | None:
+        """Find a comparison of text with a feature of numbers, or the reverse: its key and what is wrong. Pure: no I/O.
+
+        >>> parse_where("label > 'a'").mismatch({"label": "int64"})
+        ('label', "expected to compare 'label' with a number but got text")
+        """
+        for found in _comparisons(self.tree):
+            kind = kinds.get(found.key)
+            if kind is not None and (kind == "bytes") != isinstance(found.literal, bytes):
+                given = "text" if isinstance(found.literal, bytes) else f"the number {found.literal}"
+                right = "text" if kind == "bytes" else "a number"
+                return found.key, f"expected to compare {found.key!r} with {right} but got {given}"
+        return None
+
+
+def _comparisons(tree: Tree) -> Iterator[Compare]:
+    match tree:
+        case Compare():
+            yield tree
+        case Not(inner):
+            yield from _comparisons(inner)
+        case All(parts) | Some(parts):
+            for part in parts:
+                yield from _comparisons(part)
 
 
 def parse_where(text: str) -> WhereChoice:
@@ -262,58 +294,60 @@ class _Parser:
 
 
 class PredicateColumns:
-    """The values of some features of a block, parsed when they are first asked for."""
+    """The values of some features, by row."""
 
-    def __init__(self, block: Block, keys: tuple[str, ...]) -> None:
-        group = ScannedBlocks.of([block], keys)
-        if group.other >= 0:
-            raise group.not_an_example()
-        self._group = group
-        kinds = {key: self._kind(key) for key in keys}
-        found = {key: kind for key, kind in kinds.items() if kind is not None}
-        self._kinds: Mapping[str, int] = found
-        self._columns = group.parse(found, 0) if found else {}
-
-    def _kind(self, key: str) -> int | None:
-        group = self._group
-        kinds = group.features.get(key, {})
-        if len(kinds) > 1:
-            (one, first), (other, second) = sorted(kinds.items(), key=lambda item: item[1])[:2]
-            raise group.error(
-                second,
-                f"expected one kind for the feature {key!r} but it is {KIND_NAMES[one]} in {group.where(first)} and "
-                f"{KIND_NAMES[other]} in {group.where(second)}. Such a feature cannot be compared.",
-            )
-        if not kinds and group.lists.get(key):
-            index = min(group.lists[key].values())
-            raise group.error(
-                index,
-                f"expected a feature but {key!r} is a feature list in {group.where(index)}. Only features and context "
-                "features can be compared.",
-            )
-        return next(iter(kinds), None)
+    def __init__(self, cells: Mapping[str, Cells], rows: int) -> None:
+        self._cells = cells
+        self._rows = rows
 
     def present(self, key: str) -> Mask:
         """Which records have the feature, with a kind; it may be empty."""
-        if key not in self._columns:
-            return np.zeros(self._group.rows, np.bool_)
-        return np.asarray(self._columns[key][1] > UNSET)
+        cells = self._cells.get(key)
+        return np.zeros(self._rows, np.bool_) if cells is None else cells.valid
 
     def compare(self, key: str, operator: str, literal: Literal) -> Mask:
         """In which records some value compares so."""
-        if key not in self._columns:
-            return np.zeros(self._group.rows, np.bool_)
-        kind = KIND_NAMES[self._kinds[key]]
-        if (kind == "bytes") != isinstance(literal, bytes):
-            index = next(iter(self._group.features[key].values()))
-            given = "text" if isinstance(literal, bytes) else f"the number {literal}"
-            raise self._group.error(
-                index,
-                f"expected to compare {key!r} with {'text' if kind == 'bytes' else 'a number'} but got {given}: it is "
-                f"{kind} in {self._group.where(index)}. Text stands in quotes.",
-            )
-        rows = self._columns[key][0]
-        return _some_of_each(rows, _compare_values(rows.values, operator, literal))
+        cells = self._cells.get(key)
+        if cells is None:
+            return np.zeros(self._rows, np.bool_)
+        holds = _compare_values(cells.rows.values, operator, literal)
+        return holds if cells.single else _some_of_each(cells.rows, holds) & cells.valid
+
+
+def _block_columns(block: Block, where: WhereChoice) -> PredicateColumns:
+    """Parse the features of an expression, whatever kinds they have."""
+    group = ScannedBlocks.of([block], where.keys)
+    if group.other >= 0:
+        raise group.not_an_example()
+    kinds = {key: kind for key in where.keys if (kind := _kind(group, key)) is not None}
+    wrong = where.mismatch({key: KIND_NAMES[kind] for key, kind in kinds.items()})
+    if wrong is not None:
+        key, text = wrong
+        index = next(iter(group.features[key].values()))
+        found = KIND_NAMES[kinds[key]]
+        raise group.error(index, f"{text}: it is {found} in {group.where(index)}. Text stands in quotes.")
+    parsed = group.parse(kinds, 0) if kinds else {}
+    cells = {key: Cells(rows, np.asarray(states > UNSET)) for key, (rows, states) in parsed.items()}
+    return PredicateColumns(cells, group.rows)
+
+
+def _kind(group: ScannedBlocks, key: str) -> int | None:
+    kinds = group.features.get(key, {})
+    if len(kinds) > 1:
+        (one, first), (other, second) = sorted(kinds.items(), key=lambda item: item[1])[:2]
+        raise group.error(
+            second,
+            f"expected one kind for the feature {key!r} but it is {KIND_NAMES[one]} in {group.where(first)} and "
+            f"{KIND_NAMES[other]} in {group.where(second)}. Such a feature cannot be compared.",
+        )
+    if not kinds and group.lists.get(key):
+        index = min(group.lists[key].values())
+        raise group.error(
+            index,
+            f"expected a feature but {key!r} is a feature list in {group.where(index)}. Only features and context "
+            "features can be compared.",
+        )
+    return next(iter(kinds), None)
 
 
 def _some_of_each(rows: Ragged, holds: Mask) -> Mask:
@@ -324,12 +358,29 @@ def _some_of_each(rows: Ragged, holds: Mask) -> Mask:
 
 def _compare_values(values: Any, operator: str, literal: Literal) -> Mask:
     if isinstance(values, BytesColumn):
-        compare = _OPERATORS[operator]
-        return np.fromiter((compare(value, literal) for value in values.to_list()), np.bool_, len(values))
+        assert isinstance(literal, bytes)
+        return _compare_bytes(values, operator, literal)
     if values.dtype == np.float32:  # as the value would have been stored: 0.1 is equal to what 0.1 became
         with np.errstate(over="ignore"):
             return np.asarray(_OPERATORS[operator](values, np.float32(literal)))
     return _compare_ints(values, operator, literal)
+
+
+def _compare_bytes(values: BytesColumn, operator: str, literal: bytes) -> Mask:
+    """Compare whole columns by words of eight bytes, the second one only where the first is the literal's."""
+    starts, lengths = np.asarray(values.offsets[:-1]), np.diff(values.offsets)
+    order = np.sign(lengths - len(literal)).astype(np.int8)  # of values that begin as the literal, or are it
+    open_rows = np.flatnonzero(order == 0) if operator in ("==", "!=") else np.arange(len(lengths))
+    for at in range(0, len(literal), 8):
+        word = int.from_bytes(literal[at : at + 8].ljust(8, b"\0"), "big")
+        found = np.zeros(len(open_rows), np.uint64)
+        for place in range(at, at + 8):
+            found <<= np.uint64(8)
+            inside = lengths[open_rows] > place
+            found[inside] |= values.data[starts[open_rows[inside]] + place]
+        order[open_rows[found < word]], order[open_rows[found > word]] = -1, 1
+        open_rows = open_rows[found == word]
+    return np.asarray(_OPERATORS[operator](order, 0))
 
 
 def _compare_ints(values: Any, operator: str, literal: Any) -> Mask:

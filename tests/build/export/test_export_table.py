@@ -17,7 +17,6 @@ from hypothesis import given, settings
 
 import tfrkit
 from tests.build.support.export_samples import EXAMPLES, NO_BYTES, any_examples, records_of, sequences, write
-from tfrkit.build.export.export_columns import settle_columns
 from tfrkit.build.export.export_format import CHUNK_BYTES
 from tfrkit.build.export.export_paths import plan_targets
 from tfrkit.build.export.export_table import export
@@ -29,6 +28,7 @@ from tfrkit.errors import (
     NotFoundError,
     OpError,
 )
+from tfrkit.scanning.columns import settle_columns
 
 LOSSLESS = ["parquet", "arrow", "jsonl"]
 

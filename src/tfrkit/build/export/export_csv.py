@@ -14,11 +14,11 @@ from typing import IO, Any, Final, Literal
 
 import numpy as np
 
-from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_options import TableExportOptions
 from tfrkit.build.tables.json_notation import float_texts
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.records.read.table_layout import Cells
+from tfrkit.records.read.feature_columns import Cells
+from tfrkit.scanning.columns import ScanChunk, ScanColumn
 
 __all__ = ["CsvSink"]
 
@@ -44,9 +44,7 @@ class _Lines:
 class CsvSink:
     """Writes a CSV file with a line of names."""
 
-    def __init__(
-        self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: TableExportOptions
-    ) -> None:
+    def __init__(self, file: IO[bytes], columns: tuple[ScanColumn, ...], options: TableExportOptions) -> None:
         self._file = file
         self._options = options
         self._columns = columns
@@ -56,7 +54,7 @@ class CsvSink:
         is_marked = bool(names) and names[0].startswith("\ufeff")
         self._write([names], csv.QUOTE_ALL if is_marked else csv.QUOTE_MINIMAL)
 
-    def write(self, chunk: ExportChunk) -> None:
+    def write(self, chunk: ScanChunk) -> None:
         fields = []
         for column, cells in zip(self._columns, chunk.cells, strict=True):
             if column.steps:
@@ -76,7 +74,7 @@ class CsvSink:
         writer.writerows(rows)
         self._file.write("".join(lines.found).encode())
 
-    def _fields(self, column: ExportColumn, cells: Cells) -> list[str]:
+    def _fields(self, column: ScanColumn, cells: Cells) -> list[str]:
         rows: Any = cells.rows
         separator = self._options.separator
         texts = self._texts(rows.values)

@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from tfrkit.build.export.export_columns import ExportChunk
 from tfrkit.build.export.export_options import COMPRESSIONS, Format, TableExportOptions
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.scanning.columns import ScanChunk
 from tfrkit.stores.output import Output
 
 __all__ = [
@@ -47,7 +47,7 @@ class TableSink(Protocol):
     def losses(self) -> Mapping[str, int]:
         """What the format could not express so far, each with how often."""
 
-    def write(self, chunk: ExportChunk) -> None:
+    def write(self, chunk: ScanChunk) -> None:
         """Write some records."""
 
     def close(self) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_folder import ExportFolder
 from tfrkit.build.export.export_image_keys import ImageKeys
 from tfrkit.build.export.export_names import ClassFolders, file_name, readable, safe_name
@@ -21,7 +20,8 @@ from tfrkit.images.codecs.png.png_encode import encode_png_file
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.records.describe.schema import Schema
-from tfrkit.records.read.table_layout import Cells
+from tfrkit.records.read.feature_columns import Cells
+from tfrkit.scanning.columns import ScanChunk, ScanColumn
 from tfrkit.stores.url import base_name
 
 __all__ = ["ImageWriter"]
@@ -55,7 +55,7 @@ class ImageWriter:
         self,
         folder: ExportFolder,
         keys: ImageKeys,
-        columns: tuple[ExportColumn, ...],
+        columns: tuple[ScanColumn, ...],
         label_names: list[str] | None,
         schema: Schema,
     ) -> None:
@@ -85,7 +85,7 @@ class ImageWriter:
         """What could not be kept, and how often."""
         return self._counts + Counter({MENDED_CLASSES: self._folders.mended})
 
-    def write(self, blocks: list[Block], chunk: ExportChunk) -> None:
+    def write(self, chunk: ScanChunk) -> None:
         """Write the images of some records.
 
         Raises:
@@ -93,7 +93,7 @@ class ImageWriter:
         """
         values = {name: _lists(chunk.cells[place]) for name, place in self._places.items()}
         row = 0
-        for block in blocks:
+        for block in chunk.blocks:
             for number in range(len(block)):
                 record = {name: column[row] for name, column in values.items() if column[row]}
                 self._write_record(record, block, number)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from tfrkit.build.export.export_columns import parse_chunk, settle_columns
 from tfrkit.build.export.export_folder import export_folder
 from tfrkit.build.export.export_image_keys import ImageKeys, find_keys
 from tfrkit.build.export.export_image_writer import ImageWriter
@@ -27,8 +26,9 @@ from tfrkit.errors import InvalidArgumentError, PermissionDeniedError
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.describe.schema import Schema
-from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import read_blocks
+from tfrkit.scanning.chunks import scan_chunks
+from tfrkit.scanning.columns import ScanParser, settle_columns
 from tfrkit.stores.files import is_file
 from tfrkit.stores.paths import PathLike, Paths, path_text
 
@@ -124,9 +124,9 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
         staged.begin()
         writer = ImageWriter(staged, keys, columns, names, schema)
         read = read_blocks(files, on_corrupt=options.on_corrupt, threads=options.threads)
-        for blocks in gather_blocks(read, _CHUNK_BYTES):
-            writer.write(blocks, parse_chunk(blocks, columns, options.threads or 0))
-            meter.written(sum(block.nbytes for block in blocks), sum(map(len, blocks)))
+        for chunk in scan_chunks(read, ScanParser(columns), size=_CHUNK_BYTES, threads=options.threads):
+            writer.write(chunk)
+            meter.written(sum(block.nbytes for block in chunk.blocks), chunk.rows)
             meter.tell()
         lines = writer.label_lines()
         if lines is not None:

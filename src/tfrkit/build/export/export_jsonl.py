@@ -9,12 +9,12 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from tfrkit.build.export.export_columns import ExportChunk, ExportColumn
 from tfrkit.build.export.export_options import TableExportOptions
 from tfrkit.build.tables.json_notation import FEATURE_LISTS, json_values
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.ragged import Ragged
-from tfrkit.records.read.table_layout import Cells
+from tfrkit.records.read.feature_columns import Cells
+from tfrkit.scanning.columns import ScanChunk, ScanColumn
 
 __all__ = ["JsonlSink"]
 
@@ -26,9 +26,7 @@ class JsonlSink:
 
     losses: Mapping[str, int] = {}
 
-    def __init__(
-        self, file: IO[bytes], columns: tuple[ExportColumn, ...], options: TableExportOptions
-    ) -> None:
+    def __init__(self, file: IO[bytes], columns: tuple[ScanColumn, ...], options: TableExportOptions) -> None:
         self._file = file
         self._columns = columns
         for column in columns:
@@ -38,7 +36,7 @@ class JsonlSink:
                     "name. Export to Parquet or Arrow, or choose other features with columns= (--key)."
                 )
 
-    def write(self, chunk: ExportChunk) -> None:
+    def write(self, chunk: ScanChunk) -> None:
         features = [_members(cells, column) for column, cells in self._cells(chunk, steps=False)]
         lists = [_members(cells, column) for column, cells in self._cells(chunk, steps=True)]
         if lists:
@@ -51,7 +49,7 @@ class JsonlSink:
     def close(self) -> None:
         pass
 
-    def _cells(self, chunk: ExportChunk, *, steps: bool) -> Iterator[tuple[ExportColumn, Cells]]:
+    def _cells(self, chunk: ScanChunk, *, steps: bool) -> Iterator[tuple[ScanColumn, Cells]]:
         for column, cells in zip(self._columns, chunk.cells, strict=True):
             if column.steps == steps:
                 yield column, cells
@@ -64,7 +62,7 @@ def _joined(members: list[list[str | None]], rows: int) -> Iterator[str]:
     return (", ".join([member for member in row if member is not None]) for row in zip(*members, strict=True))
 
 
-def _members(cells: Cells, column: ExportColumn) -> list[str | None]:
+def _members(cells: Cells, column: ScanColumn) -> list[str | None]:
     """`"name": value` for each row, None where there is no such feature."""
     head = json.dumps(column.feature, ensure_ascii=False) + ": "
     kind = None if column.values else _EMPTY_KINDS[column.kind]
@@ -75,7 +73,7 @@ def _members(cells: Cells, column: ExportColumn) -> list[str | None]:
     return found
 
 
-def _features(cells: Cells, column: ExportColumn, kind: str | None) -> list[str]:
+def _features(cells: Cells, column: ScanColumn, kind: str | None) -> list[str]:
     rows: Any = cells.rows
     if column.form.depth:
         return json_values(rows.values, rows.row_splits, kind)
@@ -88,7 +86,7 @@ def _features(cells: Cells, column: ExportColumn, kind: str | None) -> list[str]
     return spread
 
 
-def _steps(rows: Any, column: ExportColumn, kind: str | None) -> list[str]:
+def _steps(rows: Any, column: ScanColumn, kind: str | None) -> list[str]:
     inner: Ragged = rows.values
     steps = json_values(inner.values, inner.row_splits if column.form.depth == 2 else None, kind)
     splits = rows.row_splits.tolist()

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 from tfrkit.build.job.job_options import DamageOptions, LimitOptions
 from tfrkit.build.job.progress import Progress
 from tfrkit.options import OptionSet, option, option_class
+from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
 ]
 
 Format: TypeAlias = Literal["parquet", "arrow", "jsonl", "csv"]
-Unset: TypeAlias = Literal["absent", "raise"]
 
 # The first of each is the default.
 COMPRESSIONS: Final[Mapping[Format, tuple[str, ...]]] = {

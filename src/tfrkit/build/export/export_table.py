@@ -18,13 +18,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, Final, Unpack, cast
 
 from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
-from tfrkit.build.export.export_columns import (
-    ExportColumn,
-    count_unset,
-    parse_chunk,
-    settle_columns,
-    type_text,
-)
 from tfrkit.build.export.export_csv import CsvSink
 from tfrkit.build.export.export_format import (
     CHUNK_BYTES,
@@ -45,8 +38,15 @@ from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.optional import require
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
-from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.records.read.reader import read_blocks
+from tfrkit.scanning.chunks import scan_chunks
+from tfrkit.scanning.columns import (
+    ScanColumn,
+    ScanParser,
+    count_unset,
+    settle_columns,
+    type_text,
+)
 from tfrkit.stores import files
 from tfrkit.stores.output import ObjectOutput, Output, WholeOutput
 from tfrkit.stores.paths import PathLike, Paths, path_text
@@ -59,7 +59,7 @@ __all__ = ["ExportReport", "ExportedFile", "export", "run_export"]
 
 _WORKERS: Final = 4  # by default: more take more than 500 MB, and texts are made under the interpreter's lock
 _SINKS: Final[
-    Mapping[Format, Callable[[IO[bytes], tuple[ExportColumn, ...], TableExportOptions], TableSink]]
+    Mapping[Format, Callable[[IO[bytes], tuple[ScanColumn, ...], TableExportOptions], TableSink]]
 ] = {
     "parquet": ParquetSink,
     "arrow": ArrowSink,
@@ -204,7 +204,7 @@ class _Export:
 
     format: Format
     options: TableExportOptions
-    columns: tuple[ExportColumn, ...]
+    columns: tuple[ScanColumn, ...]
     meter: Meter
     stop: Stop
     workers: int
@@ -260,12 +260,12 @@ class _Export:
         try:
             sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
             read = read_blocks(list(target.inputs), on_corrupt=self.options.on_corrupt, threads=threads)
-            for blocks in gather_blocks(read, CHUNK_BYTES[self.format]):
+            size = CHUNK_BYTES[self.format]
+            for chunk in scan_chunks(read, ScanParser(self.columns), size=size, threads=threads):
                 self.stop.check()
-                sink.write(parse_chunk(blocks, self.columns, threads))
-                count = sum(map(len, blocks))
-                records += count
-                self.meter.written(sum(block.nbytes for block in blocks), count)
+                sink.write(chunk)
+                records += chunk.rows
+                self.meter.written(sum(block.nbytes for block in chunk.blocks), chunk.rows)
             sink.close()
             self._check(target, records)
             if not output.whole:

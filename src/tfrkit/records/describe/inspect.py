@@ -7,6 +7,7 @@ any number of threads. What comes out is a `Schema`.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from tfrkit.records.describe.schema import (
     RecordPlace,
     Schema,
 )
+from tfrkit.records.read.feature_columns import check_columns
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 from tfrkit.stores.paths import Paths
 
@@ -38,6 +40,7 @@ def inspect(
     paths: Paths,
     sample: int | None = None,
     *,
+    columns: Collection[str] | None = None,
     compression: str | None = None,
     crc: bool | None = None,
     on_corrupt: OnCorrupt | None = None,
@@ -53,6 +56,7 @@ def inspect(
         paths: as for `read_blocks`.
         sample: how many records to look at; None means all. They are spread over the files, the same ones every time,
             and little else is read: of a file with an index beside it records from everywhere, of another the first.
+        columns: only these features and feature lists; by default all.
         compression: see `read_blocks`, also for the next ones.
         crc: check the CRC of the data of every record.
         on_corrupt: what to do about damage.
@@ -90,7 +94,8 @@ def inspect(
         cache=cache,
     )
     found = _Found()
-    scan = _core.Statistics(None, outline_only=True)
+    names = check_columns(columns)
+    scan = _core.Statistics(None if names is None else set(names), outline_only=True)
     scan_blocks(scan, map(found.note, chosen.blocks), threads, progress)
     return _schema(scan.outline(), found, chosen.files, sample is not None, chosen.skipped)
 

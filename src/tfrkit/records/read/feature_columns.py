@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,18 @@ from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 
-__all__ = ["ABSENT", "KIND_NAMES", "UNSET", "Kinds", "ScannedBlocks", "check_columns", "gather_blocks"]
+__all__ = [
+    "ABSENT",
+    "KIND_NAMES",
+    "UNSET",
+    "Cells",
+    "Kinds",
+    "ScannedBlocks",
+    "block_pieces",
+    "check_columns",
+    "gather_blocks",
+    "ragged_of",
+]
 
 # States of a feature in a record.
 ABSENT: Final = 0
@@ -28,6 +39,14 @@ KIND_NAMES: Final = {_core.BYTES: "bytes", _core.FLOAT: "float", _core.INT64: "i
 
 Kinds: TypeAlias = dict[int, int]  # kind -> index of the first record that has it
 _MAX_KEYS_TEXT: Final = "too many different features for one table or batch: choose some with columns="
+
+
+class Cells(NamedTuple):
+    """One feature of some records: values by row, and which rows have it."""
+
+    rows: Ragged
+    valid: npt.NDArray[np.bool_]
+    single: bool = False  # every row has exactly one value: known, not only so by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +75,7 @@ class ScannedBlocks:
     def of(cls, blocks: list[Block], columns: Collection[str] | None = None) -> ScannedBlocks:
         """Look into blocks; of the keys only `columns` are noted, unless it is None."""
         scan = _core.Statistics(None if columns is None else set(columns), outline_only=True)
-        scan.add(_pieces(blocks), 1)
+        scan.add(block_pieces(blocks), 1)
         result = scan.outline()
         (_, (sequences, _), (_, other)) = result["records"]
         features, lists = _kinds(result["features"]), _kinds(result["lists"])
@@ -99,11 +118,11 @@ class ScannedBlocks:
         if not self.all_keys:
             raise InvalidArgumentError(_MAX_KEYS_TEXT)
         plan = _core.ExamplePlan([(key, kind, -1, 1, None) for key, kind in kinds.items()])
-        columns, states, failure = plan.parse(_pieces(self.blocks), _core.PROTOBUF, threads, True)
+        columns, states, failure = plan.parse(block_pieces(self.blocks), _core.PROTOBUF, threads, True)
         if failure is not None or states is None:
             raise self._broken(0 if failure is None else failure.row)
         return {
-            key: (_ragged(column), state) for key, column, state in zip(kinds, columns, states, strict=True)
+            key: (ragged_of(column), state) for key, column, state in zip(kinds, columns, states, strict=True)
         }
 
     def parse_lists(self, kinds: dict[str, int], threads: int) -> dict[str, Ragged]:
@@ -111,11 +130,11 @@ class ScannedBlocks:
         if not self.all_keys:
             raise InvalidArgumentError(_MAX_KEYS_TEXT)
         plan = _core.SequencePlan([], [(key, kind, -1, True) for key, kind in kinds.items()])
-        _, columns, failure = plan.parse(_pieces(self.blocks), _core.PROTOBUF, threads)
+        _, columns, failure = plan.parse(block_pieces(self.blocks), _core.PROTOBUF, threads)
         if failure is not None:
             raise self._broken(failure.row)
         return {
-            key: Ragged.unchecked(_ragged(column[:-1]), column[-1])
+            key: Ragged.unchecked(ragged_of(column[:-1]), column[-1])
             for key, column in zip(kinds, columns, strict=True)
         }
 
@@ -154,7 +173,8 @@ def gather_blocks(blocks: Iterable[Block], size: int) -> Iterator[list[Block]]:
         yield gathered
 
 
-def _pieces(blocks: list[Block]) -> list[tuple[Any, Any, Any]]:
+def block_pieces(blocks: list[Block]) -> list[tuple[Any, Any, Any]]:
+    """Return blocks as kernels take them."""
     return [(block.data, block.offsets, block.lengths) for block in blocks]
 
 
@@ -165,7 +185,7 @@ def _kinds(table: dict[str, dict[str, Any]]) -> dict[str, Kinds]:
     }
 
 
-def _ragged(column: tuple[Any, ...]) -> Ragged:
+def ragged_of(column: tuple[Any, ...]) -> Ragged:
     """Values and splits as a kernel gives them."""
     *values, splits = column
     return Ragged.unchecked(values[0] if len(values) == 1 else BytesColumn.unchecked(*values), splits)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.records.support.examples import example, example_dicts, sequence, write
 from tfrkit import make_example, optional, read_table
 from tfrkit.errors import InvalidArgumentError, MissingExtraError
-from tfrkit.records.read import read_table as module
+from tfrkit.scanning import read_table as module
 
 
 @pytest.fixture(params=[1, 1 << 25], ids=["chunk a block", "one chunk"])

@@ -16,10 +16,17 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.ragged import Ragged
 from tfrkit.optional import require
-from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, ScannedBlocks, check_columns, gather_blocks
+from tfrkit.records.read.feature_columns import (
+    KIND_NAMES,
+    UNSET,
+    Cells,
+    ScannedBlocks,
+    check_columns,
+    gather_blocks,
+)
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.reader import read_blocks
-from tfrkit.records.read.table_layout import MAX_INT32, Cells, Form, cells_layout
+from tfrkit.scanning.table_layout import MAX_INT32, Form, cells_layout
 from tfrkit.stores.paths import Paths
 
 __all__ = ["read_table"]

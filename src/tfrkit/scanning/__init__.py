@@ -1,0 +1,1 @@
+"""Records as Arrow batches: chosen columns and rows, for tables, exports, frames and SQL."""

@@ -1,0 +1,301 @@
+"""scan: records as Arrow batches, with only the asked features decoded, and only of the rows that are wanted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, Any, cast
+
+from tfrkit.errors import OpError
+from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
+from tfrkit.optional import require
+from tfrkit.records.access.count import count_files
+from tfrkit.records.describe.schema import Schema
+from tfrkit.records.read.feature_columns import check_columns
+from tfrkit.records.read.reader import read_blocks
+from tfrkit.records.where import WhereChoice, parse_where
+from tfrkit.scanning.batches import Batches
+from tfrkit.scanning.chunks import Mask, RowFilter, scan_chunks
+from tfrkit.scanning.columns import ScanChunk, ScanColumn, ScanParser
+from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
+from tfrkit.stores.paths import Paths, expand_paths
+
+__all__ = ["Scan", "ScanBatches", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What a scan is asked for."""
+
+    files: Sequence[str | IO[bytes]]
+    columns: tuple[str, ...] | None
+    where: WhereChoice | None
+    spec: Mapping[Any, Any] | Schema | None
+    with_source: bool
+    text: tuple[str, ...] | bool
+    limit: int | None
+    reading: Mapping[str, Any]  # options of read_blocks
+
+
+class ScanBatches(Iterator[Any]):
+    """The batches of one pass over a scan, as pyarrow.RecordBatches.
+
+    Attributes:
+        schema: of all of them.
+    """
+
+    def __init__(self, request: _Request, columns: Sequence[ScanColumn], rows: RowFilter | None) -> None:
+        """Use `Scan.to_batches`."""
+        self._makes = Batches(columns, "scan", with_source=request.with_source)
+        self.schema = self._makes.schema
+        self._blocks = read_blocks(list(request.files), **request.reading)
+        self._chunks = scan_chunks(
+            self._blocks,
+            ScanParser(columns),
+            rows,
+            threads=request.reading["threads"],
+            limit=request.limit,
+        )
+
+    def __next__(self) -> Any:
+        return self._makes.batch(next(self._chunks))
+
+    @property
+    def skipped(self) -> int:
+        """Damages that were passed over so far."""
+        return self._blocks.skipped
+
+    def close(self) -> None:
+        """Stop reading."""
+        cast("Any", self._chunks).close()
+        self._blocks.close()
+
+
+class Scan:
+    """The records of some files as a table: see `scan`. Nothing is read before it is asked for.
+
+    It can be read any number of times, each time from the beginning, and by several threads. Whatever takes an Arrow
+    stream takes it: `pyarrow.table(scan)`, `polars.DataFrame(scan)`, `duckdb.from_arrow(scan)`.
+    """
+
+    def __init__(self, request: _Request) -> None:
+        """Use `scan`."""
+        self._request = request
+        self._lock = threading.Lock()
+        self._known: Settled | None = None
+
+    def __repr__(self) -> str:
+        asked = self._request
+        parts = [f"{len(asked.files)} file{'s' * (len(asked.files) != 1)}"]
+        if asked.columns is not None:
+            parts.append(f"columns {list(asked.columns)}")
+        if asked.where is not None:
+            parts.append(f"where {asked.where.text!r}")
+        if asked.limit is not None:
+            parts.append(f"at most {asked.limit} rows")
+        return f"<Scan: {', '.join(parts)}>"
+
+    @property
+    def columns(self) -> tuple[ScanColumn, ...]:
+        """What columns there are. Without a spec all records are looked into when this is first needed."""
+        return self._settled().columns
+
+    @property
+    def schema(self) -> Any:
+        """The pyarrow.Schema; see `columns`."""
+        return Batches(self.columns, "scan", with_source=self._request.with_source).schema
+
+    def count(self) -> int:
+        """Count the rows: from indexes and manifests where all are wanted, without reading a record."""
+        asked = self._request
+        if asked.where is not None or asked.reading["on_corrupt"] not in (None, "raise"):
+            return sum(batch.num_rows for batch in self.read([]))
+        total = 0
+        for found in count_files(asked.files):
+            if isinstance(found, OpError):
+                raise found
+            total += found
+        return total if asked.limit is None else min(total, asked.limit)
+
+    def limit(self, rows: int) -> Scan:
+        """Return a scan of the first rows only; what comes after them is not read."""
+        if rows < 0:
+            raise ValueError(f"expected at least 0 rows but got {rows}")
+        least = rows if self._request.limit is None else min(rows, self._request.limit)
+        other = Scan(replace(self._request, limit=least))
+        other._known = self._known
+        return other
+
+    def to_batches(self) -> ScanBatches:
+        """Return the rows as pyarrow.RecordBatches, in order."""
+        return self.read(None)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.to_batches()
+
+    def to_reader(self) -> Any:
+        """Return the rows as a pyarrow.RecordBatchReader."""
+        batches = self.to_batches()
+        return require("pyarrow", "scan").RecordBatchReader.from_batches(batches.schema, batches)
+
+    def to_table(self) -> Any:
+        """Read all rows into a pyarrow.Table."""
+        batches = self.to_batches()
+        return require("pyarrow", "scan").Table.from_batches(batches, schema=batches.schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def read(
+        self,
+        names: Collection[str] | None,
+        rows: RowFilter | None = None,
+        *,
+        limit: int | None = None,
+    ) -> ScanBatches:
+        """Return batches for an engine that says what it needs.
+
+        Args:
+            names: of the columns, in order; None means all.
+            rows: a further choice of rows, as `row_filter` makes it.
+            limit: a further limit of rows.
+        """
+        known, asked = self._settled(), self._request
+        columns = known.columns
+        if names is not None:
+            by_name = {column.name: column for column in columns}
+            columns = tuple(by_name[name] for name in names if name in by_name)
+            asked = replace(asked, with_source=asked.with_source and len(columns) < len(names))
+        limits = [each for each in (limit, asked.limit) if each is not None]
+        return ScanBatches(
+            replace(asked, limit=min(limits, default=None)),
+            columns,
+            _both(_where_filter(asked.where, known), rows),
+        )
+
+    def row_filter(self, names: Collection[str], mask: Callable[[Any], Mask]) -> RowFilter:
+        """Return a choice of rows for `read`.
+
+        Args:
+            names: of the columns that it looks at.
+            mask: gets a pyarrow.RecordBatch of them, and returns an array that is true where a row is taken.
+        """
+        wanted = set(names)
+        columns = tuple(column for column in self.columns if column.name in wanted)
+        batches = Batches(columns, "scan")
+        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)))
+
+    def _settled(self) -> Settled:
+        with self._lock:
+            if self._known is None:
+                asked = self._request
+                if asked.spec is None or isinstance(asked.spec, Schema):
+                    self._known = settle_by_survey(
+                        asked.files, asked.spec, asked.columns, asked.where, asked.text, asked.reading
+                    )
+                else:
+                    self._known = settle_by_spec(asked.spec, asked.columns, asked.where, asked.text)
+            return self._known
+
+
+def _where_filter(where: WhereChoice | None, known: Settled) -> RowFilter | None:
+    if where is None:
+        return None
+    keys = list(known.keys)
+
+    def mask(chunk: ScanChunk) -> Mask:
+        return where.mask_of(dict(zip(keys, chunk.cells, strict=True)), chunk.rows)
+
+    return RowFilter(ScanParser([known.keys[key] for key in keys]), mask)
+
+
+def _both(one: RowFilter | None, other: RowFilter | None) -> RowFilter | None:
+    """Join two choices of rows: the second looks only at what the first takes."""
+    if one is None or other is None:
+        return one or other
+    return replace(other, before=one)
+
+
+def scan(
+    paths: Paths,
+    columns: Collection[str] | None = None,
+    where: str | None = None,
+    *,
+    spec: Mapping[Any, Any] | Schema | None = None,
+    with_source: bool = False,
+    text: Collection[str] | bool = False,
+    limit: int | None = None,
+    compression: str | None = None,
+    crc: bool | None = None,
+    on_corrupt: OnCorrupt | None = None,
+    threads: int | None = None,
+    max_record_bytes: int | None = None,
+    cache: bool | None = None,
+    policy: ReadPolicy = TFRKIT,
+) -> Scan:
+    """See the Examples or SequenceExamples of TFRecord files as a table, of which only what is asked for is decoded.
+
+    Args:
+        paths: as for `read_blocks`.
+        columns: only these features and feature lists, in this order; by default all, sorted.
+        where: which records, in the language of `tfr select`: "label > 3 and not broken". A condition on a feature
+            holds if it does for some value of it, and not for a record without it.
+        spec: what the columns are, as for `parse_example`: nothing needs to be looked into before the first batch
+            comes. Or what `inspect` has returned. Without it all records are looked into first, for the wanted features
+            only.
+        with_source: add the columns `_file` and `_record`: where each record comes from.
+        text: columns of bytes that are UTF-8 text; True: those that look like it.
+        limit: at most so many rows; what comes after them is not read.
+        compression: see `read_blocks`, also for the next ones.
+        crc: check the CRC of the data of every record.
+        on_corrupt: what to do about damage.
+        threads: how many cores to use; by default all.
+        max_record_bytes: a record that claims to be larger is damage.
+        cache: keep what is read of remote files in the cache folder, and read it from there the next time.
+        policy: where the defaults come from. Records mean what protobuf says whatever the policy.
+
+    Returns:
+        A table of int64, float and binary columns, as `tfr export parquet` writes it: plain ones if every record that
+        has the feature has exactly one value of it, else lists; null where a record has no such feature. Feature lists
+        are lists of lists unless every step has one value.
+
+    Raises:
+        InvalidArgumentError: the condition is none, and says where. When it is read: a column is nowhere, a feature has
+            several kinds, or a record is not as the spec says.
+        DataLossError, NotFoundError: as in `read_blocks`.
+        MissingExtraError: pyarrow is not installed.
+
+    >>> import tfrkit
+    >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
+    ...     writer.write_batch({"label": [1, 2, 3], "name": ["a", "b", "c"]})
+    >>> found = scan("a.tfrecord", ["name"], "label >= 2")
+    >>> found.count(), found.to_table().to_pydict()
+    (2, {'name': [b'b', b'c']})
+    """
+    names = check_columns(columns)
+    if limit is not None and limit < 0:
+        raise ValueError(f"expected limit to be at least 0 but got {limit}")
+    files = expand_paths(paths, globs=policy.globs)
+    request = _Request(
+        files,
+        None if names is None else tuple(names),
+        None if where is None else parse_where(where),
+        spec,
+        with_source,
+        text if isinstance(text, bool) else tuple(text),
+        limit,
+        {
+            "compression": compression,
+            "crc": crc,
+            "on_corrupt": on_corrupt,
+            "threads": threads,
+            "max_record_bytes": max_record_bytes,
+            "cache": cache,
+            "policy": policy,
+        },
+    )
+    return Scan(request)
