@@ -7,14 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.arrow.arrow_layout import Layout, export_layout
 from tfrkit.model.block import Block
 from tfrkit.optional import require
-from tfrkit.scanning.columns import ScanChunk, ScanColumn
+from tfrkit.records.read.feature_columns import Cells
+from tfrkit.scanning.columns import NO_VALUES, ScanChunk, ScanColumn
 from tfrkit.scanning.table_layout import cells_layout
 
 __all__ = ["FILE_COLUMN", "RECORD_COLUMN", "Batches"]
 
+_NULLABLE: Final = 2
 FILE_COLUMN: Final = "_file"
 RECORD_COLUMN: Final = "_record"
 
@@ -77,17 +80,19 @@ class Batches:
         # Numbers for names: the C interface ends names at a NUL, and pyarrow's own schema does not.
         rows = 0 if chunk is None else chunk.rows
         children = tuple(
-            cells_layout(
-                None if chunk is None else chunk.cells[place],
-                column.form,
-                rows,
-                shape=column.shape,
-                text=column.text,
-            ).named(str(place))
+            self._layout(column, None if chunk is None else chunk.cells[place], rows).named(str(place))
             for place, column in enumerate(self._columns)
         )
         table = Layout("+s", "", 0, rows, 0, (None,), children)
         return list(self._pyarrow.record_batch(_Batch(table)).columns) if children else []
+
+    def _layout(self, column: ScanColumn, cells: Cells | None, rows: int) -> Layout:
+        if column.kind == NO_VALUES:
+            return Layout("n", "", _NULLABLE, rows, rows, ())
+        try:
+            return cells_layout(cells, column.form, rows, shape=column.shape, text=column.text)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"column {column.name!r}: {error.message}") from None
 
     def _sources(self, blocks: Sequence[Block]) -> list[Any]:
         pyarrow = self._pyarrow

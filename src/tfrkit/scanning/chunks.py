@@ -6,15 +6,17 @@ the columns that are wanted.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit import _core
 from tfrkit.model.block import Block
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.scanning.columns import ScanChunk, ScanParser
@@ -25,6 +27,9 @@ __all__ = ["GROUP_BYTES", "Mask", "RowFilter", "scan_chunks"]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 # Enough rows for consumers that work by batches, and it still comes from the core's cache.
 GROUP_BYTES: Final = 4 << 20
+_MOST_JOINED: Final = 16  # groups of which hardly anything is kept become one chunk
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class RowFilter:
         """Return the blocks with the rows that are taken."""
         if self.before is not None:
             blocks = self.before.keep(blocks)
-        mask = self.mask(self.parser.parse(blocks, 1))
+        mask = self.mask(self.parser.parse(blocks, 1)) if blocks else np.ones(0, np.bool_)
         if mask.all():
             return blocks
         kept, at = [], 0
@@ -53,8 +58,21 @@ class RowFilter:
             rows = np.flatnonzero(mask[at : at + len(block)])
             at += len(block)
             if len(rows):
-                kept.append(block if len(rows) == len(block) else block.take(rows))
+                kept.append(_compact(block.take(rows)))
         return kept
+
+
+def _compact(block: Block) -> Block:
+    """Copy the records if they are few, so that the memory of the others is free."""
+    if 2 * block.nbytes > len(block.data):
+        return block
+    numbers, frames = block.places()
+    offsets = np.concatenate([[0], np.cumsum(block.lengths)])[:-1]
+    data = _core.gather_runs([block.data], None, block.offsets, block.lengths)
+    return Block(
+        data, offsets, block.lengths, path=block.path, first_record=block.first_record, start=-1,
+        numbers=numbers, frames=frames,
+    )  # fmt: skip
 
 
 def scan_chunks(
@@ -65,7 +83,7 @@ def scan_chunks(
     size: int = GROUP_BYTES,
     threads: int | None = None,
     limit: int | None = None,
-) -> Iterator[ScanChunk]:
+) -> Generator[ScanChunk]:
     """Parse blocks.
 
     Args:
@@ -76,41 +94,58 @@ def scan_chunks(
         threads: how many cores work; by default all. With 1, everything happens in the calling thread.
         limit: after so many rows nothing more is read.
     """
-    threads = threads or default_threads()
-    pending: deque[Future[ScanChunk]] = deque()
-    left = limit
-    if limit is not None:  # few rows are wanted: of no block more is parsed than needed
-        size = 1
     if limit == 0:
         return
-
-    def work(group: list[Block]) -> ScanChunk:
-        kept = group if rows is None else rows.keep(group)
-        return parser.parse(kept, 1)
-
-    def cut(chunk: ScanChunk) -> ScanChunk:
-        return chunk if left is None or chunk.rows <= left else parser.parse(_first(chunk.blocks, left), 1)
-
-    try:
-        for group in gather_blocks(blocks, size):
-            if threads == 1:
-                chunk = cut(work(group))
-            else:
-                pending.append(thread_pool().submit(work, group))
-                if len(pending) <= threads + 1:
-                    continue
-                chunk = cut(pending.popleft().result())
-            if chunk.rows:
-                yield chunk
-            if left is not None and (left := left - chunk.rows) <= 0:
+    threads = threads or default_threads()
+    if limit is not None:
+        size = 1  # few rows are wanted: of no block more is parsed than needed
+    groups = gather_blocks(blocks, size)
+    with contextlib.ExitStack() as stack:  # no work outlives its owner
+        if rows is not None:
+            kept = stack.enter_context(contextlib.closing(_in_order(rows.keep, groups, threads)))
+            groups = _join(kept, size)
+        chunks = stack.enter_context(
+            contextlib.closing(_in_order(lambda group: parser.parse(group, 1), groups, threads))
+        )
+        for chunk in chunks:
+            if limit is not None and chunk.rows >= limit:
+                yield chunk if chunk.rows == limit else parser.parse(_first(chunk.blocks, limit), 1)
                 return
-        while pending and left != 0:
-            chunk = cut(pending.popleft().result())
-            if chunk.rows:
-                yield chunk
-            left = None if left is None else left - chunk.rows
+            limit = None if limit is None else limit - chunk.rows
+            yield chunk
+
+
+def _join(groups: Iterable[list[Block]], size: int) -> Iterator[list[Block]]:
+    """Return groups of which few rows are left together, until they are large, or have waited for long."""
+    joined: list[Block] = []
+    waiting = 0
+    for group in groups:
+        joined += group
+        waiting += 1
+        if joined and (waiting >= _MOST_JOINED or size == 1 or sum(block.nbytes for block in joined) >= size):
+            yield joined
+            joined, waiting = [], 0
+    if joined:
+        yield joined
+
+
+def _in_order(
+    function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
+) -> Generator[_Result]:
+    """Call a function for each item in the process's threads, some at once, and yield the results in order."""
+    if threads == 1:
+        yield from map(function, items)
+        return
+    pending: deque[Future[_Result]] = deque()
+    try:
+        for item in items:
+            pending.append(thread_pool().submit(function, item))
+            if len(pending) > threads + 1:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
     finally:
-        wait(pending)  # no work outlives its owner
+        wait(pending)
 
 
 def _first(blocks: Iterable[Block], count: int) -> list[Block]:

@@ -18,10 +18,19 @@ from tfrkit.model.messages import SequenceExample
 from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
 from tfrkit.records.describe.schema import FeatureSummary, Schema
-from tfrkit.records.read.feature_columns import KIND_NAMES, UNSET, Cells, block_pieces, ragged_of
+from tfrkit.records.read.feature_columns import (
+    KIND_NAMES,
+    UNSET,
+    Cells,
+    ScannedBlocks,
+    block_pieces,
+    ragged_of,
+)
 from tfrkit.scanning.table_layout import Form
 
 __all__ = [
+    "NO_VALUES",
+    "OnKind",
     "ScanChunk",
     "ScanColumn",
     "ScanParser",
@@ -34,7 +43,9 @@ __all__ = [
 
 _LARGE: Final = 1 << 30  # from here on a chunk may need offsets of 64 bits
 Unset: TypeAlias = Literal["absent", "raise"]
+OnKind: TypeAlias = Literal["raise", "null"]
 _DTYPES: Final = {"int64": np.int64, "float32": np.float32}
+NO_VALUES: Final = "null"
 _KINDS: Final = {"int64": _core.INT64, "float32": _core.FLOAT, "bytes": _core.BYTES}
 NO_KIND: Final = "features without a kind, which are written as absent"
 NO_KIND_STEPS: Final = "steps of feature lists without a kind, which are written as empty lists"
@@ -47,7 +58,7 @@ class ScanColumn:
     Attributes:
         name: of the column: that of the feature, unless a feature list is called like a feature.
         feature: name of the feature or feature list.
-        kind: "int64", "float32" or "bytes".
+        kind: "int64", "float32", "bytes", or "null" if no record has values or a kind of it.
         steps: whether it is a feature list.
         form: its Arrow type: one value a row, lists, or lists of lists.
         values: whether there is any value of it in all records.
@@ -57,6 +68,7 @@ class ScanColumn:
         default: values for records without the feature, if a spec has them; else such are null.
         surveyed: whether all of this is known from the records, and not from a spec.
         text: whether its bytes are UTF-8 text.
+        lenient: whether records that have it with another kind are as those without it.
     """
 
     name: str
@@ -71,6 +83,7 @@ class ScanColumn:
     default: Any = None
     surveyed: bool = True
     text: bool = False
+    lenient: bool = False
 
     def slot(self) -> tuple[str, int, int, int, object]:
         """Return the slot of a feature for the native parser: of one value or a shape, room that is filled in place."""
@@ -128,7 +141,11 @@ class ScanChunk:
 
 
 def settle_columns(
-    schema: Schema, keys: Collection[str] | None = None, *, unset: Unset = "absent"
+    schema: Schema,
+    keys: Collection[str] | None = None,
+    *,
+    unset: Unset = "absent",
+    on_kind: OnKind = "raise",
 ) -> tuple[ScanColumn, ...]:
     """Settle the columns from what is in all records. Pure: no I/O.
 
@@ -136,6 +153,7 @@ def settle_columns(
         schema: of all inputs.
         keys: only these features and feature lists, in this order; by default all, sorted.
         unset: what to do about features without a kind: write them as "absent", or "raise".
+        on_kind: what to do about features of several kinds: "raise", or "null" where it is not the most usual one.
 
     Raises:
         InvalidArgumentError: a record is no Example, a feature has several kinds or is without a kind, or a key is
@@ -154,7 +172,7 @@ def settle_columns(
     for name in names:
         for found, steps in ((schema.features, False), (schema.feature_lists, True)):
             if name in found:
-                column = _column(found[name], steps, unset)
+                column = _column(found[name], steps, unset, on_kind)
                 if column is None:
                     continue
                 title = name
@@ -162,10 +180,6 @@ def settle_columns(
                     title = f"feature_lists/{title}"
                 taken.add(title)
                 columns.append(replace(column, name=title))
-    if schema.records and not columns:
-        raise InvalidArgumentError(
-            f"expected features to export but none of the {schema.records} records has any. There is nothing to write."
-        )
     return tuple(columns)
 
 
@@ -183,9 +197,9 @@ def _chosen(schema: Schema, keys: Collection[str] | None) -> list[str]:
     return names
 
 
-def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ScanColumn | None:
+def _column(found: FeatureSummary, steps: bool, unset: Unset, on_kind: OnKind) -> ScanColumn | None:
     """Return the column of a feature; None if it never has a kind, and may be left out."""
-    if len(found.kinds) > 1:
+    if len(found.kinds) > 1 and on_kind == "raise":
         _, second, *_ = (use.first for use in found.kinds.values())
         raise InvalidArgumentError(
             f"expected one kind for each feature but {found.conflict()}. A column has one: choose other features with "
@@ -199,9 +213,11 @@ def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ScanColumn | No
             f"in {what} {found.name!r} has no kind: not even that of an empty list, which a column cannot "
             'say. Pass unset="absent" (--unset absent) to write it as absent, or leave it out with columns= (--key).'
         )
-    if found.kind is None and not steps:
+    if found.kind is None and not steps and len(found.kinds) < 2:
         return None
-    kind = found.kind or "bytes"
+    several = len(found.kinds) > 1
+    usual = max(found.kinds, key=lambda kind: found.kinds[kind].records) if several else found.kind
+    kind = usual or "bytes"
     use = found.kinds.get(kind)
     single = found.counts.min == found.counts.max == 1 and not (steps and found.unset)
     single |= steps and not found.counts.total and not found.unset
@@ -210,7 +226,9 @@ def _column(found: FeatureSummary, steps: bool, unset: Unset) -> ScanColumn | No
     form = Form(_KINDS[kind], int(steps) + (not single), large)
     bare = found.steps is not None and found.steps.min == 0
     mean = use.total_bytes // use.values if use is not None and use.values else 8
-    return ScanColumn(found.name, found.name, kind, steps, form, bool(use and use.values), bare, mean)
+    return ScanColumn(
+        found.name, found.name, kind, steps, form, bool(use and use.values), bare, mean, lenient=several
+    )
 
 
 def count_unset(schema: Schema, keys: Collection[str] | None = None) -> dict[str, int]:
@@ -230,8 +248,9 @@ class ScanParser:
     def __init__(self, columns: Sequence[ScanColumn]) -> None:
         """Prepare to parse some columns."""
         self.columns = tuple(columns)
-        self._features = [column for column in self.columns if not column.steps]
+        self._features = [column for column in self.columns if not column.steps and column.kind != NO_VALUES]
         self._lists = [column for column in self.columns if column.steps]
+        self._lenient = [column for column in self.columns if column.lenient]
         self._plan = _core.ExamplePlan([column.slot() for column in self._features])
         self._sequence_plan = _core.SequencePlan(
             [], [(column.feature, column.form.kind, -1, True) for column in self._lists]
@@ -245,7 +264,7 @@ class ScanParser:
             FailedPreconditionError: it is not as in the survey: its file has changed since.
         """
         rows = sum(map(len, blocks))
-        pieces = block_pieces(blocks)
+        pieces = block_pieces([self._mended(block) for block in blocks] if self._lenient else blocks)
         found: dict[str, Cells] = {}
         if self._features:
             values, states, failure = self._plan.parse(pieces, _core.PROTOBUF, threads, True)
@@ -259,7 +278,29 @@ class ScanParser:
                 raise broken_record(blocks, lost.row)
             for column, one in zip(self._lists, steps, strict=True):
                 found[column.name] = self._list_cells(blocks, column, one)
-        return ScanChunk(rows, tuple(found[column.name] for column in self.columns), blocks)
+        nulls = Cells(
+            Ragged.unchecked(np.zeros(0, np.int64), np.zeros(rows + 1, np.int64)), np.zeros(rows, np.bool_)
+        )
+        return ScanChunk(rows, tuple(found.get(column.name, nulls) for column in self.columns), blocks)
+
+    def _mended(self, block: Block) -> Block:
+        """Leave out features that have another kind than their columns; such records are rare, and taken one by one."""
+        found = ScannedBlocks.of([block], {column.feature for column in self._lenient})
+        wrong = [
+            column
+            for column in self._lenient
+            if set((found.lists if column.steps else found.features).get(column.feature, ()))
+            - {column.form.kind}
+        ]
+        if not wrong:
+            return block
+        records = []
+        for record in block:
+            message = SequenceExample.FromString(record)
+            for column in wrong:
+                _leave_out(message, column)
+            records.append(message.SerializeToString())
+        return Block.from_records(records)
 
     def _list_cells(self, blocks: list[Block], column: ScanColumn, parsed: tuple[Any, ...]) -> Cells:
         rows = Ragged.unchecked(ragged_of(parsed[:-1]), parsed[-1])
@@ -306,6 +347,21 @@ class ScanParser:
             record=record,
             offset=offset,
         )
+
+
+def _leave_out(message: Any, column: ScanColumn) -> None:
+    """Remove a feature, or a feature list, with values of another kind."""
+    kind = {"int64": "int64_list", "float32": "float_list", "bytes": "bytes_list"}[column.kind]
+    if column.steps:
+        lists = message.feature_lists.feature_list
+        if column.feature in lists and any(
+            step.WhichOneof("kind") not in (None, kind) for step in lists[column.feature].feature
+        ):
+            del lists[column.feature]
+    else:
+        features = message.context.feature
+        if column.feature in features and features[column.feature].WhichOneof("kind") != kind:
+            del features[column.feature]
 
 
 def broken_record(blocks: list[Block], row: int) -> InvalidArgumentError:

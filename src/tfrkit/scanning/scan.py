@@ -5,21 +5,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from tfrkit.errors import OpError
+from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.optional import require
-from tfrkit.records.access.count import count_files
+from tfrkit.records.access.count import count_files, count_records
+from tfrkit.records.describe.choose_records import Chosen
+from tfrkit.records.describe.inspect import inspect, inspect_blocks
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.read.feature_columns import check_columns
-from tfrkit.records.read.reader import read_blocks
+from tfrkit.records.read.file_reader import BLOCK_BYTES
+from tfrkit.records.read.reader import BlockReader, read_blocks
 from tfrkit.records.where import WhereChoice, parse_where
 from tfrkit.scanning.batches import Batches
 from tfrkit.scanning.chunks import Mask, RowFilter, scan_chunks
-from tfrkit.scanning.columns import ScanChunk, ScanColumn, ScanParser
+from tfrkit.scanning.columns import OnKind, ScanChunk, ScanColumn, ScanParser
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
 from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.source import is_stream
 
 __all__ = ["Scan", "ScanBatches", "scan"]
 
@@ -35,7 +40,13 @@ class _Request:
     with_source: bool
     text: tuple[str, ...] | bool
     limit: int | None
+    on_kind: OnKind
     reading: Mapping[str, Any]  # options of read_blocks
+
+    @property
+    def streams(self) -> bool:
+        """Whether some of the files can be read only once: they are then kept in memory."""
+        return any(not isinstance(file, str) or is_stream(file) for file in self.files)
 
 
 class ScanBatches(Iterator[Any]):
@@ -45,11 +56,17 @@ class ScanBatches(Iterator[Any]):
         schema: of all of them.
     """
 
-    def __init__(self, request: _Request, columns: Sequence[ScanColumn], rows: RowFilter | None) -> None:
+    def __init__(
+        self,
+        request: _Request,
+        blocks: BlockReader | list[Block],
+        columns: Sequence[ScanColumn],
+        rows: RowFilter | None,
+    ) -> None:
         """Use `Scan.to_batches`."""
         self._makes = Batches(columns, "scan", with_source=request.with_source)
         self.schema = self._makes.schema
-        self._blocks = read_blocks(list(request.files), **request.reading)
+        self._blocks = blocks
         self._chunks = scan_chunks(
             self._blocks,
             ScanParser(columns),
@@ -64,12 +81,13 @@ class ScanBatches(Iterator[Any]):
     @property
     def skipped(self) -> int:
         """Damages that were passed over so far."""
-        return self._blocks.skipped
+        return self._blocks.skipped if isinstance(self._blocks, BlockReader) else 0
 
     def close(self) -> None:
         """Stop reading."""
-        cast("Any", self._chunks).close()
-        self._blocks.close()
+        self._chunks.close()
+        if isinstance(self._blocks, BlockReader):
+            self._blocks.close()
 
 
 class Scan:
@@ -84,6 +102,7 @@ class Scan:
         self._request = request
         self._lock = threading.Lock()
         self._known: Settled | None = None
+        self._kept: list[Block] | None = None  # of pipes and open files, which can be read only once
 
     def __repr__(self) -> str:
         asked = self._request
@@ -111,12 +130,21 @@ class Scan:
         asked = self._request
         if asked.where is not None or asked.reading["on_corrupt"] not in (None, "raise"):
             return sum(batch.num_rows for batch in self.read([]))
-        total = 0
+        if asked.streams:
+            return sum(map(len, self._blocks()))
+        if asked.limit is not None:
+            total = 0
+            for file in asked.files:
+                if total >= asked.limit:
+                    break
+                total += count_records(file)
+            return min(total, asked.limit)
+        counts = []
         for found in count_files(asked.files):
             if isinstance(found, OpError):
                 raise found
-            total += found
-        return total if asked.limit is None else min(total, asked.limit)
+            counts.append(found)
+        return sum(counts)
 
     def limit(self, rows: int) -> Scan:
         """Return a scan of the first rows only; what comes after them is not read."""
@@ -124,7 +152,7 @@ class Scan:
             raise ValueError(f"expected at least 0 rows but got {rows}")
         least = rows if self._request.limit is None else min(rows, self._request.limit)
         other = Scan(replace(self._request, limit=least))
-        other._known = self._known
+        other._known, other._kept = self._known, self._kept
         return other
 
     def to_batches(self) -> ScanBatches:
@@ -173,6 +201,7 @@ class Scan:
         limits = [each for each in (limit, asked.limit) if each is not None]
         return ScanBatches(
             replace(asked, limit=min(limits, default=None)),
+            self._blocks(),
             columns,
             _both(_where_filter(asked.where, known), rows),
         )
@@ -189,17 +218,33 @@ class Scan:
         batches = Batches(columns, "scan")
         return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)))
 
-    def _settled(self) -> Settled:
+    def _blocks(self) -> BlockReader | list[Block]:
+        asked = self._request
+        if not asked.streams:
+            return read_blocks(list(asked.files), **asked.reading)
         with self._lock:
-            if self._known is None:
-                asked = self._request
-                if asked.spec is None or isinstance(asked.spec, Schema):
-                    self._known = settle_by_survey(
-                        asked.files, asked.spec, asked.columns, asked.where, asked.text, asked.reading
-                    )
-                else:
-                    self._known = settle_by_spec(asked.spec, asked.columns, asked.where, asked.text)
-            return self._known
+            if self._kept is None:
+                self._kept = list(read_blocks(list(asked.files), **asked.reading))
+            return self._kept
+
+    def _survey(self, columns: Collection[str] | None, sample: int | None = None) -> Schema:
+        asked = self._request
+        if asked.streams:
+            blocks = self._blocks()
+            return inspect_blocks(Chosen(blocks, ()), columns, threads=asked.reading["threads"])
+        options = {name: value for name, value in asked.reading.items() if name != "block_bytes"}
+        return inspect(list(asked.files), sample, columns=columns, **options)
+
+    def _settled(self) -> Settled:
+        if self._known is None:
+            asked = self._request
+            if asked.spec is None or isinstance(asked.spec, Schema):
+                self._known = settle_by_survey(
+                    self._survey, asked.spec, asked.columns, asked.where, asked.text, asked.on_kind
+                )
+            else:
+                self._known = settle_by_spec(asked.spec, asked.columns, asked.where, asked.text)
+        return self._known
 
 
 def _where_filter(where: WhereChoice | None, known: Settled) -> RowFilter | None:
@@ -229,10 +274,12 @@ def scan(
     with_source: bool = False,
     text: Collection[str] | bool = False,
     limit: int | None = None,
+    on_kind: OnKind = "raise",
     compression: str | None = None,
     crc: bool | None = None,
     on_corrupt: OnCorrupt | None = None,
     threads: int | None = None,
+    block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int | None = None,
     cache: bool | None = None,
     policy: ReadPolicy = TFRKIT,
@@ -250,10 +297,13 @@ def scan(
         with_source: add the columns `_file` and `_record`: where each record comes from.
         text: columns of bytes that are UTF-8 text; True: those that look like it.
         limit: at most so many rows; what comes after them is not read.
+        on_kind: what to do about a feature that has several kinds: "raise", or "null" for records in which it is not
+            the most usual one.
         compression: see `read_blocks`, also for the next ones.
         crc: check the CRC of the data of every record.
         on_corrupt: what to do about damage.
         threads: how many cores to use; by default all.
+        block_bytes: about how much to read at once.
         max_record_bytes: a record that claims to be larger is damage.
         cache: keep what is read of remote files in the cache folder, and read it from there the next time.
         policy: where the defaults come from. Records mean what protobuf says whatever the policy.
@@ -277,6 +327,8 @@ def scan(
     (2, {'name': [b'b', b'c']})
     """
     names = check_columns(columns)
+    if on_kind not in ("raise", "null"):
+        raise ValueError(f"expected on_kind to be 'raise' or 'null' but got {on_kind!r}")
     if limit is not None and limit < 0:
         raise ValueError(f"expected limit to be at least 0 but got {limit}")
     files = expand_paths(paths, globs=policy.globs)
@@ -288,11 +340,13 @@ def scan(
         with_source,
         text if isinstance(text, bool) else tuple(text),
         limit,
+        on_kind,
         {
             "compression": compression,
             "crc": crc,
             "on_corrupt": on_corrupt,
             "threads": threads,
+            "block_bytes": block_bytes,
             "max_record_bytes": max_record_bytes,
             "cache": cache,
             "policy": policy,

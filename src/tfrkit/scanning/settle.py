@@ -6,9 +6,9 @@ Without a spec the records are looked into once, and only the wanted features ar
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.dtypes import type_name
 from tfrkit.model.near_names import near_names
 from tfrkit.model.specs import FixedLenFeature, RaggedFeature, SparseFeature, as_feature
-from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.where import WhereChoice
-from tfrkit.scanning.columns import ScanColumn, settle_columns
+from tfrkit.scanning.columns import NO_VALUES, OnKind, ScanColumn, settle_columns
 from tfrkit.scanning.table_layout import Form
 
 __all__ = ["Settled", "columns_of_spec", "settle_by_spec", "settle_by_survey", "settle_scan"]
@@ -128,22 +127,22 @@ def settle_by_spec(
 
 
 def settle_by_survey(
-    files: Sequence[str | IO[bytes]],
+    survey: Callable[..., Schema],
     schema: Schema | None,
     names: Sequence[str] | None,
     where: WhereChoice | None,
     text: Collection[str] | bool,
-    options: Mapping[str, Any],
+    on_kind: OnKind = "raise",
 ) -> Settled:
     """Settle columns by what is in the records.
 
     Args:
-        files: the records.
+        survey: inspects the records: some features or all, and all records or a sample.
         schema: of a survey that was made; None: it is made here.
         names: of the columns, in order; None means all that there are.
         where: which rows, for whose features columns are needed too.
         text: which columns are text; True: those that look like it.
-        options: how files are read.
+        on_kind: what to do about features of several kinds; see `settle_columns`.
 
     Raises:
         InvalidArgumentError: no record has such a feature (the closest names are in the text), a feature has several
@@ -152,9 +151,9 @@ def settle_by_survey(
     keys = () if where is None else where.keys
     needed = None if names is None else list(dict.fromkeys([*names, *keys]))
     if schema is None:
-        schema = inspect(files, columns=needed, **options)
-    _check_known(files, schema, names or (), keys, options)
-    columns = settle_scan(schema, needed)
+        schema = survey(needed)
+    _check_known(survey, schema, names or (), keys)
+    columns = settle_scan(schema, needed, on_kind)
     filtered = {column.feature: column for column in columns if not column.steps and column.feature in keys}
     for column in columns:
         if column.steps and column.feature in keys and column.feature not in filtered:
@@ -168,36 +167,34 @@ def settle_by_survey(
     return Settled(_with_text(columns, text, schema), filtered)
 
 
-def settle_scan(schema: Schema, names: Sequence[str] | None) -> tuple[ScanColumn, ...]:
+def settle_scan(
+    schema: Schema, names: Sequence[str] | None, on_kind: OnKind = "raise"
+) -> tuple[ScanColumn, ...]:
     """Return the columns that a schema describes, in the order of the names. Pure: no I/O.
 
-    A feature that is asked for and never has a kind, or of which there are no records, is a column of nulls. What a
+    A feature that never has a kind, or of which there are no records, is a column of nulls. What a
     sample says may not hold for all records.
     """
-    columns = settle_columns(schema, names) if schema.records else ()
-    if names is not None:
-        found = {column.feature for column in columns}
-        columns += tuple(
-            ScanColumn(name, name, "bytes", False, Form(_core.BYTES, 0, False), values=False)
-            for name in names
-            if name not in found
-        )
-        order = {name: place for place, name in enumerate(names)}
-        columns = tuple(sorted(columns, key=lambda column: order[column.feature]))
+    columns = settle_columns(schema, names, on_kind=on_kind) if schema.records else ()
+    names = sorted({*schema.features, *schema.feature_lists}) if names is None else names
+    found = {column.feature for column in columns}
+    columns += tuple(
+        ScanColumn(name, name, NO_VALUES, False, Form(_core.BYTES, 0, False), values=False)
+        for name in names
+        if name not in found
+    )
+    order = {name: place for place, name in enumerate(names)}
+    columns = tuple(sorted(columns, key=lambda column: order[column.feature]))
     return tuple(replace(column, surveyed=False) for column in columns) if schema.sampled else columns
 
 
 def _check_known(
-    files: Sequence[str | IO[bytes]],
-    schema: Schema,
-    names: Collection[str],
-    keys: Collection[str],
-    options: Mapping[str, Any],
+    survey: Callable[..., Schema], schema: Schema, names: Collection[str], keys: Collection[str]
 ) -> None:
     known = {*schema.features, *schema.feature_lists}
     for name, asker in {**dict.fromkeys(keys, "where"), **dict.fromkeys(names, "columns")}.items():
         if schema.records and name not in known:
-            found = inspect(files, _SAMPLE, **options)
+            found = survey(None, _SAMPLE)
             near = near_names(name, sorted({*found.features, *found.feature_lists}))
             raise InvalidArgumentError(f"{asker}: no record has a feature {name!r}. {near}")
 

@@ -179,6 +179,10 @@ def run_export(
     schema = inspect(inputs, on_corrupt=wanted.on_corrupt, threads=wanted.workers, progress=meter.surveyed)
     BadLimit.parse(wanted.max_bad).check({"damaged": schema.skipped}, schema.records, ())
     settled = settle_columns(schema, wanted.columns, unset="absent" if chosen == "csv" else wanted.unset)
+    if schema.records and not settled:
+        raise InvalidArgumentError(
+            f"expected features to export but none of the {schema.records} records has any. There is nothing to write."
+        )
     meter.begin(schema.data_bytes)
     job = _Export(
         chosen, wanted, settled, meter, Stop(), wanted.workers or min(default_threads(), _WORKERS),

@@ -16,7 +16,7 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.model.specs import FeatureSpec
-from tfrkit.records.describe.choose_records import Progress, choose_blocks, scan_blocks
+from tfrkit.records.describe.choose_records import Chosen, Progress, choose_blocks, scan_blocks
 from tfrkit.records.describe.schema import (
     Counts,
     FeatureSummary,
@@ -29,7 +29,7 @@ from tfrkit.records.read.feature_columns import check_columns
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 from tfrkit.stores.paths import Paths
 
-__all__ = ["infer_spec", "inspect"]
+__all__ = ["infer_spec", "inspect", "inspect_blocks"]
 
 _SHOWN_BYTES: Final = 64  # of each example that a schema keeps
 _KINDS: Final = {3: "int64", 2: "float32", 1: "bytes"}  # by the number of the list in a Feature
@@ -93,11 +93,23 @@ def inspect(
         max_record_bytes=max_record_bytes,
         cache=cache,
     )
+    return inspect_blocks(chosen, columns, sampled=sample is not None, threads=threads, progress=progress)
+
+
+def inspect_blocks(
+    chosen: Chosen,
+    columns: Collection[str] | None = None,
+    *,
+    sampled: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Schema:
+    """Look into records that are read already: see `inspect`."""
     found = _Found()
     names = check_columns(columns)
     scan = _core.Statistics(None if names is None else set(names), outline_only=True)
     scan_blocks(scan, map(found.note, chosen.blocks), threads, progress)
-    return _schema(scan.outline(), found, chosen.files, sample is not None, chosen.skipped)
+    return _schema(scan.outline(), found, chosen.files, sampled, chosen.skipped)
 
 
 def infer_spec(
