@@ -39,7 +39,7 @@ OWN_FOLDERS_OF_TESTS = {
 STEP = 50
 PART_LINES = {
     "src/bindings": 8_050,  # many files read in one call
-    "src/core": 13_800,  # statistics of many floats in bulk and in shares; usual JPEG headers
+    "src/core": 13_850,  # statistics of many floats in bulk and in shares; usual JPEG headers; bounds of bytes
     "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
     "src/tfrkit/build": 19_150,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
     "src/tfrkit/cli": 3_700,
@@ -49,7 +49,7 @@ PART_LINES = {
     "src/tfrkit/images": 5_500,
     "src/tfrkit/model": 4_500,  # misspelt attributes are answered with the nearest one
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 11_350,  # manifests in stores, and of several builds; random access by ranges
+    "src/tfrkit/records": 12_250,  # manifests in stores, and of several builds; random access by ranges; zones
     "src/tfrkit/scanning": 1_500,  # columns of exports and read_table came from there
     "src/tfrkit/stores": 6_000,  # object stores, fsspec, memory, the cache, leases: there were only local files
     "src/tfrkit/testing": 1_800,

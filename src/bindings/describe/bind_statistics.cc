@@ -276,6 +276,12 @@ nb::bytes head_of(const ExampleBytes& example) {
   return nb::bytes(example.head.data(), example.head.size());
 }
 
+nb::tuple tuple_of(const ByteHead& head) {
+  const auto bytes = head.bytes();
+  const std::size_t kept = std::min<std::size_t>(head.size, bytes.size());
+  return nb::make_tuple(nb::bytes(bytes.data(), kept), head.size > kept);
+}
+
 nb::tuple tuple_of(const CountMap& counts) {
   const auto [usual, times] = counts.usual();
   return nb::make_tuple(counts.least(), counts.greatest(), usual, times, counts.total());
@@ -303,6 +309,10 @@ nb::dict outline_of(const Outline& outline) {
   result["floats"] = nb::make_tuple(values.low_float, values.high_float, values.nans,
                                     values.infinities, values.negative_infinities);
   result["lengths"] = nb::make_tuple(values.shortest, values.longest, values.sum);
+  const bool has_strings = outline.ranges.counts[index_of(Kind::kBytes)] != 0;
+  result["bounds"] = has_strings ? nb::object(nb::make_tuple(tuple_of(values.bounds.least),
+                                                             tuple_of(values.bounds.greatest)))
+                                 : nb::none();
   result["examples"] = examples;
   return result;
 }
@@ -376,6 +386,8 @@ void bind_statistics(nb::module_& module) {
            "      a Feature with a kind, of Features in a list\n"
            "    ints: (least, greatest); floats: the same of finite ones, NaNs, inf, -inf\n"
            "    lengths: (least, greatest, sum) of bytes; examples: (beginning, length) of some\n"
+           "    bounds: of the least and the greatest of bytes, (first 16 bytes, whether it is\n"
+           "      longer), or None\n"
            "  others: (number, beginning, length) of the first records that are neither\n"
            "  not_followed: features passed over as there were too many keys");
 }

@@ -183,7 +183,7 @@ void FeatureColumns::add_strings(const UsualFeature& step) {
   for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
     const auto address = static_cast<std::uintptr_t>(word[1]);
     const Bytes value(std::bit_cast<const std::byte*>(address), static_cast<std::size_t>(word[0]));
-    outline.ranges.add_one(Kind::kBytes, word[0]);
+    outline.ranges.add_string(value);
     if (strings != nullptr) {
       strings->push_back(value);
     } else {
@@ -258,7 +258,11 @@ void FeatureColumns::commit_feature(const FoundFeature& found) {
 void FeatureColumns::commit_single(FeatureColumn& column, Kind kind, const FoundFeature& found) {
   const Bytes bytes(found.data, kind == Kind::kBytes ? static_cast<std::size_t>(found.bits) : 0);
   column.outline.add_records(kind, number_, 1);
-  column.outline.ranges.add_one(kind, found.bits);
+  if (kind == Kind::kBytes) {
+    column.outline.ranges.add_string(bytes);
+  } else {
+    column.outline.ranges.add_one(kind, found.bits);
+  }
   if (detail_ == Detail::kOutline) {
     column.outline.counts.add(1, 1, budget_.counts);
     if (kind == Kind::kBytes) column.outline.keep_example(bytes, budget_);

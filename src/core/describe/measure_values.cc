@@ -21,6 +21,7 @@ void add_bytes(Bytes value, Values& values) noexcept {
   values.shortest = std::min<std::uint64_t>(values.shortest, value.size());
   values.longest = std::max<std::uint64_t>(values.longest, value.size());
   values.sum += value.size();
+  values.bounds.add(value);
 }
 
 // Adds packed varints; false if the last one is not whole, or one is too long.
@@ -154,6 +155,7 @@ void Ranges::add(const Values& more) noexcept {
       values.shortest = std::min(values.shortest, more.shortest);
       values.longest = std::max(values.longest, more.longest);
       values.sum += more.sum;
+      values.bounds.merge(more.bounds);
       break;
     default:
       break;

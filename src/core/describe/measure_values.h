@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "core/bytes/bytes.h"
+#include "core/describe/byte_bounds.h"
 #include "core/examples/feature_kind.h"
 
 namespace tfrkit {
@@ -40,6 +41,7 @@ struct Values {
   std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();  // bytes: the lengths
   std::uint64_t longest = 0;
   std::uint64_t sum = 0;
+  ByteBounds bounds;
   Bytes first;  // bytes: the first of them, where the record is
 
   // Adds to the range of floats, and to what is no part of it; not to `count`.
@@ -63,7 +65,8 @@ struct Ranges {
 
   // Adds the values of one Feature.
   void add(const Values& more) noexcept;
-  // Adds one value: the bits of an int64 or a float, or the size of a byte string.
+  // Adds one value: the bits of an int64 or a float, or the size of a byte string, of which the
+  // bounds are left to `add_string`.
   void add_one(Kind kind, std::uint64_t bits) noexcept {
     ++counts[index_of(kind)];
     if (kind == Kind::kInt64) {
@@ -76,6 +79,11 @@ struct Ranges {
       values.longest = std::max(values.longest, bits);
       values.sum += bits;
     }
+  }
+  // Adds one byte string.
+  void add_string(Bytes value) noexcept {
+    add_one(Kind::kBytes, value.size());
+    values.bounds.add(value);
   }
   void merge(const Ranges& other) noexcept;
 };

@@ -29,7 +29,7 @@ from tfrkit.stores.source import ByteSource
 from tfrkit.stores.url import display_name, split_query
 from tfrkit.threads import spawn
 
-__all__ = ["find_index", "kept_index"]
+__all__ = ["cache_path", "find_index", "kept_index"]
 
 _FOLDER: Final = "indexes"  # in the cache folder
 _building = threading.BoundedSemaphore(
@@ -135,15 +135,15 @@ def _keep(path: str, source: ByteSource, index: Index, *, beside: bool) -> None:
         return
     with contextlib.suppress(OSError, OpError):
         make_cache_folder(_FOLDER)
-        write_bytes(_cache_path(path, source), index.to_bytes())
+        write_bytes(cache_path(path, source), index.to_bytes())
 
 
 def _cached_index(path: str, source: ByteSource) -> Index | None:
-    return read_index(_cache_path(path, source), source, checked=traits_of(path).tagged)
+    return read_index(cache_path(path, source), source, checked=traits_of(path).tagged)
 
 
-def _cache_path(path: str, source: ByteSource) -> str:
+def cache_path(path: str, source: ByteSource, suffix: str = ".idx") -> str:
     """Return where the cache folder has the index of a file of this version: the query of a signed URL is left out."""
     name = display_name(path) if not is_local(path) else real_path(path)
     digest = hashlib.sha256(f"{name}\0{source.version}".encode(errors="surrogateescape")).hexdigest()
-    return os.path.join(cache_folder(), _FOLDER, digest[:40] + ".idx")
+    return os.path.join(cache_folder(), _FOLDER, digest[:40] + suffix)
