@@ -17,6 +17,7 @@ import tfrkit as tfr
 from tests.records.support.examples import example, sequence, write
 from tests.records.support.made import flip
 from tfrkit.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tfrkit.records.access.zones import build_zones
 from tfrkit.records.where import parse_where
 from tfrkit.scanning import chunks as engine
 from tfrkit.scanning.columns import ScanParser
@@ -322,3 +323,50 @@ def test_many_features_and_a_large_record(tmp_path):
 def test_arguments_are_checked(arguments, text, tmp_path):
     with pytest.raises((ValueError, TypeError), match=text):
         tfr.scan(write(tmp_path / "a", example(n=1)), **arguments)
+
+
+def sorted_rows(rng: random.Random, count: int) -> list[dict[str, Any]]:
+    rows = [random_row(rng) | {"at": number, "name": f"{number:05}"} for number in range(count)]
+    for number in range(0, count, 7):
+        rows[number].pop("at")
+    return rows
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("seed", range(3))
+def test_zones_leave_out_only_what_cannot_match(suffix, seed, tmp_path, monkeypatch):
+    rng = random.Random(seed)
+    monkeypatch.setattr("tfrkit.records.access.zone_maker.RUN_RECORDS", 10)
+    monkeypatch.setattr("tfrkit.records.access.zone_maker.RUN_BYTES", 1)
+    rows = sorted_rows(rng, 200)
+    path = tmp_path / f"a.tfrecord{suffix}"
+    with tfr.TFRecordWriter(path) as writer:
+        for row in rows:
+            writer.write(example(**row))
+    plain = tfr.scan(path, with_source=True)
+    conditions = [random_where(rng) for _ in range(40)]
+    conditions += [
+        "at > 190",
+        "at == 50 or at == 150",
+        "name >= '00180'",
+        "at < 5 and name > '00150'",
+        "not at",
+    ]
+    conditions += ["at > 10 and at <= 20", "at != 7", "name == '00099'", "at > 1e30", "at == 12.5"]
+    want = {}
+    for where in conditions:
+        if set(parse_where(where).keys) <= set(plain.schema.names):
+            want[where] = tfr.scan(path, where=where, with_source=True).to_table()
+    build_zones(path, save=True)
+    left_out = 0
+    for where, table in want.items():
+        batches = tfr.scan(path, where=where, with_source=True).to_batches()
+        assert same(pa.Table.from_batches(batches, schema=batches.schema).to_pylist(), table.to_pylist()), (
+            where
+        )
+        left_out += batches.runs_left_out
+    assert (left_out > 0) == (suffix != ".zst")
+    path.write_bytes(path.read_bytes() + path.read_bytes())  # stale
+    where = "at == 50"
+    if set(parse_where(where).keys) <= set(plain.schema.names):
+        assert tfr.scan(path, where=where).count() == 2

@@ -18,8 +18,10 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.model.block import Block
+from tfrkit.records.access.zones import Zones
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.scanning.columns import ScanChunk, ScanParser
+from tfrkit.scanning.pruning import MayMatch
 from tfrkit.threads import default_threads, thread_pool
 
 __all__ = ["GROUP_BYTES", "Mask", "RowFilter", "scan_chunks"]
@@ -39,12 +41,19 @@ class RowFilter:
     Attributes:
         parser: of the columns that it looks at.
         mask: tells for a chunk of them which rows are taken.
+        may_match: tells by zones which runs of records may have such rows; None: all.
         before: another choice, which is made first.
     """
 
     parser: ScanParser
     mask: Callable[[ScanChunk], Mask]
+    may_match: MayMatch | None = None
     before: RowFilter | None = None
+
+    def runs(self, zones: Zones) -> Mask:
+        """Say which runs of records may have rows that are taken."""
+        found = np.ones(len(zones), np.bool_) if self.may_match is None else self.may_match(zones)
+        return found if self.before is None else found & self.before.runs(zones)
 
     def keep(self, blocks: list[Block]) -> list[Block]:
         """Return the blocks with the rows that are taken."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import IO, Any
 
 from tfrkit.errors import OpError
@@ -22,6 +23,7 @@ from tfrkit.records.where import WhereChoice, parse_where
 from tfrkit.scanning.batches import Batches
 from tfrkit.scanning.chunks import Mask, RowFilter, scan_chunks
 from tfrkit.scanning.columns import OnKind, ScanChunk, ScanColumn, ScanParser
+from tfrkit.scanning.pruning import MayMatch, PrunedBlocks, runs_that_may_match
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import is_stream
@@ -59,7 +61,7 @@ class ScanBatches(Iterator[Any]):
     def __init__(
         self,
         request: _Request,
-        blocks: BlockReader | list[Block],
+        blocks: BlockReader | PrunedBlocks | list[Block],
         columns: Sequence[ScanColumn],
         rows: RowFilter | None,
     ) -> None:
@@ -81,12 +83,17 @@ class ScanBatches(Iterator[Any]):
     @property
     def skipped(self) -> int:
         """Damages that were passed over so far."""
-        return self._blocks.skipped if isinstance(self._blocks, BlockReader) else 0
+        return 0 if isinstance(self._blocks, list) else self._blocks.skipped
+
+    @property
+    def runs_left_out(self) -> int:
+        """Runs of records that were not read, as their zones say that none of them can match."""
+        return self._blocks.runs_left_out if isinstance(self._blocks, PrunedBlocks) else 0
 
     def close(self) -> None:
         """Stop reading."""
         self._chunks.close()
-        if isinstance(self._blocks, BlockReader):
+        if not isinstance(self._blocks, list):
             self._blocks.close()
 
 
@@ -199,27 +206,30 @@ class Scan:
             columns = tuple(by_name[name] for name in names if name in by_name)
             asked = replace(asked, with_source=asked.with_source and len(columns) < len(names))
         limits = [each for each in (limit, asked.limit) if each is not None]
+        wanted = _both(_where_filter(asked.where, known), rows)
         return ScanBatches(
-            replace(asked, limit=min(limits, default=None)),
-            self._blocks(),
-            columns,
-            _both(_where_filter(asked.where, known), rows),
+            replace(asked, limit=min(limits, default=None)), self._blocks(wanted), columns, wanted
         )
 
-    def row_filter(self, names: Collection[str], mask: Callable[[Any], Mask]) -> RowFilter:
+    def row_filter(
+        self, names: Collection[str], mask: Callable[[Any], Mask], may_match: MayMatch | None = None
+    ) -> RowFilter:
         """Return a choice of rows for `read`.
 
         Args:
             names: of the columns that it looks at.
             mask: gets a pyarrow.RecordBatch of them, and returns an array that is true where a row is taken.
+            may_match: tells by zones which runs of records may have such rows; None: all.
         """
         wanted = set(names)
         columns = tuple(column for column in self.columns if column.name in wanted)
         batches = Batches(columns, "scan")
-        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)))
+        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), may_match)
 
-    def _blocks(self) -> BlockReader | list[Block]:
+    def _blocks(self, rows: RowFilter | None = None) -> BlockReader | PrunedBlocks | list[Block]:
         asked = self._request
+        if not asked.streams and rows is not None and asked.reading["on_corrupt"] in (None, "raise"):
+            return PrunedBlocks(asked.files, rows.runs, asked.reading)
         if not asked.streams:
             return read_blocks(list(asked.files), **asked.reading)
         with self._lock:
@@ -230,8 +240,7 @@ class Scan:
     def _survey(self, columns: Collection[str] | None, sample: int | None = None) -> Schema:
         asked = self._request
         if asked.streams:
-            blocks = self._blocks()
-            return inspect_blocks(Chosen(blocks, ()), columns, threads=asked.reading["threads"])
+            return inspect_blocks(Chosen(self._blocks(), ()), columns, threads=asked.reading["threads"])
         options = {name: value for name, value in asked.reading.items() if name != "block_bytes"}
         return inspect(list(asked.files), sample, columns=columns, **options)
 
@@ -255,7 +264,8 @@ def _where_filter(where: WhereChoice | None, known: Settled) -> RowFilter | None
     def mask(chunk: ScanChunk) -> Mask:
         return where.mask_of(dict(zip(keys, chunk.cells, strict=True)), chunk.rows)
 
-    return RowFilter(ScanParser([known.keys[key] for key in keys]), mask)
+    may_match = partial(runs_that_may_match, where.tree)
+    return RowFilter(ScanParser([known.keys[key] for key in keys]), mask, may_match)
 
 
 def _both(one: RowFilter | None, other: RowFilter | None) -> RowFilter | None:

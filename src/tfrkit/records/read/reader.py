@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from tfrkit import _core
 from tfrkit.codecs.table import canonical
@@ -38,7 +38,7 @@ from tfrkit.stores.source import ByteSource
 from tfrkit.threads import default_threads, thread_pool
 from tfrkit.values.integers import as_integer
 
-__all__ = ["BlockReader", "RecordIterator", "read_blocks", "read_records"]
+__all__ = ["BlockReader", "RecordIterator", "chosen_policy", "read_blocks", "read_records"]
 
 _log = logging.getLogger(__name__)
 _STREAM_AHEAD: Final = 24  # blocks that all streams together may be ahead of their consumer
@@ -393,16 +393,22 @@ def read_blocks(
     >>> sum(len(block) for block in read_blocks("train-*.tfrecord"))  # doctest: +SKIP
     1000000
     """
-    if compression is not None and compression != "auto" and not policy.tensorflow_containers:
-        compression = canonical(compression)
-    chosen = policy.with_options(
-        compression=compression,
+    chosen = chosen_policy(
+        policy,
+        compression,
         crc=crc,
         on_corrupt=on_corrupt,
         max_record_bytes=max_record_bytes,
         cache=cache,
     )
     return BlockReader(expand_paths(paths, globs=chosen.globs), chosen, threads, block_bytes)
+
+
+def chosen_policy(policy: ReadPolicy, compression: str | None, **options: Any) -> ReadPolicy:
+    """Return a policy with what a caller has chosen. Pure: no I/O."""
+    if compression is not None and compression != "auto" and not policy.tensorflow_containers:
+        compression = canonical(compression)
+    return policy.with_options(compression=compression, **options)
 
 
 def read_records(
