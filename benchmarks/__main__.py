@@ -26,7 +26,7 @@ from benchmarks.harness import Claim, Report, Settings
 NAMES = (
     "read_blocks", "read_records", "gzip_read", "gzip_write", "write_many", "encode_examples", "random_access",
     "memory", "compression_table", "import_time", "make_examples", "parse_examples", "parse_ragged", "parse_sequence",
-    "parse_single", "inspect", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range",
+    "parse_single", "inspect", "scan", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range",
     "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
     "build_images", "cli_start", "reshard", "stats", "remote_read", "remote_write", "remote_cache",
     "remote_take",
