@@ -50,7 +50,7 @@ PART_LINES = {
     "src/tfrkit/model": 4_500,  # misspelt attributes are answered with the nearest one
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 12_250,  # manifests in stores, and of several builds; random access by ranges; zones
-    "src/tfrkit/scanning": 1_500,  # columns of exports and read_table came from there
+    "src/tfrkit/scanning": 1_850,  # columns of exports and read_table came from there
     "src/tfrkit/stores": 6_000,  # object stores, fsspec, memory, the cache, leases: there were only local files
     "src/tfrkit/testing": 1_800,
     "src/tfrkit/tf": 16_000,  # gfile on object stores, as TensorFlow has gs://

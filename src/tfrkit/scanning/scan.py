@@ -23,6 +23,7 @@ from tfrkit.records.where import WhereChoice, parse_where
 from tfrkit.scanning.batches import Batches
 from tfrkit.scanning.chunks import Mask, RowFilter, scan_chunks
 from tfrkit.scanning.columns import OnKind, ScanChunk, ScanColumn, ScanParser
+from tfrkit.scanning.outline_schema import outline_schema
 from tfrkit.scanning.pruning import MayMatch, PrunedBlocks, runs_that_may_match
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
 from tfrkit.stores.paths import Paths, expand_paths
@@ -241,6 +242,12 @@ class Scan:
         asked = self._request
         if asked.streams:
             return inspect_blocks(Chosen(self._blocks(), ()), columns, threads=asked.reading["threads"])
+        if (
+            sample is None
+            and asked.text is not True
+            and (known := outline_schema(asked.files, columns)) is not None
+        ):
+            return known
         options = {name: value for name, value in asked.reading.items() if name != "block_bytes"}
         return inspect(list(asked.files), sample, columns=columns, **options)
 

@@ -1,6 +1,6 @@
 """Cells of a table: the values of one column by row, and how they look in Arrow.
 
-Knows no files: `read_table.py` and the exports say which columns there are and how deep their lists go.
+Knows no files: `settle.py` and the exports say which columns there are and how deep their lists go.
 """
 
 from __future__ import annotations
