@@ -8,12 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.near_names import did_you_mean
 
 __all__ = ["TENSORFLOW", "TFRKIT", "OnCorrupt", "ReadPolicy"]
 
 OnCorrupt = Literal["raise", "skip", "stop"]
 _ON_CORRUPT: Final = ("raise", "skip", "stop")
+_BOOLS: Final = (
+    "crc", "globs", "tensorflow_containers", "missing_file_repeats", "checks_left_out", "exact_options", "cache",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,19 @@ class ReadPolicy:
     cache: bool | None = field(default=None, metadata={"unsigned": True})  # states do not depend on it
 
     def __post_init__(self) -> None:
-        """Check what a user may have given."""
+        """Check what a user may have given.
+
+        Raises:
+            TypeError: a boolean or an integer is something else.
+            ValueError: `on_corrupt` or `max_record_bytes` is not acceptable.
+        """
+        check_bools(**{name: getattr(self, name) for name in _BOOLS})
         if self.on_corrupt not in _ON_CORRUPT:
             near = did_you_mean(self.on_corrupt, _ON_CORRUPT)
             raise ValueError(
                 f"expected on_corrupt to be one of {_ON_CORRUPT} but got {self.on_corrupt!r}{near}"
             )
-        if self.max_record_bytes < 1:
+        if as_integer("max_record_bytes", self.max_record_bytes) < 1:
             raise ValueError(f"expected max_record_bytes to be positive but got {self.max_record_bytes}")
 
     def with_options(self, **options: Any) -> ReadPolicy:

@@ -19,6 +19,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
+from tfrkit.model.arguments import check_bools
 from tfrkit.optional import require
 from tfrkit.redact import keep_secret
 from tfrkit.stores.credentials.aws import aws_settings
@@ -134,10 +135,12 @@ def configure_store(
 
     Raises:
         InvalidArgumentError: it is not the URL of a store.
+        TypeError: `anonymous` or `cache` is no boolean.
 
     >>> configure_store("s3://public-example", region="eu-west-1", anonymous=True, cache=True)
     >>> configure_store("s3://lab-example", endpoint="http://127.0.0.1:9000", profile="lab")
     """
+    check_bools(anonymous=anonymous, cache=cache)
     base = _base_of(url)
     config = dict(options)
     for name in _SECRET_OPTIONS:

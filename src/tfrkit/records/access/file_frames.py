@@ -21,6 +21,7 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.codecs.table import canonical, codec
 from tfrkit.errors import DataLossError, FailedPreconditionError
+from tfrkit.model.arguments import check_bools
 from tfrkit.model.block import IntArray
 from tfrkit.records.access.find_index import find_index
 from tfrkit.records.access.index import Index, build_index
@@ -69,6 +70,7 @@ class FileFrames:
         spill_bytes: int,
         cache: bool | None = None,
     ) -> None:
+        check_bools(crc=crc, cache=cache)
         self.path, self.name, self.crc = path, display_name(path), crc
         source = open_source(path, cache=cache)
         if not source.regular:

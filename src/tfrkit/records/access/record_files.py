@@ -18,6 +18,7 @@ from typing import Any, Final, Self, overload
 import numpy as np
 
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
+from tfrkit.model.arguments import check_bools
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.row_selection import RowIndices, is_one_row, row_numbers
 from tfrkit.records.access.count import manifest_counts
@@ -79,6 +80,7 @@ class RecordFiles:
         spill_bytes: int = SPILL_BYTES,
         cache: bool | None = None,
     ) -> None:
+        check_bools(crc=crc, cache=cache)
         files = expand_paths(paths, globs=True)
         if streams := [file for file in files if not isinstance(file, str)]:
             raise TypeError(f"expected paths but got {streams[0]!r}: random access needs files with names")

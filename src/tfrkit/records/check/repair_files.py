@@ -28,6 +28,7 @@ from tfrkit.errors import (
     UnknownError,
     from_os_error,
 )
+from tfrkit.model.arguments import check_bools
 from tfrkit.records.access.index import build_index, index_path, save_index
 from tfrkit.records.check.completeness import ShardFiles, find_shards
 from tfrkit.records.check.folder_state import Problem
@@ -139,6 +140,7 @@ def repair_files(
     >>> tfrkit.verify("out").ok
     True
     """
+    check_bools(overwrite=overwrite)
     found = find_shards(paths)
     files = [*found.files, *found.unlisted]
     names = [file for file in files if isinstance(file, str)]

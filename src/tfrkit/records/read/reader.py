@@ -25,6 +25,7 @@ from tfrkit.errors import (
     NotFoundError,
     OpError,
 )
+from tfrkit.model.arguments import as_integer
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.read.damage import MAX_DAMAGES, Damage, damage_error
@@ -36,7 +37,6 @@ from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import ByteSource
 from tfrkit.threads import default_threads, thread_pool
-from tfrkit.values.integers import as_integer
 
 __all__ = ["BlockReader", "RecordIterator", "chosen_policy", "read_blocks", "read_records"]
 

@@ -19,6 +19,7 @@ from tfrkit.errors import (
     InvalidArgumentError,
     OpError,
 )
+from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.manifest import ShardEntry, update_manifest
@@ -32,7 +33,6 @@ from tfrkit.stores.output import WholeOutput, sidecar_folder
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import split_path
 from tfrkit.threads import default_threads, in_threads
-from tfrkit.values.integers import as_integer
 
 __all__ = ["ShardWriter", "shard_of"]
 
@@ -89,6 +89,7 @@ class ShardWriter:
         overwrite: bool = False,
     ) -> None:
         self._closed = True
+        check_bools(index=index, overwrite=overwrite)
         if (shards is None) == (shard_bytes is None):
             given = "neither" if shards is None else "both"
             raise InvalidArgumentError(f"Expected either shards or shard_bytes but got {given}.")

@@ -20,6 +20,7 @@ from tfrkit import _core
 from tfrkit.codecs.codec import Codec
 from tfrkit.codecs.table import SEEKABLE, canonical, codec, from_suffix
 from tfrkit.errors import AbortedError, DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
+from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.parsing.encode import ExampleEncoder, encode_examples
@@ -34,7 +35,6 @@ from tfrkit.stores.files import create, is_local, open_source
 from tfrkit.stores.output import FileOutput, ObjectOutput, Output
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.threads import default_threads
-from tfrkit.values.integers import as_integer
 
 __all__ = ["TFRecordWriter"]
 
@@ -89,6 +89,7 @@ class TFRecordWriter:
         policy: ReadPolicy = TFRKIT,
     ) -> None:
         self._closed = True  # until everything below has worked
+        check_bools(members=members, append=append, atomic=atomic, index=index)
         self._process = os.getpid()
         self._error: OpError | None = None
         self._pending: list[bytes] = []
