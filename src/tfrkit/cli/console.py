@@ -220,6 +220,13 @@ def say(text: str = "") -> None:
     sys.stderr.write(redact(text) + "\n")
 
 
+def say_skipped(damages: int) -> None:
+    """Say how many damages a reader has passed over, if any."""
+    if damages:
+        verb = "was" if damages == 1 else "were"
+        say(f"{number_of(damages, 'damage')} {verb} skipped: `tfr verify` lists all damage")
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[int] = ()) -> None:
     """Print a table of data: with lines on a terminal, as plain aligned columns elsewhere.
 

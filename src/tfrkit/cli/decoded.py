@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from tfrkit.cli.arguments import STDIN, opened
-from tfrkit.cli.console import UsageError
+from tfrkit.cli.console import UsageError, say_skipped
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt
 from tfrkit.records.access.index import load_index
@@ -91,7 +91,7 @@ def _path(block: Block) -> str:
 def first_blocks(
     files: Sequence[str], skip: int, count: int | None, on_corrupt: OnCorrupt
 ) -> Iterator[Block]:
-    """Yield `count` records after the first `skip`, in order; all if `count` is None."""
+    """Yield `count` records after the first `skip`, in order; all if `count` is None. Says what damage was skipped."""
     left, skip, start = _skip_by_index(list(files), skip)
     few = count is not None and count <= _FEW
     reader = BlockReader(
@@ -110,7 +110,9 @@ def first_blocks(
         if count is not None:
             count -= len(part)
             if not count:
-                return
+                break
+    if on_corrupt == "skip":
+        say_skipped(reader.skipped)
 
 
 def _skip_by_index(files: list[str], skip: int) -> tuple[list[str], int, Position]:

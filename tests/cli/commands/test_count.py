@@ -154,10 +154,14 @@ def test_on_corrupt_says_which_records_of_a_damaged_file_count(command, words, f
     (folder / "bad.tfrecord").write_bytes(data)
     others = 5 * (len(names) - 1)
     skipped = command("count", *names, "--on-corrupt", "skip")
-    assert (skipped.code, skipped.out.split()[-2 if others else 0], skipped.err) == (0, str(3 + others), "")
+    assert (skipped.code, skipped.out.split()[-2 if others else 0]) == (0, str(3 + others))
+    assert skipped.err == "2 damages were skipped: `tfr verify` lists all damage\n"
+    skipped = command("count", *names, "--on-corrupt", "skip", "--json")
+    assert json.loads(skipped.out)["skipped"] == 2
     with pytest.warns(tfr.errors.DataLossWarning, match="the rest of the file is left out"):
         stopped = command("count", *names, "--on-corrupt", "stop", "--json")
     assert json.loads(stopped.out)["records"] == others
+    assert stopped.err == ""  # the warning says it
 
 
 def test_on_corrupt_does_not_believe_an_index(command, folder):

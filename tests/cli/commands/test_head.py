@@ -258,8 +258,10 @@ def test_damage_ends_it_or_is_left_out(command, words, folder):
         "\n\nhint: `tfr verify words.tfrecord` lists all damage, `tfr repair words.tfrecord NEW` saves what is whole.\n"
     )
     rest = command("head", "words.tfrecord", "--key", "number", "--on-corrupt", "skip", "--json")
-    assert rest.code == 0
+    assert (rest.code, rest.err) == (0, "1 damage was skipped: `tfr verify` lists all damage\n")
     assert [json.loads(line)["features"]["number"] for line in rest.out.splitlines()] == [[0], [2], [3], [4]]
+    before = command("head", "words.tfrecord", "-n", "1", "--on-corrupt", "skip")
+    assert (before.code, before.err) == (0, "")  # nothing is said of what was not read
 
 
 def test_count_zero_shows_nothing(command, words):

@@ -9,7 +9,7 @@ import typer
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, found_shards, opened, tell_problems
-from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, table
+from tfrkit.cli.console import BAD_DATA, out, out_json, plain, say, say_skipped, table
 from tfrkit.cli.options import command
 from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
@@ -28,7 +28,8 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
 
     At once where there is an index or a manifest, else by reading the length of each record. Exits with 1, after the
     numbers of what is there, if a file is damaged or a set is not complete: `tfr verify` says all about it. With
-    --on-corrupt skip or stop, all data is read and checked, and the records that a reader would return are counted.
+    --on-corrupt skip or stop, all data is read and checked, and the records that a reader would return are counted;
+    standard error says how many damages were skipped.
 
     Example: tfr count 'out/train-*.tfrecord'
     """
@@ -36,7 +37,10 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
 
     found = found_shards(paths, stdin=True)
     files = [path if isinstance(path, str) else STDIN for path in found.files]
-    counts = count_files(opened(files), exact=options.exact, on_corrupt=options.on_corrupt)
+    damages: list[int] = []
+    counts = count_files(
+        opened(files), exact=options.exact, on_corrupt=options.on_corrupt, skipped=damages.append
+    )
     total = sum(number for number in counts if isinstance(number, int))
     good = [(number, path) for number, path in zip(counts, files, strict=True) if isinstance(number, int)]
     known = [(number, path) for number, path in good if path in found.expected]
@@ -45,8 +49,8 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
             found.problems.append(differs)
     if options.as_json:
         listed = [{"path": path, "records": number} for number, path in good]
-        problems = [asdict(problem) for problem in found.problems]
-        out_json({"files": listed, "records": total, **({"problems": problems} if problems else {})})
+        more = {"skipped": sum(damages), "problems": [asdict(problem) for problem in found.problems]}
+        out_json({"files": listed, "records": total, **{name: some for name, some in more.items() if some}})
     elif len(counts) == 1:
         for number, _ in good:
             out(str(number))
@@ -58,6 +62,8 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
             [*((number, plain(path)) for number, path in good), (total, whole)],
             numbers=[0],
         )
+    if options.on_corrupt == "skip":
+        say_skipped(sum(damages))
     tell_problems(found.problems)
     if found.unlisted:
         say(f"not counted, because the manifest does not name them: {', '.join(map(plain, found.unlisted))}")

@@ -6,7 +6,7 @@ Keeps no offsets, so that a file of any size takes little memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import IO, Any, Final
 
@@ -33,6 +33,7 @@ def count_records(
     manifest: bool = True,
     threads: int | None = None,
     on_corrupt: OnCorrupt = "raise",
+    skipped: Callable[[int], object] | None = None,
 ) -> int:
     """Count the records of one file.
 
@@ -46,6 +47,7 @@ def count_records(
         manifest: look into the manifest, which `manifest_counts` does once for many files.
         threads: how many cores read a file; all by default. 1 where this runs in a pool's thread.
         on_corrupt: what to do about damage: "raise", "skip" (count the intact records) or "stop" (count those before).
+        skipped: takes the number of damages that were passed over, if there are any.
 
     Raises:
         DataLossError: the file is damaged.
@@ -58,7 +60,11 @@ def count_records(
     """
     if on_corrupt != "raise":
         policy = TFRKIT.with_options(on_corrupt=on_corrupt)
-        return sum(len(block) for block in BlockReader([target], policy, threads, _BLOCK_BYTES))
+        reader = BlockReader([target], policy, threads, _BLOCK_BYTES)
+        records = sum(len(block) for block in reader)
+        if skipped is not None and reader.skipped:
+            skipped(reader.skipped)
+        return records
     source = open_source(target)
     if isinstance(target, str) and source.regular and not exact:
         known = indexed_count(target, source)
@@ -73,7 +79,11 @@ def count_records(
 
 
 def count_files(
-    files: Sequence[str | IO[bytes]], *, exact: bool = False, on_corrupt: OnCorrupt = "raise"
+    files: Sequence[str | IO[bytes]],
+    *,
+    exact: bool = False,
+    on_corrupt: OnCorrupt = "raise",
+    skipped: Callable[[int], object] | None = None,
 ) -> list[int | OpError]:
     """Count the records of many files, several at once; an error stands in the place of its file.
 
@@ -81,8 +91,9 @@ def count_files(
         files: paths, or open binary files.
         exact: as for `count_records`.
         on_corrupt: as for `count_records`.
+        skipped: as for `count_records`; called for each file, from any thread.
     """
-    ask = partial(_count_or_error, exact=exact, on_corrupt=on_corrupt)
+    ask = partial(_count_or_error, exact=exact, on_corrupt=on_corrupt, skipped=skipped)
     if len(files) == 1:
         return [ask(files[0])]
     remote = list(dict.fromkeys(file for file in files if isinstance(file, str) and not is_local(file)))
