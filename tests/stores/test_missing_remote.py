@@ -94,7 +94,7 @@ def test_writers_name_the_extra(name, url):
 @pytest.mark.parametrize("url", [S3, OTHER])
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_name_the_extra(line, url, capsys):
-    assert run(line.replace("URL", url).split()) == 1
+    assert run(line.replace("URL", url).split()) == 2
     assert capsys.readouterr() == ("", f"error: {MESSAGES[url]}\n")
 
 

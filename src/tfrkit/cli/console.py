@@ -18,6 +18,7 @@ from typing import IO, Any, Final
 from tfrkit.errors import (
     AlreadyExistsError,
     InvalidArgumentError,
+    MissingExtraError,
     NotFoundError,
     OpError,
     UnimplementedError,
@@ -106,8 +107,12 @@ def with_options(text: str) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Return the exit code for an error: names that are missing, taken, or that no store can serve are bad usage."""
-    usage = isinstance(error, (NotFoundError, AlreadyExistsError, UnimplementedError))
+    """Return the exit code for an error.
+
+    Names that are missing, taken, or that no store can serve are bad usage, and so is what needs an extra that is not
+    installed: none of it says anything about the data.
+    """
+    usage = isinstance(error, (NotFoundError, AlreadyExistsError, UnimplementedError, MissingExtraError))
     return int(getattr(error, "exit_code", BAD_USAGE if usage else BAD_DATA))
 
 
