@@ -9,7 +9,8 @@ import pytest
 from pyarrow import parquet
 
 import tfrkit
-from tests.build.support.image_samples import photos, tarred, write_files
+from tests.build.support.image_samples import photos, tarred, write_files, zipped
+from tests.build.support.remote import upload
 from tests.build.support.tables import write_lines
 from tfrkit.build.job.progress import Progress, SurveyMeter
 
@@ -101,14 +102,31 @@ def test_survey_of_records_reports_files_and_bytes(command, options, compression
     assert found[-1].stage == "write"
 
 
-@pytest.mark.parametrize("kind", ["folder", "tar", "tar.gz"])
-def test_listing_of_images_reports_files_and_bytes(kind, tmp_path):
+@pytest.mark.parametrize("kind", ["folder", "tar", "tar.gz", "zip", "csv"])
+def test_listing_of_images_reports_files_and_bytes(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr("tfrkit.build.job.progress._TICK_SECONDS", 0)
     files = photos({"cat": 2, "dog": 2})
     source = tmp_path / f"in.{kind}"
-    if kind == "folder":
-        write_files(source, files)
-    else:
+    if kind in ("folder", "csv"):
+        write_files(source if kind == "folder" else tmp_path, files)
+    if kind == "csv":
+        source.write_text("path,label\n" + "".join(f"{name},{name[:3]}\n" for name in files))
+    elif kind == "zip":
+        zipped(source, files)
+    elif kind != "folder":
         tarred(source, files, "w" if kind == "tar" else "w:gz")
     found: list[Progress] = []
     tfrkit.build.images(source, tmp_path / "out", duplicates="keep", progress=found.append)
     assert last_of(found, "survey") == (sum(map(len, files.values())), 0, 4, 0)
+    if kind not in ("folder", "csv"):  # which are counted by folders, and by some rows at a time
+        assert [now.files_done for now in found if now.stage == "survey"] == [1, 2, 3, 4, 4]
+
+
+def test_listing_of_a_bucket_reports_files_and_bytes(tmp_path, remote, monkeypatch):
+    monkeypatch.setattr("tfrkit.build.job.progress._TICK_SECONDS", 0)
+    files = photos({"cat": 2, "dog": 2})
+    url = upload(write_files(tmp_path / "in", files), f"{remote}/photos")
+    found: list[Progress] = []
+    tfrkit.build.images(url, tmp_path / "out", duplicates="keep", progress=found.append)
+    assert last_of(found, "survey") == (sum(map(len, files.values())), 0, 4, 0)
+    assert [now.files_done for now in found if now.stage == "survey"] == [1, 2, 3, 4, 4]

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from tfrkit.build.images.image_items import IGNORED, ImageItems, ItemColumns, Ledger, is_ignored, shown
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["DAMAGED", "LINK", "MemberList", "split_name"]
@@ -50,10 +51,13 @@ def split_name(name: bytes, archive: str, *, backslash: bool = False) -> list[by
 
 
 class MemberList:
-    """Collects the members of an archive as items."""
+    """Collects the members of an archive as items, and counts them with a meter."""
 
-    def __init__(self, archive: str, bad: Ledger, noted: Ledger, *places: str) -> None:
+    def __init__(
+        self, archive: str, bad: Ledger, noted: Ledger, *places: str, meter: SurveyMeter | None = None
+    ) -> None:
         self._archive = archive
+        self._meter = meter or SurveyMeter(None)
         self.bad = bad
         self._noted = noted
         self._columns = ItemColumns(*places)
@@ -73,6 +77,8 @@ class MemberList:
         # The size is what is said, however absurd; the limit refuses it later.
         folder = self._columns.folder(b"/".join(parts[:-1]))
         self._columns.add(folder, parts[-1], min(size, _MAX_SIZE), *places)
+        self._meter.add(1, size)
+        self._meter.tick()
 
     def finish(self, *, ordered: bool) -> ImageItems:
         """Return all files: by folder and then by name, or as they came; of several with one name, the first."""

@@ -28,6 +28,7 @@ from tfrkit.build.images.image_header import EMPTY
 from tfrkit.build.images.image_items import ItemColumns, Ledger, Listing
 from tfrkit.build.images.sources.image_folder import UNREADABLE
 from tfrkit.build.images.sources.image_objects import ImageFileSource
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
 from tfrkit.stores.files import file_info, open_file
@@ -48,7 +49,9 @@ _REQUESTS: Final = 32  # under way at the same time
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes: int) -> Listing:
+def list_rows(
+    path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes: int, meter: SurveyMeter | None = None
+) -> Listing:
     """Read a list, and find its files.
 
     Args:
@@ -57,11 +60,13 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes
         noted: takes numbers that float32 does not hold.
         encoding: of the text.
         max_bytes: images that are larger are bad.
+        meter: counts the files that were found.
 
     Raises:
         InvalidArgumentError: the text is not in this encoding, or a table has columns without names.
     """
     reader = _Reader(path, bad, noted)
+    meter = meter or SurveyMeter(None)
     try:
         with (
             open_file(path) as raw,
@@ -72,6 +77,8 @@ def list_rows(path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes
                 reader.look_at(some)
                 for line, row in some:
                     reader.add(line, row)
+                meter.add(*reader.columns.grown())
+                meter.tick()
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(
             f"{path}: expected text in {encoding} but got bytes that are not ({error.reason}). "
@@ -169,7 +176,7 @@ class _Reader:
         self._root = os.path.dirname(path)
         self._known: dict[str, FileInfo | OpError | None] = {}  # by URL
         self._has_urls = False
-        self._columns = ItemColumns()
+        self.columns = ItemColumns()
         self._lines = array("q")
         self._classes: dict[str, int] = {}
         self._texts = array("q")
@@ -194,12 +201,12 @@ class _Reader:
         if found is None:
             return
         folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
-        number = self._columns.folder(folder)
-        self._columns.add(number, name, found.size, time=found.modified_ns, version=found.version.encode())
+        number = self.columns.folder(folder)
+        self.columns.add(number, name, found.size, time=found.modified_ns, version=found.version.encode())
         self._lines.append(line)
         text = None if label is None else str(int(label) if isinstance(label, bool) else label)
         self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))
-        rows = len(self._columns)
+        rows = len(self.columns)
         for key, value in row.items():
             if key not in (_PATH, _LABEL):
                 column = self._extras.setdefault(key, [])
@@ -270,7 +277,7 @@ class _Reader:
             for line in np.array(self._lines)[texts < 0].tolist():
                 self.bad.add(self.name, _NO_LABEL, line=line)
             rows = rows[texts >= 0]
-        count = len(self._columns)
+        count = len(self.columns)
         extras = {
             name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self.is_typed)
             for name, column in self._extras.items()
@@ -284,7 +291,7 @@ class _Reader:
         numbered = bool(classes) and all(_NUMBER.fullmatch(text) for text in classes)
         labels = np.array([int(text) for text in classes], np.int64)[texts] if numbered else None
         items = replace(
-            self._columns.items(versioned=self._has_urls),
+            self.columns.items(versioned=self._has_urls),
             labels=labels,
             texts=None if numbered or not classes else texts,
             extras=extras,

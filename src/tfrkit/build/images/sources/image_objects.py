@@ -36,6 +36,7 @@ from tfrkit.build.images.sources.image_folder import (
 )
 from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
 from tfrkit.build.job.input_stamp import InputChangedError
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
 from tfrkit.stores.files import list_files, open_known
 from tfrkit.stores.store import FileInfo
@@ -193,19 +194,23 @@ def _fetch(key: Key, begin: int, size: int) -> bytes:
 # -- listing -----------------------------------------------------------------------------------------------------------
 
 
-def list_objects(url: str, ledger: Ledger, noted: Ledger) -> tuple[ImageItems, str]:
+def list_objects(
+    url: str, ledger: Ledger, noted: Ledger, meter: SurveyMeter | None = None
+) -> tuple[ImageItems, str]:
     """List all files below a URL in the order in which `list_folder` lists those of a folder.
 
     Args:
         url: of the folder.
         ledger: takes what is empty.
         noted: takes what is hidden.
+        meter: counts the files as they are listed.
 
     Returns:
         The files, and a digest of their versions.
     """
     columns = ItemColumns()
     columns.folder(b"")
+    meter = meter or SurveyMeter(None)
     begin = len(url.rstrip("/")) + 1
     empty: list[bytes] = []
     hidden: set[bytes] = set()
@@ -226,6 +231,8 @@ def list_objects(url: str, ledger: Ledger, noted: Ledger) -> tuple[ImageItems, s
                 number = columns.folder(folder)
             version = found.version.strip('"').encode()
             columns.add(number, parts[-1], found.size, time=found.modified_ns, version=version)
+            meter.add(1, found.size)
+            meter.tick()
     for path in sorted(hidden, key=_by_folder):
         noted.add(shown(path), IGNORED)
     for path in sorted(empty, key=_by_folder):

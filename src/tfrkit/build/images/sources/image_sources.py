@@ -48,7 +48,7 @@ def list_source(
         max_bytes: the largest file.
         list_encoding: of the text of a list.
         zip_encoding: of names in a ZIP archive that are not marked as UTF-8; None guesses.
-        meter: counts files of folders and of TAR archives as they are found.
+        meter: counts files as they are found.
 
     Raises:
         InvalidArgumentError: it is nothing of that kind, or damaged, or has names that lead out of it.
@@ -56,7 +56,7 @@ def list_source(
     """
     if is_folder(path):
         if is_url(path):
-            items, stamp = list_objects(path, bad, noted)
+            items, stamp = list_objects(path, bad, noted, meter)
         else:
             items, stamp = list_folder(path, bad, noted, class_depth=class_depth, meter=meter)
         return Listing("folder", ImageFileSource(path, max_bytes), items, stamp)
@@ -66,7 +66,7 @@ def list_source(
     stamp = f"{known.size} {known.version or known.time_ns}"
     name = base_name(path).lower()
     if name.endswith(LIST_SUFFIXES):
-        listing = list_rows(path, bad, noted, encoding=list_encoding, max_bytes=max_bytes)
+        listing = list_rows(path, bad, noted, encoding=list_encoding, max_bytes=max_bytes, meter=meter)
     elif sniff(head) == GZIP:
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes, meter=meter)
         listing = Listing("tar.gz", TarStreamSource(path, max_bytes), items, stamp)
@@ -76,7 +76,7 @@ def list_source(
             items = list_tar(path, bad, noted, meter)
             listing = Listing("tar", tar_source(path, max_bytes), items, stamp)
         elif head[:2] == b"PK" or name.endswith(".zip"):
-            items = list_zip(path, bad, noted, encoding=zip_encoding)
+            items = list_zip(path, bad, noted, encoding=zip_encoding, meter=meter)
             listing = Listing("zip", zip_source(path, max_bytes), items, stamp)
         else:
             raise InvalidArgumentError(

@@ -56,13 +56,12 @@ def list_tar(path: str, bad: Ledger, noted: Ledger, meter: SurveyMeter | None = 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it.
     """
-    members = MemberList(path, bad, noted, "offset")
+    members = MemberList(path, bad, noted, "offset", meter=meter)
     with _naming(path), _in_order(path) as file:
         walk = TarWalk(file, path, file.seek(0, os.SEEK_END))
         file.seek(0)
         for member, parts in _files(walk, path, members):
             members.add(parts, member.size, member.offset)
-            _count(meter, member.size)
     _note_zeros(walk, noted)
     return members.finish(ordered=True)
 
@@ -75,21 +74,14 @@ def list_tar_stream(
     Raises:
         InvalidArgumentError: as `list_tar`.
     """
-    members = MemberList(path, bad, noted, "offset", "mark")
+    members = MemberList(path, bad, noted, "offset", "mark", meter=meter)
     with _naming(path), _inflated(path) as file:
         walk = TarWalk(file, path)
         for member, parts in _files(walk, path, members):
             mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
             members.add(parts, member.size, member.offset, mark)
-            _count(meter, member.size)
     _note_zeros(walk, noted)
     return members.finish(ordered=False)
-
-
-def _count(meter: SurveyMeter | None, size: int) -> None:
-    if meter is not None:
-        meter.add(1, size)
-        meter.tick()
 
 
 def _in_order(path: str) -> io.BufferedReader:

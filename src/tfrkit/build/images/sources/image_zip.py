@@ -14,6 +14,7 @@ from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, sho
 from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
+from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError, os_errors
 from tfrkit.stores.files import open_file
@@ -36,7 +37,9 @@ _LONG: Final = "\u0800"  # from here on, UTF-8 has three bytes for a character
 _HEADER_ROOM: Final = 288  # the local header with its name, as a rule
 
 
-def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> ImageItems:
+def list_zip(
+    path: str, bad: Ledger, noted: Ledger, *, encoding: str | None, meter: SurveyMeter | None = None
+) -> ImageItems:
     """List the files of an archive, by folder and then by name.
 
     Args:
@@ -44,11 +47,12 @@ def list_zip(path: str, bad: Ledger, noted: Ledger, *, encoding: str | None) -> 
         bad: takes members that cannot be read.
         noted: takes what is hidden.
         encoding: of names that are not marked as UTF-8; None guesses.
+        meter: counts the files.
 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
     """
-    members = MemberList(path, bad, noted, "offset", "packed", "method", "crc")
+    members = MemberList(path, bad, noted, "offset", "packed", "method", "crc", meter=meter)
     with os_errors(path), open_file(path) as file:
         for member in read_zip_directory(file, path):
             if encoding is None and not (member.is_unicode or member.name.isascii()):
