@@ -56,7 +56,7 @@ def test_all_is_what_is_exported():
 
 def test_type_checkers_see_what_is_imported_on_first_use():
     tree = ast.parse(Path(tfrkit.__file__).read_text("utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
     seen = {
         (alias.name, node.module)
         for node in block.body
@@ -68,9 +68,34 @@ def test_type_checkers_see_what_is_imported_on_first_use():
     assert {name for name, _ in seen} | {"errors"} == set(tfrkit.__all__)
 
 
-def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'tfrkit' has no attribute 'Recod'"):
-        _ = tfrkit.Recod  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("module", "name", "nearest"),
+    [
+        (tfrkit, "raed_records", "read_records"),
+        (tfrkit, "TFRecordFile", "RecordFile"),
+        (tfrkit.build, "tabel", "table"),
+        (tfrkit.image, "resise", "resize"),
+    ],
+)
+def test_misspelt_name_is_an_attribute_error_that_names_the_nearest(module, name, nearest):
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    expected = f"module {module.__name__!r} has no attribute {name!r}. Did you mean {nearest!r}?"
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("module", [tfrkit, tfrkit.build, tfrkit.image])
+def test_names_that_are_nothing_like_another_are_plain_attribute_errors(module):
+    for name in ("__wrapped__", "_private", "zzz"):
+        assert not hasattr(module, name)
+        with pytest.raises(AttributeError, match=f"^module {module.__name__!r} has no attribute {name!r}$"):
+            getattr(module, name)
+
+
+def test_submodules_are_imported_from_packages_that_suggest_names():
+    code = "from tfrkit import stores, tf; from tfrkit.build import job; "
+    code += "print(stores.__name__, tf.__name__, job.__name__)"
+    assert _run(code) == "tfrkit.stores tfrkit.tf tfrkit.build.job\n"
 
 
 @pytest.mark.parametrize("name", tfrkit.__all__)

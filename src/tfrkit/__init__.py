@@ -266,15 +266,19 @@ _SUBMODULES = ("build", "image")
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> object:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"tfrkit.{name}")
-    module = _MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module 'tfrkit' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"tfrkit.{module}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker reports names that are not there itself
+
+    def __getattr__(name: str) -> object:
+        if name in _SUBMODULES:
+            return importlib.import_module(f"tfrkit.{name}")
+        module = _MODULE_OF.get(name)
+        if module is None:
+            from tfrkit.model.near_names import missing_name
+
+            raise missing_name("tfrkit", name, __all__)
+        value: object = getattr(importlib.import_module(f"tfrkit.{module}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from tfrkit.model.near_names import missing_name
+
 if TYPE_CHECKING:  # the same names as in _EXPORTS, for type checkers and editors
     from tfrkit.images.adjust import (
         adjust_brightness,
@@ -148,13 +150,15 @@ _EXPORTS = {
 MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}  # also tf.image
 
 
-def __getattr__(name: str) -> object:
-    module = MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module 'tfrkit.image' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"tfrkit.images.{module}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker reports names that are not there itself
+
+    def __getattr__(name: str) -> object:
+        module = MODULE_OF.get(name)
+        if module is None:
+            raise missing_name("tfrkit.image", name, __all__)
+        value: object = getattr(importlib.import_module(f"tfrkit.images.{module}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tfrkit.model.near_names import missing_name
+
 if TYPE_CHECKING:
     from tfrkit.build.export.export_images import ImagesReport, export_images
     from tfrkit.build.export.export_table import ExportedFile, ExportReport, export
@@ -53,6 +55,11 @@ class _Build(ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})
+
+    if not TYPE_CHECKING:  # a type checker reports names that are not there itself
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_name("tfrkit.build", name, __all__)
 
 
 for _module, _names in _EXPORTS.items():

@@ -208,12 +208,8 @@ def _without_duplicates(
 def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
     """Assign every image its label and, if folders decide, its split; leave out those that have none."""
     items, folders = listing.items, listing.items.folders
-    used = np.unique(items.folder_of).tolist()
-    top = (
-        common_top([folders[number] for number in used], options.split.folders)
-        if listing.kind != "folder"
-        else b""
-    )
+    used = [folders[number] for number in np.unique(items.folder_of).tolist()]
+    top = b"" if listing.kind == "folder" else common_top(used, options.split.folders)
     meanings = read_folders(folders, options.split.folders, top=top, classes=listing.kind != "list")
     splits = None
     if options.split.folders is not None:

@@ -109,9 +109,8 @@ def _errors(encoding: str) -> str:
 
 def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
     delimiter = "\t" if base_name(reader.path).lower().endswith(".tsv") else ","
-    table = csv.reader(
-        file, delimiter=delimiter, strict=True
-    )  # or a quote without its other end takes all that follows
+    # Strict: else a quote without its other end takes all that follows.
+    table = csv.reader(file, delimiter=delimiter, strict=True)
     names: list[str] | None = None
     for cells in table:
         line = table.line_num

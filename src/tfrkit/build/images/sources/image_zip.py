@@ -86,9 +86,8 @@ def name_encoding(names: Iterator[bytes]) -> str:
             is_utf8 = is_utf8 and text is not None
             is_short = is_short and max(text or "", default="") < _LONG
             is_gbk = is_gbk and _decoded(name, "gb2312") is not None
-    if is_utf8 and not (
-        is_gbk and is_short
-    ):  # two bytes may be one character in both; a Chinese one is likelier
+    # Two bytes may be one character in both; a Chinese one is likelier.
+    if is_utf8 and not (is_gbk and is_short):
         return "utf-8"
     return "gbk" if is_gbk else "cp437"
 
