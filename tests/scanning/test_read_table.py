@@ -74,6 +74,14 @@ def test_columns_choose_and_order(tmp_path):
         read_table(path, ["a", "B"])
 
 
+def test_column_that_no_record_has_is_refused_with_the_nearest(tmp_path, chunked):
+    path = write(tmp_path / "a", example(label=1), example(label=2, other=None))
+    with pytest.raises(InvalidArgumentError) as caught:
+        read_table(path, ["label", "lable"])
+    assert caught.value.message == "columns: no record has a feature 'lable'. Did you mean 'label'?"
+    assert read_table(path, ["other", "label"]).to_pydict() == {"other": [None, None], "label": [1, 2]}
+
+
 def test_columns_choose_of_too_many(tmp_path):
     path = write(tmp_path / "a", example(**{f"{number:06}": number for number in range(70_000)}))
     with pytest.raises(InvalidArgumentError, match="too many different features for one table"):

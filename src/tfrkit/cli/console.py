@@ -63,12 +63,12 @@ class UsageError(CommandError):
 
 
 @contextlib.contextmanager
-def bad_usage(command: str) -> Iterator[None]:
-    """Report wrong arguments as bad usage, not as bad data."""
+def bad_usage(command: str, hint: str = "") -> Iterator[None]:
+    """Report wrong arguments as bad usage, not as bad data; the hint is to ask for help if there is no better one."""
     try:
         yield
     except InvalidArgumentError as error:
-        raise UsageError(error.message, f"`tfr {command} --help` explains it.") from error
+        raise UsageError(error.message, hint or f"`tfr {command} --help` explains it.") from error
 
 
 def explain(error: BaseException) -> str:

@@ -80,11 +80,28 @@ def test_standard_input_is_read(command, flowers):
 
 
 def test_an_unknown_feature_is_bad_usage(command, flowers):
-    done = command("stats", "flowers.tfrecord", "--key", "m")
+    done = command("stats", "flowers.tfrecord", "--key", "nmae")
     assert (done.code, done.out) == (2, "")
-    assert (
-        done.err == "error: no record has the feature 'm'\n\n"
-        "hint: there are 'label', 'n', 'name', 'x'. `tfr schema` lists the features.\n"
+    assert done.err == (
+        "error: columns (--key): no record has a feature 'nmae'. Did you mean 'name'?\n\n"
+        "hint: `tfr schema` lists the features.\n"
+    )
+
+
+def test_an_unknown_feature_of_standard_input_is_bad_usage(command, flowers):
+    done = command("stats", "-", "--key", "q", stdin=(flowers / "flowers.tfrecord").read_bytes())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        "error: columns (--key): no record has a feature 'q'. There are 'label', 'n', 'name', 'x'.\n"
+    )
+
+
+def test_a_feature_that_a_sample_does_not_have_is_bad_usage(command, flowers):
+    done = command("stats", "flowers.tfrecord", "--key", "nmae", "-n", "3")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: no record of the sample has a feature 'nmae'\n\n"
+        "hint: `tfr schema` lists the features; without -n, all records are looked at.\n"
     )
 
 

@@ -206,10 +206,20 @@ def test_records_that_are_no_examples_are_told_apart():
 
 
 def test_only_chosen_features_are_counted():
-    found = count([example(a=1, b=2, c=b"x")], columns=["c", "a", "missing"])
+    found = count([example(a=1, b=2, c=b"x")], columns=["c", "a"])
     assert list(found.features) == ["a", "c"]
     with pytest.raises(TypeError, match="expected a list of names for columns but got 'a'"):
         count([], columns="a")
+
+
+def test_a_column_that_no_record_has_is_refused_with_the_nearest():
+    records = [example(label=1), example(label=2, image=b"x")]
+    with pytest.raises(tfr.errors.InvalidArgumentError) as caught:
+        count(records, columns=["label", "lable"])
+    assert caught.value.message == ("columns (--key): no record has a feature 'lable'. Did you mean 'label'?")
+    assert list(count(records, columns=["image"]).features) == ["image"]  # one has it
+    assert not count([], columns=["lable"]).features  # there is nothing to compare with
+    assert not count(records, sample=1, columns=["image"]).features  # others may have it
 
 
 def test_no_records_give_no_features():

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
-from tfrkit.cli.console import UsageError, out, out_json
+from tfrkit.cli.console import UsageError, bad_usage, out, out_json
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import of_totals, progress_bar
 from tfrkit.options import option, option_class
 from tfrkit.stores.files import file_sizes
-
-_SAMPLE: Final = 1000  # records that are looked at for names that are close
 
 
 @option_class
@@ -44,7 +42,8 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
     keys = options.keys
     names = None if options.label_map is None else _label_names(options.label_map)
     total = sum(file_sizes(path for path in files if path != STDIN)) if options.count is None else 0
-    with progress_bar("stats", total, quiet=options.quiet) as advance:
+    advice = "`tfr schema` lists the features."
+    with bad_usage("stats", advice), progress_bar("stats", total, quiet=options.quiet) as advance:
         found = count_values(
             opened(files),
             options.count,
@@ -54,7 +53,7 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
             threads=options.threads,
             progress=of_totals(advance),
         )
-    _check_keys(keys, found, files)
+    _check_sample(keys, found)
     if options.as_json:
         out_json(_with_names(found.to_dict(), names))
     else:
@@ -68,19 +67,12 @@ def _label_names(path: str) -> list[str]:
     return [name.decode(errors="surrogateescape") for name in read_label_map(path)]
 
 
-def _check_keys(keys: Sequence[str] | None, found: Any, files: list[str]) -> None:
+def _check_sample(keys: Sequence[str] | None, found: Any) -> None:
     missing = [key for key in keys or () if key not in found.features and key not in found.feature_lists]
     if missing:
-        from tfrkit.model.near_names import near_names
-        from tfrkit.records.describe.inspect import inspect
-
-        near = ""
-        if STDIN not in files:
-            schema = inspect(files, _SAMPLE, on_corrupt="skip")
-            near = near_names(missing[0], sorted({*schema.features, *schema.feature_lists})) + " "
         raise UsageError(
-            f"no record has the feature {missing[0]!r}",
-            f"{near[:1].lower()}{near[1:]}`tfr schema` lists the features.",
+            f"no record of the sample has a feature {missing[0]!r}",
+            "`tfr schema` lists the features; without -n, all records are looked at.",
         )
 
 

@@ -88,16 +88,22 @@ def choose_blocks(
 
 def scan_blocks(
     native: _core.Statistics, blocks: Iterable[Block], threads: int | None, progress: Progress | None
-) -> None:
-    """Add blocks to native statistics, some megabytes at a time; `progress` gets the records and bytes so far."""
+) -> Block | None:
+    """Add blocks to native statistics, some megabytes at a time, and return the first.
+
+    `progress` gets the records and bytes so far.
+    """
     records = data_bytes = 0
+    first = None
     size = min(_BATCH_BYTES, _THREAD_BYTES * (threads or default_threads()))
     for batch in gather_blocks(blocks, size):
+        first = first or batch[0]
         native.add([(block.data, block.offsets, block.lengths) for block in batch], threads or 0)
         records += sum(len(block) for block in batch)
         data_bytes += sum(block.nbytes for block in batch)
         if progress is not None:
             progress(records, data_bytes)
+    return first
 
 
 def _stream_name(file: IO[bytes]) -> str:

@@ -13,7 +13,7 @@ from tfrkit import _core
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.records.describe.choose_records import Progress, choose_blocks, scan_blocks
 from tfrkit.records.describe.statistics import Statistics
-from tfrkit.records.read.feature_columns import check_columns
+from tfrkit.records.read.feature_columns import check_columns, check_found
 from tfrkit.stores.paths import Paths
 
 __all__ = ["stats"]
@@ -45,7 +45,8 @@ def stats(
     Args:
         paths: as for `read_blocks`.
         sample: how many records to look at; None means all. They are chosen as by `inspect`.
-        columns: names of the features and feature lists to count; None means all.
+        columns: names of the features and feature lists to count; None means all. One that no record has is an error,
+            unless there are no records, or only a sample is looked at.
         top: how many of the most frequent values to keep, up to 1,000.
         compression: see `read_blocks`, also for the next ones.
         crc: check the CRC of the data of every record.
@@ -62,6 +63,7 @@ def stats(
     Raises:
         DataLossError: a file is damaged, unless `on_corrupt` says otherwise.
         NotFoundError: a file is not there, or a pattern matches nothing.
+        InvalidArgumentError: no record has one of `columns`; the text suggests the nearest names.
 
     >>> import tfrkit
     >>> with tfrkit.TFRecordWriter("a.tfrecord") as writer:
@@ -89,5 +91,7 @@ def stats(
         cache=cache,
     )
     native = _core.Statistics(None if names is None else set(names))
-    scan_blocks(native, chosen.blocks, threads, progress)
+    first = scan_blocks(native, chosen.blocks, threads, progress)
+    if sample is None:
+        check_found(names, {*native.names(False), *native.names(True)}, first, "columns (--key)")
     return Statistics.of(native, chosen.files, sampled=sample is not None, skipped=chosen.skipped, top=top)

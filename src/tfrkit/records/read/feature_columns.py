@@ -17,6 +17,7 @@ from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.near_names import near_names
 from tfrkit.model.ragged import Ragged
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "ScannedBlocks",
     "block_pieces",
     "check_columns",
+    "check_found",
     "gather_blocks",
     "ragged_of",
 ]
@@ -157,6 +159,27 @@ def check_columns(columns: Collection[str] | None) -> list[str] | None:
         if not isinstance(name, str):
             raise TypeError(f"expected names of features as str but got {name!r:.40}")
     return names
+
+
+def check_found(
+    names: Iterable[str] | None, found: Collection[str], first: Block | None, option: str
+) -> None:
+    """Refuse chosen names that no record has.
+
+    Args:
+        names: what was chosen; None: everything.
+        found: what records have of it.
+        first: the first block, whose names are suggested; None: there were no records, and nothing is refused.
+        option: what the names were given as.
+
+    Raises:
+        InvalidArgumentError: no record has one of them.
+    """
+    missing = [name for name in names or () if name not in found]
+    if missing and first is not None:
+        there = ScannedBlocks.of([first])
+        near = near_names(missing[0], sorted({*there.features, *there.lists}))
+        raise InvalidArgumentError(f"{option}: no record has a feature {missing[0]!r}. {near}")
 
 
 def gather_blocks(blocks: Iterable[Block], size: int) -> Iterator[list[Block]]:
