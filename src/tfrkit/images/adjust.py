@@ -106,7 +106,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Image:
     image = as_image(image)
     floats = _as_floats(image)
     if np.any(np.asarray(gamma) < 0):
-        raise ValueError("Gamma should be a non-negative real number.")
+        raise ValueError(f"Gamma should be a non-negative real number. Got {gamma!r:.60}.")
     kind = floats.dtype.type
     with np.errstate(all="ignore"):
         raised = np.power(floats.astype(np.float64), np.float64(kind(gamma))).astype(floats.dtype)
@@ -146,7 +146,7 @@ def adjust_hue(image: Any, delta: Any) -> Image:
     [[[0.0, 1.0, 1.0]]]
     """
     if np.any(np.asarray(delta) < -1) or np.any(np.asarray(delta) > 1):
-        raise ValueError("delta must be in the interval [-1, 1]")
+        raise ValueError(f"delta must be in the interval [-1, 1], got {delta!r:.60}")
     return _on_colours(image, _turn, delta, "delta")
 
 

@@ -82,21 +82,26 @@ def _check_crops(images: Image, boxes: Image, indices: Image, sizes: Image, meth
     if images.ndim != 4:
         raise InvalidArgumentError(f"input image must be 4-D{_shown(images)}")
     if not images.shape[1] or not images.shape[2]:
-        raise InvalidArgumentError("image dimensions must be positive")
+        raise InvalidArgumentError(f"image dimensions must be positive, got shape {_shown(images)}")
     if boxes.ndim != 2:
         raise InvalidArgumentError(f"boxes must be 2-D, got: {_shown(boxes)}")
     if boxes.shape[1] != 4:
-        raise InvalidArgumentError("boxes must have 4 columns")
+        raise InvalidArgumentError(f"boxes must have 4 columns, y1, x1, y2 and x2: got shape {_shown(boxes)}")
     if indices.shape != (len(boxes),):
-        raise InvalidArgumentError("box_index has incompatible shape")
+        raise InvalidArgumentError(
+            f"box_index has incompatible shape {_shown(indices)}: expected [{len(boxes)}], one for each box"
+        )
     if sizes.ndim != 1:
         raise InvalidArgumentError(f"crop_size must be 1-D{_shown(sizes)}")
     if sizes.shape != (2,):
         raise InvalidArgumentError(f"crop_size must have two elements{_shown(sizes)}")
     if sizes.min() <= 0:
-        raise InvalidArgumentError("crop dimensions must be positive")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < len(images)):
-        raise OutOfRangeError("box_index has values outside [0, batch_size)")
+        raise InvalidArgumentError(f"crop dimensions must be positive, got crop_size {sizes.tolist()}")
+    for index in indices.tolist():
+        if not 0 <= index < len(images):
+            raise OutOfRangeError(
+                f"box_index has values outside [0, batch_size): got {index}, the batch has {len(images)}"
+            )
 
 
 def _shown(array: Image) -> str:
@@ -164,13 +169,17 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any) -> Image:
 
 def _check_drawing(images: Image, boxes: Image) -> None:
     if images.ndim != 4:
-        raise InvalidArgumentError("The rank of the images should be 4")
+        raise InvalidArgumentError(f"The rank of the images should be 4, got shape {_shown(images)}")
     if boxes.ndim != 3:
-        raise InvalidArgumentError("The rank of the boxes tensor should be 3")
+        raise InvalidArgumentError(f"The rank of the boxes tensor should be 3, got shape {_shown(boxes)}")
     if len(images) != len(boxes):
-        raise InvalidArgumentError("The batch sizes should be the same")
+        raise InvalidArgumentError(
+            f"The batch sizes should be the same: {len(images)} images, boxes of {len(boxes)}"
+        )
     if images.shape[3] not in {1, 3, 4}:
-        raise InvalidArgumentError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
+        raise InvalidArgumentError(
+            f"Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA), got {images.shape[3]}"
+        )
     if boxes.shape[2] != 4:
         raise InvalidArgumentError(
             f"The size of the third dimension of the box must be 4. Received: {boxes.shape[2]}"

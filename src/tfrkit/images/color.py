@@ -84,7 +84,7 @@ def grayscale_to_rgb(images: Any) -> Image:
     if images.ndim < 2:
         raise ValueError(f"A grayscale image (shape {images.shape}) must be at least two-dimensional.")
     if images.shape[-1] != 1:
-        raise ValueError("Last dimension of a grayscale image should be size 1.")
+        raise ValueError(f"Last dimension of a grayscale image should be size 1. Got shape {images.shape}.")
     return np.repeat(images, 3, axis=-1)
 
 

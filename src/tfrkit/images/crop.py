@@ -27,7 +27,7 @@ def central_crop(image: Any, central_fraction: Any) -> Image:
     array = as_image(image)
     fraction = _fraction(central_fraction)
     if fraction <= 0 or fraction > 1:
-        raise ValueError("central_fraction must be within (0, 1]")
+        raise ValueError(f"central_fraction must be within (0, 1], got {fraction}")
     if fraction == 1:
         return array
     check_at_least_3d(array)
@@ -44,7 +44,10 @@ def _fraction(value: Any) -> Any:
     """A number; numpy's numbers keep their type, in which the sizes are then computed."""
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "iufb":
-        raise TypeError(f"'<=' not supported between instances of '{type(value).__name__}' and 'float'")
+        raise TypeError(
+            f"'<=' not supported between instances of '{type(value).__name__}' and 'float': central_fraction must be a "
+            f"number, got {value!r:.60}"
+        )
     return value if isinstance(value, (int, float)) else array[()]
 
 
@@ -105,8 +108,8 @@ def pad_to_bounding_box(
     _check_sizes(image)
     _require(top >= 0, "offset_height must be >= 0")
     _require(left >= 0, "offset_width must be >= 0")
-    _require(columns - left - width >= 0, "width must be <= target - offset")
-    _require(rows - top - height >= 0, "height must be <= target - offset")
+    _require(columns - left - width >= 0, f"width must be <= target - offset: {width} > {columns} - {left}")
+    _require(rows - top - height >= 0, f"height must be <= target - offset: {height} > {rows} - {top}")
     padded = np.zeros((*image.shape[:-3], rows, columns, image.shape[-1]), image.dtype)
     padded[..., top : top + height, left : left + width, :] = image
     return padded

@@ -38,9 +38,9 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False) -> Image
     array = as_image(image)
     to = as_dtype(dtype)
     if _kind(to) == "other":
-        raise AttributeError("dtype must be either floating point or integer")
+        raise AttributeError(f"dtype must be either floating point or integer, got {to}")
     if _kind(array.dtype) == "other":
-        raise AttributeError("image dtype must be either floating point or integer")
+        raise AttributeError(f"image dtype must be either floating point or integer, got {array.dtype}")
     if to == array.dtype:
         return array
     with np.errstate(all="ignore"):

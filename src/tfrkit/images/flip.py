@@ -72,7 +72,7 @@ def _whole(k: Any) -> int:
     if array.dtype.kind not in "iub":
         raise TypeError(f"Cannot convert {k!r} to EagerTensor of dtype int32")
     if array.ndim:
-        raise ValueError(f"Shape {array.shape} must have rank 0")
+        raise ValueError(f"Shape {array.shape} must have rank 0: k is one number, of quarter turns")
     return int(array)
 
 

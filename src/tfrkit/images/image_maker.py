@@ -18,6 +18,7 @@ from tfrkit.images.codecs.image_format import check_channels
 from tfrkit.images.codecs.jpeg.jpeg_sized import decode_jpeg_sized
 from tfrkit.images.normalize import Normalization
 from tfrkit.images.resize.resize import resize, resize_into
+from tfrkit.model.near_names import near_names
 
 __all__ = ["ImageMaker", "image_size", "method_name", "round_image"]
 
@@ -49,7 +50,9 @@ def image_size(size: Any) -> tuple[int, int]:
     """
     sizes = np.asarray(size)
     if sizes.shape != (2,):
-        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+        raise ValueError(
+            f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width; got {size!r:.60}"
+        )
     if sizes.dtype.kind not in "iu":
         raise ValueError(f"'size' must be a 1-D int32 Tensor: got {size!r}")
     if sizes.min() < 1:
@@ -65,7 +68,7 @@ def method_name(method: Any) -> str:
     """
     name = getattr(method, "value", method)
     if name not in _METHODS:
-        raise ValueError(f"Resize method is not implemented: {name}")
+        raise ValueError(f"Resize method is not implemented: {name}. {near_names(str(name), _METHODS)}")
     return str(name)
 
 

@@ -257,9 +257,9 @@ def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Image:
 
 def _delta(limit: Any, most: float | None, draw: Draw) -> Any:
     if most is not None and limit > most:
-        raise ValueError(f"max_delta must be <= {most}.")
+        raise ValueError(f"max_delta must be <= {most}. Got {limit}.")
     if limit < 0:
-        raise ValueError("max_delta must be non-negative.")
+        raise ValueError(f"max_delta must be non-negative. Got {limit}.")
     return draw([], minval=-limit, maxval=limit)
 
 
@@ -327,7 +327,7 @@ def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = 
 
 def _factor(lower: Any, upper: Any, draw: Draw) -> Any:
     if upper <= lower:
-        raise ValueError("upper must be > lower.")
+        raise ValueError(f"upper must be > lower. Got lower={lower} and upper={upper}.")
     if lower < 0:
-        raise ValueError("lower must be non-negative.")
+        raise ValueError(f"lower must be non-negative. Got {lower}.")
     return draw([], minval=lower, maxval=upper)

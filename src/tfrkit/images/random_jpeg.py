@@ -51,7 +51,7 @@ def stateless_random_jpeg_quality(
 
 def _quality(least: Any, most: Any, draw: Callable[..., Any]) -> Any:
     if least < 0 or most < 0 or least > 100 or most > 100:
-        raise ValueError("jpeg encoding range must be between 0 and 100.")
+        raise ValueError(f"jpeg encoding range must be between 0 and 100. Got {least} to {most}.")
     if least >= most:
-        raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
+        raise ValueError(f"`min_jpeg_quality` must be less than `max_jpeg_quality`. Got {least} and {most}.")
     return draw([], minval=least, maxval=most, dtype="int32")

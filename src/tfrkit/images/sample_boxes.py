@@ -220,7 +220,7 @@ def _rules(
     height, width, _ = sizes.tolist()
     for size, name in ((height, "height"), (width, "width")):
         if not 0 <= size < 2**31 - 1:
-            raise InvalidArgumentError(f"image {name} cannot be >= int32 max")
+            raise InvalidArgumentError(f"image {name} cannot be >= int32 max, got {size}")
     given = _boxes(boxes, height, width)
     least = _covered(covered)
     if not given and not bool_attribute(use_image, "use_image_if_no_bounding_boxes", False):
@@ -240,7 +240,7 @@ def _shown(shape: Sequence[int]) -> str:
 def _range(given: Any, default: tuple[float, float], name: str) -> tuple[float, float]:
     values = [float(_single(value)) for value in (default if given is None else given)]
     if len(values) != 2:
-        raise InvalidArgumentError(f"{name} field must specify 2 dimensions")
+        raise InvalidArgumentError(f"{name} field must specify 2 dimensions, got {values}")
     if min(values) <= 0:
         raise InvalidArgumentError(f"{name} must be non-negative: [{values[0]:g}, {values[1]:g}]")
     return values[0], values[1]

@@ -151,7 +151,7 @@ def decode_as(
     if image_format(data) != "JPEG":
         return decode_foreign(op, data, wanted, kind.name, expand_animations)
     if wanted == 4:
-        raise InvalidArgumentError("JPEG does not support 4 channels")
+        raise InvalidArgumentError("JPEG does not support 4 channels: pass channels=0, 1 or 3")
     if op == "DecodeBmp":
         raise InvalidArgumentError(
             "Trying to decode JPEG format using DecodeBmp op. Use `decode_jpeg` or `decode_image` instead."

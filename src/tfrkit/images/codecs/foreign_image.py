@@ -62,7 +62,9 @@ def decode_foreign(
     if kind == "BMP":
         return scaled(_bmp(op, data, channels), dtype)
     if kind == "WebP" and channels == 1:
-        raise InvalidArgumentError("WebP only supports 3 or 4 channels")
+        raise InvalidArgumentError(
+            "WebP only supports 3 or 4 channels: got channels=1, pass 0 for as many as the file has"
+        )
     if dtype != "uint8":
         name = "WebP" if kind == "WebP" else "JXL"
         raise InvalidArgumentError(f"{name} only supports uint8 for dtype, got {dtype}")
@@ -105,7 +107,9 @@ def _gif(op: DecodeOp, data: Buffer, channels: int, expand_animations: bool) -> 
             )
         expand_animations = False
     if op in ("DecodeWebP", "DecodeJxl"):
-        raise InvalidArgumentError(f"Bad op type {op}")
+        raise InvalidArgumentError(
+            f"Bad op type {op}: the file is a GIF. Use `decode_gif` or `decode_image`."
+        )
     decoded = decode_gif_file(data, expand_animations)
     return decoded if expand_animations else decoded[0]
 
@@ -114,7 +118,10 @@ def _bmp(op: DecodeOp, data: Buffer, channels: int) -> Pixels:
     if channels == 1:
         raise InvalidArgumentError("`channels` must be 0, 3 or 4 for BMP, but got 1")
     if op == "DecodeAndCropJpeg":
-        raise InvalidArgumentError("DecodeAndCropJpeg operation can run on JPEG only, but detected BMP.")
+        raise InvalidArgumentError(
+            "DecodeAndCropJpeg operation can run on JPEG only, but detected BMP. "
+            "Use `decode_bmp` or `decode_image`, and crop the result."
+        )
     if op not in ("DecodeBmp", "DecodeImage"):
         raise InvalidArgumentError(
             f"Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: {op}"
@@ -128,4 +135,7 @@ def _refuse_others(op: DecodeOp, kind: str, function: str) -> None:
             f"Trying to decode {kind} format using DecodeBmp op. Use `{function}` or `decode_image` instead."
         )
     if op == "DecodeAndCropJpeg":
-        raise InvalidArgumentError(f"DecodeAndCropJpeg operation can run on JPEG only, but detected {kind}.")
+        raise InvalidArgumentError(
+            f"DecodeAndCropJpeg operation can run on JPEG only, but detected {kind}. "
+            f"Use `{function}` or `decode_image`, and crop the result."
+        )

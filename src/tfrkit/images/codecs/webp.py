@@ -48,14 +48,14 @@ def decode_webp_file(data: Buffer, channels: int, expand_animations: bool) -> Pi
     """
     features = read_webp_features(bytes(data))
     if features is None:
-        raise InvalidArgumentError("Failed to decode WebP header.")
+        raise InvalidArgumentError("Failed to decode WebP header. The file is cut or damaged: copy it again.")
     stored = 4 if features.has_alpha else 3
     if channels not in (0, stored):
         raise InvalidArgumentError(
             f"Number of channels requested does not match input: {channels} requested, the image has {stored}"
         )
     if features.has_animation and channels == 3:
-        raise InvalidArgumentError("WebP Animation must be 4 channel RGBA")
+        raise InvalidArgumentError("WebP Animation must be 4 channel RGBA: pass channels=0 or 4")
     if features.has_animation:
         return _read_animation(data, features, expand_animations)
     try:

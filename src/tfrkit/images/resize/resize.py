@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tfrkit import _core
 from tfrkit.errors import InvalidArgumentError, ResourceExhaustedError
 from tfrkit.images.resize.resize_size import fitting_size, output_size
+from tfrkit.model.near_names import near_names
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.values.attributes import bool_attribute
 from tfrkit.values.to_array import to_array
@@ -158,7 +159,7 @@ def as_images(images: Any) -> Array:
     """Return images as a C-contiguous array of the machine's byte order, with 3 or 4 dimensions."""
     array = images if type(images) is np.ndarray else to_array(images)
     if array.ndim not in (3, 4):
-        raise ValueError("'images' must have either 3 or 4 dimensions.")
+        raise ValueError(f"'images' must have either 3 or 4 dimensions. Got shape {array.shape}.")
     if array.flags.c_contiguous and array.dtype.isnative:
         return array
     return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
@@ -197,7 +198,9 @@ def _number_of(method: Any, antialias: Any) -> int:
     except TypeError:  # something that cannot be a key
         found = None
     if found is None:
-        raise ValueError(f"Resize method is not implemented: {method}")
+        raise ValueError(
+            f"Resize method is not implemented: {method}. {near_names(str(method), _KERNELS | _FILTERS)}"
+        )
     bool_attribute(antialias, "antialias", False)
     return found
 
@@ -206,10 +209,10 @@ def _check(array: Array, height: int, width: int, number: int) -> None:
     """Check that an operation can be run, in the order of TensorFlow's kernels."""
     check_type(array.dtype, number)
     if number >= FIRST_FILTER and (height <= 0 or width <= 0):
-        raise InvalidArgumentError("output dimensions must be positive")
+        raise InvalidArgumentError(f"output dimensions must be positive, got {height} x {width}")
     check_images(array)
     if height <= 0 or width <= 0:
-        raise InvalidArgumentError("output dimensions must be positive")
+        raise InvalidArgumentError(f"output dimensions must be positive, got {height} x {width}")
 
 
 def check_images(array: Array) -> None:
@@ -219,9 +222,9 @@ def check_images(array: Array) -> None:
         InvalidArgumentError: they have none.
     """
     if not array.shape[-1]:
-        raise InvalidArgumentError("image must have at least one channel")
+        raise InvalidArgumentError(f"image must have at least one channel, got shape {array.shape}")
     if not (array.shape[-3] and array.shape[-2]):
-        raise InvalidArgumentError("input image must be of non-zero size")
+        raise InvalidArgumentError(f"input image must be of non-zero size, got shape {array.shape}")
 
 
 def check_type(dtype: np.dtype[Any], number: int) -> None:

@@ -149,9 +149,9 @@ def _padded(image: Image, top: int, left: int, rows: int, columns: int) -> Image
     """The image in a larger one of zeros, or of empty strings."""
     height, width = image.shape[-3:-1]
     if width + left > columns:
-        raise ValueError("width must be <= target - offset")
+        raise ValueError(f"width must be <= target - offset: {width} > {columns} - {left}")
     if height + top > rows:
-        raise ValueError("height must be <= target - offset")
+        raise ValueError(f"height must be <= target - offset: {height} > {rows} - {top}")
     padded = _zeros((*image.shape[:-3], rows, columns, image.shape[-1]), image.dtype)
     padded[..., top : top + height, left : left + width, :] = image
     return padded

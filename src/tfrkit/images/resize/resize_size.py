@@ -37,9 +37,9 @@ def output_size(size: Any) -> tuple[int, int]:
     try:
         numbers = int32_array(size)
     except (TypeError, ValueError):
-        raise ValueError(NO_INTEGERS) from None
+        raise ValueError(f"{NO_INTEGERS}: got {size!r:.60}") from None
     if numbers.shape != (2,):
-        raise ValueError(_NO_PAIR)
+        raise ValueError(f"{_NO_PAIR}; got {size!r:.60}")
     return int(numbers[0]), int(numbers[1])
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.foreign_image import decode_foreign
 from tfrkit.images.codecs.image_format import JPEG_MAGIC, image_bytes
 from tfrkit.images.codecs.jpeg.jpeg_crop import decode_jpeg_part
 from tfrkit.images.codecs.jpeg.jpeg_decode import Pixels, decode_jpeg_data
-from tfrkit.images.codecs.jpeg.jpeg_header import read_frame
+from tfrkit.images.codecs.jpeg.jpeg_header import Frame, read_frame
 from tfrkit.images.codecs.jpeg.jpeg_options import JpegOptions, jpeg_options
 from tfrkit.model.tensor_types import tensor_type
 from tfrkit.values.strings import as_strings
@@ -101,7 +102,7 @@ def decode_and_crop_jpeg(
     if window.ndim != 1:
         raise InvalidArgumentError(f"crop_window must be 1-D, got shape [{shape}]")
     if len(window) != 4:
-        raise InvalidArgumentError(f"crop_size must have four elements [{shape}]")
+        raise InvalidArgumentError(f"crop_size must have four elements [{shape}]: y, x, height, width")
     top, left, height, width = window.tolist()
     return decode_jpeg_part(bytes(data), options, (top, left, height, width))
 
@@ -130,8 +131,16 @@ def extract_jpeg_shape(contents: Any, output_type: Any = "int32") -> npt.NDArray
     data = bytes(column.reshape((1,))[0])
     frame = read_frame(data) if data[:2] == JPEG_MAGIC[:2] else None
     if frame is None or not frame.decodable or frame.scan[0] < 0 or not frame.height * frame.width:
-        raise InvalidArgumentError(f"Invalid JPEG data, size {len(data)}")
+        raise InvalidArgumentError(f"Invalid JPEG data, size {len(data)}: {_why_invalid(data, frame)}")
     return np.array([frame.height, frame.width, frame.channels], wanted.numpy())
+
+
+def _why_invalid(data: bytes, frame: Frame | None) -> str:
+    if data[:2] != JPEG_MAGIC[:2]:
+        return f"it looks like {looks_like(data[:1024], len(data))}"
+    if frame is not None and not frame.decodable:
+        return f"its coding (marker 0xff{frame.marker:02x}, {frame.precision} bits) is not one that TensorFlow decodes"
+    return "it is cut or damaged before its pixels begin"
 
 
 def is_jpeg(contents: Any) -> Any:
@@ -153,7 +162,7 @@ def is_jpeg(contents: Any) -> Any:
 
 def _without_alpha(options: JpegOptions) -> JpegOptions:
     if options.channels == 4:
-        raise InvalidArgumentError("JPEG does not support 4 channels")
+        raise InvalidArgumentError("JPEG does not support 4 channels: pass channels=0, 1 or 3")
     return options
 
 

@@ -59,7 +59,8 @@ def _options(channels: Any, ratio: Any, fancy: Any, recover: Any, fraction: Any,
     if scale not in _RATIOS:
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {scale}")
     if transform not in _METHODS:
-        raise InvalidArgumentError("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
+        names = "{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}"
+        raise InvalidArgumentError(f"dct_method must be one of {names}, got {transform!r}")
     return JpegOptions(check_channels(wanted), scale, smooth, recovered, _METHODS[transform])
 
 
