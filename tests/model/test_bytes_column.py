@@ -278,7 +278,7 @@ def test_numpy_array(column, matrix):
     assert np.asarray(column).tolist() == VALUES
     assert np.asarray(matrix).shape == (2, 3, 4)
     assert np.asarray(column[:1], "S4").tolist() == [b"zero"]
-    with pytest.raises(ValueError, match="without a copy"):
+    with pytest.raises(ValueError, match="only as a copy: leave out copy=False"):
         np.asarray(column, copy=False)
 
 
@@ -306,3 +306,15 @@ def test_copies_are_the_same_object_and_deep_ones_have_memory_of_their_own(colum
     deep = copy.deepcopy(column)
     assert deep == column
     assert not np.shares_memory(deep.data, column.data)
+
+
+def test_column_without_dimensions_says_how_its_value_is_taken():
+    column = BytesColumn.from_list([b"a"]).reshape(())
+    with pytest.raises(TypeError, match=r"^len\(\) of unsized object: .* is one value: take column\[\(\)\]$"):
+        len(column)
+    assert column[()] == b"a"
+
+
+def test_memory_with_gaps_is_refused_with_what_to_pass():
+    with pytest.raises(TypeError, match=r"but got one with gaps: pass bytes\(view\)$"):
+        BytesColumn.from_list([memoryview(b"abcd")[::2]])

@@ -69,5 +69,7 @@ def test_the_common_supertype_is_as_exact_as_can_be():
 
 
 def test_what_is_no_value_has_no_spec():
-    with pytest.raises(TypeError, match=r"^expected a value of an element but got list$"):
+    with pytest.raises(
+        TypeError, match=r"^expected numpy values, bytes or columns in an element but got \[1\]$"
+    ):
         spec_of_value([1])

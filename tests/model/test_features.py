@@ -138,8 +138,8 @@ REFUSED = [
     (np.uint64(2**63), ValueError, "but got 9223372036854775808 (int)"),
     (np.array([1, 2**63], np.uint64), ValueError, "expected at most 2**63 - 1 but got 9223372036854775808 at place 1."),
     (np.array([1, 2**63], ">u8"), ValueError, "expected at most 2**63 - 1 but got 9223372036854775808 at place 1."),
-    ("\ud800", ValueError, "expected Unicode but got '\\ud800' (str): surrogates not allowed"),
-    (np.ma.array([1, 2], mask=[0, 1]), ValueError, "expected values but got masked ones"),
+    ("\ud800", ValueError, "expected Unicode but got '\\ud800' (str): surrogates not allowed. Pass bytes instead."),
+    (np.ma.array([1, 2], mask=[0, 1]), ValueError, ". Fill them first."),
 ]  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def test_splits_of_another_form_are_refused(splits):
 
 
 def test_values_without_dimension_are_refused():
-    with pytest.raises(ValueError, match=r"^expected values of at least one dimension"):
+    with pytest.raises(ValueError, match=r"^expected a list or array of values but got 3, a single one$"):
         Ragged(np.int64(3), [0])
 
 
@@ -208,6 +208,12 @@ def test_take_of_values_that_are_not_contiguous():
 def test_wrong_list_of_indices_is_an_index_error(ragged, index):
     with pytest.raises(IndexError):
         ragged[index]
+
+
+@pytest.mark.parametrize("length", [[1, 2], []])
+def test_padded_says_how_many_lengths_it_takes(ragged, length):
+    with pytest.raises(ValueError, match=r"^expected a length for each of 1 ragged dimensions but got \["):
+        ragged.to_padded(length=length)
 
 
 @given(ragged_columns())

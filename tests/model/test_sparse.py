@@ -66,7 +66,7 @@ def test_dense(sparse, words):
     assert sparse.to_dense(-1)[1].tolist() == [-1, -1, -1]
     assert words.to_dense().to_list() == [[b"a", b""], [b"", b""], [b"", b"b"]]
     assert words.to_dense("?")[1].to_list() == [b"?", b"?"]
-    with pytest.raises(TypeError, match=r"^expected a default for int64 but got 0.5$"):
+    with pytest.raises(TypeError, match=r"^expected a default that int64 can hold but got 0.5 \(float\)$"):
         sparse.to_dense(0.5)
 
 

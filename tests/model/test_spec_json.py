@@ -89,7 +89,10 @@ def test_empty_spec():
 def test_what_is_no_feature_is_refused():
     with pytest.raises(TypeError, match="expected a feature for key 'a' but got int"):
         tfr.spec_to_json({"a": 5})
-    with pytest.raises(TypeError, match="expected numbers, strings, bytes or lists of them but got set"):
+    with pytest.raises(
+        TypeError,
+        match=r"^default_value of the feature 'a': expected numbers, strings, bytes or lists of them but got set$",
+    ):
         tfr.spec_to_json({"a": tfr.FixedLenFeature([], "int64", {1})})
 
 
@@ -121,3 +124,22 @@ def test_what_is_no_object_is_refused():
 def test_nesting_without_end_is_refused():
     with pytest.raises(ValueError, match="lists inside each other without end"):
         tfr.spec_from_json("[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label", "expected a spec as JSON but got 'label': Expecting value: line 1 column 1 (char 0)"),
+        (
+            '{"a": {"feature": "FixLen"}}',
+            (
+                "expected the JSON form of a feature for key 'a' but got {'feature': 'FixLen'}: it needs a dtype, and "
+                "a feature that is one of FixedLen, VarLen, Sparse, FixedLenSequence, Ragged"
+            ),
+        ),
+    ],
+)
+def test_what_is_no_spec_is_shown_with_what_it_needs(text, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
+        tfr.spec_from_json(text)
+    assert str(caught.value) == message

@@ -39,8 +39,6 @@ def check_bools(**given: Any) -> None:
     TypeError: expected cache to be True or False but got 'no' (str)
     """
     for name, value in given.items():
-        if value is None or isinstance(value, np.bool_) or (isinstance(value, int) and value in (0, 1)):
-            continue
-        raise TypeError(
-            f"expected {name} to be True or False but got {value!r:.100} ({type(value).__name__})"
-        )
+        if not (value is None or isinstance(value, np.bool_) or (isinstance(value, int) and value in (0, 1))):
+            kind = type(value).__name__
+            raise TypeError(f"expected {name} to be True or False but got {value!r:.100} ({kind})")

@@ -184,7 +184,9 @@ class BytesColumn(ArrowColumn):
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
-            raise ValueError("a BytesColumn cannot be an array without a copy; see its data and offsets")
+            raise ValueError(
+                "a BytesColumn becomes an array only as a copy: leave out copy=False, or use its data"
+            )
         objects = self.to_numpy()
         return objects if dtype is None or np.dtype(dtype) == object else objects.astype(dtype)
 
@@ -234,7 +236,9 @@ class BytesColumn(ArrowColumn):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of unsized object")
+            raise TypeError(
+                "len() of unsized object: a BytesColumn without dimensions is one value: take column[()]"
+            )
         return self.shape[0]
 
     @overload
@@ -369,4 +373,4 @@ def _wrong_item(items: list[Any]) -> TypeError:
     for index, item in enumerate(items):
         if not isinstance(item, (bytes, bytearray, memoryview)):
             return TypeError(f"expected bytes or str but got {type(item).__name__} at index {index}")
-    return TypeError("expected contiguous memory")
+    return TypeError("expected memoryviews of contiguous memory but got one with gaps: pass bytes(view)")

@@ -355,7 +355,7 @@ def spec_of_value(value: Any) -> ElementSpec:
         return NoneTensorSpec()
     if hasattr(value, "element_spec"):
         return DatasetSpec(value.element_spec)
-    raise TypeError(f"expected a value of an element but got {type(value).__name__}")
+    raise TypeError(f"expected numpy values, bytes or columns in an element but got {value!r:.60}")
 
 
 def _tensor_shape(shape: Dims | None) -> str:

@@ -346,7 +346,9 @@ def _as_bytes(item: Any, where: str) -> bytes:
         try:
             return item.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"{where}expected Unicode but got {shown(item)}: {error.reason}") from error
+            raise ValueError(
+                f"{where}expected Unicode but got {shown(item)}: {error.reason}. Pass bytes instead."
+            ) from error
     return bytes(item)
 
 
@@ -364,7 +366,7 @@ def _unwrapped(item: Any, place: int | None, where: str, kind: int | None) -> An
 
 def _convert_array(array: Any, where: str, wanted: int | None) -> tuple[int, Values]:
     if np.ma.is_masked(array):
-        raise ValueError(f"{where}expected values but got masked ones in {_short(array)}.")
+        raise ValueError(f"{where}expected values but got masked ones in {_short(array)}. Fill them first.")
     array = np.asarray(array)
     if array.ndim > 1:
         _refuse(array, wanted, where)

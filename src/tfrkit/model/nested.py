@@ -68,7 +68,7 @@ def leaf_values(items: Any, dtype: npt.DTypeLike | None) -> npt.NDArray[Any] | B
     if wants_bytes or values.dtype.kind in "SUO":
         return BytesColumn.from_list(values)
     if values.ndim == 0:
-        raise ValueError(f"expected values of at least one dimension but got {values.dtype} without one")
+        raise ValueError(f"expected a list or array of values but got {items!s:.40}, a single one")
     return values
 
 
@@ -80,5 +80,7 @@ def fill_value(default: Any, dtype: np.dtype[Any]) -> Any:
     """
     kinds = {"b": "b", "i": "biu", "u": "biu"}.get(dtype.kind, "biuf")
     if np.asarray(default).dtype.kind not in kinds and not (isinstance(default, int) and default == 0):
-        raise TypeError(f"expected a default for {dtype} but got {default!r:.40}")
+        raise TypeError(
+            f"expected a default that {dtype} can hold but got {default!r:.40} ({type(default).__name__})"
+        )
     return default

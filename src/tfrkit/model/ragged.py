@@ -197,7 +197,9 @@ class Ragged(ArrowColumn):
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False or (dtype is not None and np.dtype(dtype) != object):
-            raise ValueError("rows of different lengths make an array of objects only; see to_padded()")
+            raise ValueError(
+                "rows of different lengths make an array of objects only: use to_numpy(), or to_padded()"
+            )
         return self.to_numpy()
 
     def to_padded(self, default: Any = 0, length: int | Sequence[int | None] | None = None) -> Any:
@@ -215,12 +217,14 @@ class Ragged(ArrowColumn):
         >>> Ragged.from_list([[1, 2], [], [3]]).to_padded(-1, length=1).tolist()
         [[1], [-1], [3]]
         """
+        if isinstance(length, Sequence) and not 1 <= len(length) <= self.ragged_rank:
+            raise ValueError(
+                f"expected a length for each of {self.ragged_rank} ragged dimensions but got {length}"
+            )
         first, *others = length if isinstance(length, Sequence) else (length,)
         values = self.values
         if isinstance(values, Ragged):
             values = values.to_padded(default, others or None)
-        elif others:
-            raise ValueError(f"expected {self.ragged_rank} lengths, one a ragged dimension, but got more")
         lengths = self.row_lengths()
         width = int(lengths.max(initial=0)) if first is None else int(first)
         if width < 0:

@@ -80,7 +80,7 @@ def row_numbers(indices: Any, size: int, *, flat: bool = False) -> IntArray:
     try:
         chosen = np.asarray(indices)
     except ValueError as error:  # lists of unequal lengths
-        raise _WrongKindError(f"expected integers or a mask as indices: {error}") from error
+        raise _WrongKindError(f"expected integers or a mask as indices but got {indices!r:.60}") from error
     if chosen.dtype == object or (not chosen.size and chosen.dtype.kind == "f"):
         chosen = _exact_numbers(chosen, size)
     if chosen.dtype.kind not in "biu":
@@ -106,10 +106,10 @@ def _exact_numbers(chosen: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
     items = chosen.ravel().tolist()
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
         return chosen.astype(bool)
-    try:
-        numbers = [operator.index(item) for item in items]
-    except TypeError as error:
-        raise _WrongKindError(f"expected integers or a mask as indices: {error}") from error
+    for item in items:
+        if not hasattr(item, "__index__"):
+            raise _WrongKindError(f"expected integers or a mask as indices but got {item!r:.60} among them")
+    numbers = [operator.index(item) for item in items]
     for number in numbers:
         row_number(number, size)
     return np.array(numbers, np.int64).reshape(chosen.shape)

@@ -187,7 +187,9 @@ class Sparse:
             TypeError: the values are bytes, of which there are no tensors.
         """
         if isinstance(self.values, BytesColumn):
-            raise TypeError("expected numbers for a sparse tensor but got bytes, which torch has not")
+            raise TypeError(
+                "torch has no tensors of bytes: expected a Sparse of numbers but its values are bytes"
+            )
         torch = require("torch", "to_torch")
         indices, values = as_torch(self.indices).t(), as_torch(self.values)
         return torch.sparse_coo_tensor(indices, values, self.shape, check_invariants=True)
@@ -242,7 +244,7 @@ class Sparse:
             yield self._row(ordered.indices[begin:end], ordered.values[begin:end])
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
-        raise TypeError("a Sparse is not made into an array by itself: use to_dense(), or its values")
+        raise TypeError("a Sparse does not become an array by itself: use to_dense(), or its values")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sparse):

@@ -87,11 +87,14 @@ def spec_from_json(text: str | bytes) -> dict[str, FeatureSpec]:
     {'a': FixedLenFeature(shape=[2], dtype='float32', default_value=None)}
     """
     try:
-        return spec_from_data(json.loads(text))
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected a spec as JSON but got {text!r:.60}: {error}") from error
     except RecursionError:
         raise ValueError(
             "expected the JSON form of a spec but got lists inside each other without end"
         ) from None
+    return spec_from_data(data)
 
 
 def spec_to_data(spec: Spec) -> dict[str, dict[str, Any]]:
@@ -112,7 +115,10 @@ def _feature_to_data(key: str, given: Any) -> dict[str, Any]:
         raise TypeError(f"expected a feature for key {key!r} but got {type(given).__name__}")
     data: dict[str, Any] = {"feature": _NAMES[type(feature)]}
     for name, value in feature._asdict().items():
-        plain = _field_to_data(name, value)
+        try:
+            plain = _field_to_data(name, value)
+        except TypeError as error:
+            raise TypeError(f"{name} of the feature {key!r}: {error}") from error
         if name not in _DEFAULTS or plain != _DEFAULTS[name]:
             data[name] = plain
     return data
@@ -152,8 +158,11 @@ def _builtin(value: str | float) -> str | float:
 
 def _feature_from_data(key: str, data: Any) -> FeatureSpec:
     try:
-        fields = dict(data)
-        cls = _FEATURES[fields.pop("feature")]
+        fields = dict(data) if isinstance(data, Mapping) else {}
+        kind = fields.pop("feature", None)
+        if kind not in _FEATURES or "dtype" not in fields:
+            raise ValueError(f"it needs a dtype, and a feature that is one of {', '.join(_FEATURES)}")
+        cls = _FEATURES[kind]
         if "partitions" in fields:
             fields["partitions"] = [_partition_from_data(part) for part in fields["partitions"]]
         if "default_value" in fields:
@@ -163,7 +172,7 @@ def _feature_from_data(key: str, data: Any) -> FeatureSpec:
         feature: FeatureSpec = cls(**fields)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"expected the JSON form of a feature for key {key!r} but got {data!r}: {error}"
+            f"expected the JSON form of a feature for key {key!r} but got {data!r:.200}: {error}"
         ) from error
     return feature
 

@@ -152,7 +152,9 @@ def _columns_of(batch: _core.ArrowNode, schema: ArrowSchema) -> list[_core.Arrow
     if len(children) != len(schema.children):
         raise ValueError(f"expected {len(schema.children)} columns in an Arrow batch but got {len(children)}")
     if batch.null_count > 0:
-        raise ValueError("expected rows of a table but got structs of which some are null")
+        raise ValueError(
+            f"expected rows of a table but got null structs ({batch.null_count}): drop or fill them"
+        )
     return children
 
 

@@ -257,7 +257,10 @@ def _dictionary(part: _Part, schema: ArrowSchema) -> DecodedColumn:
             raise ValueError("expected indices into an Arrow dictionary but it is empty")
         values = _padding(schema.dictionary)
     elif part.length and (indices.min() < 0 or indices.max() >= dictionary.length):
-        raise ValueError(f"expected indices below {dictionary.length} into an Arrow dictionary")
+        found = f"{indices.min()} to {indices.max()}"
+        raise ValueError(
+            f"expected indices below {dictionary.length} into an Arrow dictionary but got {found}"
+        )
     if inner_valid is not None:
         valid = inner_valid[indices] if valid is None else valid & inner_valid[indices]
     return DecodedColumn(values[indices.astype(np.int64)], valid)
