@@ -69,22 +69,22 @@ def test_default_is_converted_and_reshaped(feature, value):
         (
             Fixed([], "int64", 2**63),
             ValueError,
-            "Can't convert Python sequence with out-of-range integer to Tensor.",
+            "Can't convert Python sequence with out-of-range integer to Tensor. It does not fit int64.",
         ),
         (
             Fixed([2], "int64", [1, "a"]),
             ValueError,
-            "Can't convert Python sequence with mixed types to Tensor.",
+            "Can't convert Python sequence with mixed types to Tensor. Convert its values to one type first.",
         ),
         (
             Fixed([2], "int64", [1, [2]]),
             ValueError,
-            "Can't convert Python sequence with mixed types to Tensor.",
+            "Can't convert Python sequence with mixed types to Tensor. Convert its values to one type first.",
         ),
         (
             Fixed([3], "int64", [[1, 2], [3]]),
             ValueError,
-            "Can't convert non-rectangular Python sequence to Tensor.",
+            "Can't convert non-rectangular Python sequence to Tensor. Rows of several lengths need a Ragged.",
         ),
         (
             Fixed([2], "int64", {1: 2}),

@@ -48,15 +48,18 @@ def test_the_first_value_decides(value, dtype):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([1, "a"], "Can't convert Python sequence with mixed types to Tensor."),
+        (
+            [1, "a"],
+            "Can't convert Python sequence with mixed types to Tensor. Convert its values to one type first.",
+        ),
         (["a", 1], "Can't convert Python sequence with mixed types to Tensor."),
         ([True, 1], "Can't convert Python sequence with mixed types to Tensor."),
         ([1.5, 1j], "Can't convert Python sequence with mixed types to Tensor."),
         ([1j, "a"], "Can't convert Python sequence with mixed types to Tensor."),
         ([1, [2]], "Can't convert Python sequence with mixed types to Tensor."),
         ([[1], 2], "Can't convert non-rectangular Python sequence to Tensor."),
-        ([[1], [1, 2]], "Can't convert non-rectangular Python sequence to Tensor."),
-        (2**63, "Can't convert Python sequence with out-of-range integer to Tensor."),
+        ([[1], [1, 2]], "to Tensor. Rows of several lengths need a Ragged."),
+        (2**63, "Can't convert Python sequence with out-of-range integer to Tensor. It does not fit int64."),
         (1e300, "Can't convert Python sequence with a value out of range for a double-precision float."),
         (
             [1.5, 10**400],

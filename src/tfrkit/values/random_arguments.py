@@ -118,7 +118,9 @@ def op_seed(seed: Any) -> int | None:
         return None
     array = np.asarray(seed)
     if array.ndim or array.dtype.kind not in "iufb":
-        raise TypeError(f"unsupported operand type(s) for %: '{type(seed).__name__}' and 'int'")
+        raise TypeError(
+            f"unsupported operand type(s) for %: '{type(seed).__name__}' and 'int': a seed is one integer"
+        )
     return int(array)
 
 

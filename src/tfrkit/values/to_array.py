@@ -22,10 +22,16 @@ Leaves = list[Any] | npt.NDArray[Any]
 _PLAIN: Final = {int, float, bool, complex, str, bytes}
 _LISTS: Final = {list, tuple}
 _NUMBERS: Final = "?bBhHiIlLqQefdFD"
-_MIXED: Final = "Can't convert Python sequence with mixed types to Tensor."
-_UNEVEN: Final = "Can't convert non-rectangular Python sequence to Tensor."
+_MIXED: Final = (
+    "Can't convert Python sequence with mixed types to Tensor. Convert its values to one type first."
+)
+_UNEVEN: Final = (
+    "Can't convert non-rectangular Python sequence to Tensor. Rows of several lengths need a Ragged."
+)
 _FLOAT_RANGE: Final = "Can't convert Python sequence with a value out of range for a double-precision float."
-_INT_RANGE: Final = "Can't convert Python sequence with out-of-range integer to Tensor."
+_INT_RANGE: Final = (
+    "Can't convert Python sequence with out-of-range integer to Tensor. It does not fit int64."
+)
 
 
 def to_array(value: Any) -> npt.NDArray[Any]:

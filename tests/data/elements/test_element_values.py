@@ -75,10 +75,16 @@ def test_a_column_without_dimensions_is_its_entry():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (2**64, "Can't convert Python sequence with out-of-range integer to Tensor."),
+        (2**64, "Can't convert Python sequence with out-of-range integer to Tensor. It does not fit int64."),
         (1e300, "Can't convert Python sequence with a value out of range for a double-precision float."),
-        ([True, 1], "Can't convert Python sequence with mixed types to Tensor."),
-        ([[1], [2, 3]], "Can't convert non-rectangular Python sequence to Tensor."),
+        (
+            [True, 1],
+            "Can't convert Python sequence with mixed types to Tensor. Convert its values to one type first.",
+        ),
+        (
+            [[1], [2, 3]],
+            "Can't convert non-rectangular Python sequence to Tensor. Rows of several lengths need a Ragged.",
+        ),
         ({1}, "Attempt to convert a value ({1}) with an unsupported type (<class 'set'>) to a Tensor."),
         (
             np.array([1], "M8[s]"),

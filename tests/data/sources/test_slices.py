@@ -57,7 +57,10 @@ def test_ragged_and_sparse_go_by_rows():
         ((1, [3]), "Unbatching a tensor is only supported for rank >= 1"),
         ("abc", "Unbatching a tensor is only supported for rank >= 1"),
         ({}, "Invalid `element`. `element` should not be empty."),
-        ([[1], [2, 3]], "Can't convert non-rectangular Python sequence to Tensor."),
+        (
+            [[1], [2, 3]],
+            "Can't convert non-rectangular Python sequence to Tensor. Rows of several lengths need a Ragged.",
+        ),
     ],
 )
 def test_values_without_rows_are_refused(value, text):

@@ -67,7 +67,8 @@ def read_states(path: str) -> tuple[dict[str, Any], int | None]:
     except (ValueError, RecursionError):
         pass
     raise DataLossError(
-        f"Unable to open table file {_file_of(path)}: expected a checkpoint of tfrkit, version {_VERSION}",
+        f"Unable to open table file {_file_of(path)}: expected a checkpoint of tfrkit, version {_VERSION}. "
+        "Checkpoints of TensorFlow cannot be restored here: choose another folder.",
         path=path,
     )
 

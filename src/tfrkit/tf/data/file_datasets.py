@@ -38,7 +38,9 @@ class FixedLengthRecordDataset(Dataset):
         check_buffer_size(unwrap(buffer_size), 0, "default")
         kind = check_text(unwrap(compression_type)) or ""
         if kind not in ("", "GZIP", "ZLIB"):
-            raise InvalidArgumentError("Unsupported compression_type.")
+            raise InvalidArgumentError(
+                f"Unsupported compression_type. Expected '', 'GZIP' or 'ZLIB' but got {kind!r}."
+            )
         size, header, footer = (
             integer(0 if each is None and word != "record_bytes" else unwrap(each), word)
             for each, word in (

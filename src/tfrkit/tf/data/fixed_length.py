@@ -38,10 +38,10 @@ class FixedLengthNode(FileSourceNode):
 
     def __post_init__(self) -> None:
         if self.size <= 0:
-            raise InvalidArgumentError("`record_bytes` must be > 0")
+            raise InvalidArgumentError(f"`record_bytes` must be > 0, got {self.size}")
         for name in ("header", "footer"):
             if getattr(self, name) < 0:
-                raise InvalidArgumentError(f"`{name}_bytes` must be >= 0")
+                raise InvalidArgumentError(f"`{name}_bytes` must be >= 0, got {getattr(self, name)}")
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at the number of a file and of a record in it."""

@@ -202,7 +202,9 @@ def vectorized_map(
     counts = [len(each) for each in given]
     count = max(counts, default=0)
     if any(each not in (1, count) for each in counts):
-        raise InvalidArgumentError(f"expected one number of rows but got {counts}")
+        raise InvalidArgumentError(
+            f"expected Tensors with one number of rows, or a single row, but got {counts}"
+        )
     structure = _listed_tuple(elems)
     made = []
     for number in range(count):
@@ -266,7 +268,7 @@ def _folded(fn: Callable[..., Any], elems: Any, initializer: Any, *, backwards: 
     numbers = list(range(count))[:: -1 if backwards else 1]
     if initializer is None:
         if not numbers:
-            raise InvalidArgumentError("expected at least one row, or an initializer")
+            raise InvalidArgumentError("expected at least one row, or an initializer, but got neither")
         steps = [_row(elems, given, numbers.pop(0))]
     else:
         steps = [map_structure(_as_tensor, initializer)]
@@ -303,7 +305,9 @@ def _rows_of(elems: Any) -> tuple[list[Any], int]:
     counts = {len(unwrap(each)) for each in given}
     if len(counts) > 1:
         first, second = [len(unwrap(each)) for each in given][:2]
-        raise ValueError(f"Dimensions {first} and {second} are not compatible")
+        raise ValueError(
+            f"Dimensions {first} and {second} are not compatible: elems differ in their number of rows"
+        )
     return given, counts.pop() if counts else 0
 
 

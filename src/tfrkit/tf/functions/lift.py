@@ -189,7 +189,7 @@ def _hinted(
     given = args[place] if place < len(args) else options.get(hint.name)
     if hint.refusal:
         if type(given) is Tensor and dtype_of(given.value) != hint.dtype:
-            raise ValueError(hint.refusal)
+            raise ValueError(f"{hint.refusal}: got a Tensor of {given.dtype.name}")
         return args, options
     if given is None or type(given) is Tensor:
         return args, options

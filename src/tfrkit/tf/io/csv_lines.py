@@ -20,6 +20,7 @@ from tfrkit.values.to_array import to_array
 
 __all__ = ["decode_csv", "decode_csv_v1"]
 
+_SHOWN: Final = 40  # bytes of a line in an error
 _STRING: Final = np.dtype(object)
 _LITERALS: Final = frozenset({int, float, str, bytes})
 _ALLOWED: Final = ("float", "double", "int32", "int64", "string")
@@ -97,7 +98,9 @@ def _plain_default(value: Any) -> Any:
 def _default(value: Any, number: int) -> Any:
     default = to_array(value)
     if default.ndim > 1:
-        raise InvalidArgumentError("Each record default should be at most rank 1")
+        raise InvalidArgumentError(
+            f"Each record default should be at most rank 1. Field {number} has {default.ndim}."
+        )
     name = op_name(dtype_name(default.dtype))
     if name not in _ALLOWED:
         raise InvalidArgumentError(
@@ -115,13 +118,14 @@ def _check(defaults: list[Any], chosen: list[int] | None, delimiter: str) -> Non
         raise InvalidArgumentError("Length for attr 'OUT_TYPE' of 0 must be at least minimum 1")
     if chosen is not None:
         if any(one >= other for one, other in pairwise(chosen)):
-            raise ValueError("select_cols is not strictly increasing.")
+            raise ValueError(f"select_cols is not strictly increasing. Got {chosen}.")
         if chosen and chosen[0] < 0:
-            raise ValueError("select_cols contains negative values.")
+            raise ValueError(f"select_cols contains negative values. Got {chosen}.")
         if len(chosen) != len(defaults):
-            raise ValueError("Length of select_cols and record_defaults do not match.")
+            lengths = f"{len(chosen)} and {len(defaults)}"
+            raise ValueError(f"Length of select_cols and record_defaults do not match. Got {lengths}.")
     if len(delimiter.encode()) != 1:
-        raise InvalidArgumentError("field_delim should be only 1 char")
+        raise InvalidArgumentError(f"field_delim should be only 1 char, got {delimiter!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,7 @@ class _Reader:
     def check(self, lines: list[bytes]) -> None:
         """Go through the lines one by one, and raise at the first invalid one."""
         for number, line in enumerate(lines):
-            row = self._fields(line)
+            row = self._fields(line, number)
             self._check_count(row, number)
             for place, (field, default) in enumerate(zip(row, self.defaults, strict=True)):
                 _value(field, default, place, number, self.missing)
@@ -173,9 +177,9 @@ class _Reader:
         marks = (b'"', b"\n", b"\r") if self.quotes else (b"\n", b"\r")
         if self.chosen is None and not any(mark in every for mark in marks):
             return [line.split(self.delimiter) if line else [] for line in lines]
-        return [self._fields(line) for line in lines]
+        return [self._fields(line, number) for number, line in enumerate(lines)]
 
-    def _fields(self, line: bytes) -> list[bytes]:
+    def _fields(self, line: bytes, number: int) -> list[bytes]:
         """The fields of a line that are wanted; nothing after the last of them is read."""
         fields: list[bytes] = []
         most = len(line) + 1 if self.chosen is None else self.chosen[-1] + 1
@@ -184,10 +188,14 @@ class _Reader:
             if line[at : at + 1] in (b"\n", b"\r"):  # passed over where a field begins
                 at += 1
                 continue
-            if self.quotes and line.startswith(b'"', at):
-                field, at = _quoted(line, at + 1, self.delimiter)
-            else:
-                field, at = _plain(line, at, self.delimiter, self.quotes)
+            try:
+                if self.quotes and line.startswith(b'"', at):
+                    field, at = _quoted(line, at + 1, self.delimiter)
+                else:
+                    field, at = _plain(line, at, self.delimiter, self.quotes)
+            except InvalidArgumentError as error:
+                where = f"field {len(fields)} of record {number}, {line[at : at + _SHOWN]!r}"
+                raise InvalidArgumentError(f"{error.message}: {where}") from None
             fields.append(field)
         if line.endswith(self.delimiter) and len(fields) < most:
             fields.append(b"")

@@ -52,7 +52,7 @@ class GFile:
         self._binary = "b" in mode
         plain = mode.replace("b", "")
         if plain not in _MODES:
-            raise InvalidArgumentError("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
+            raise InvalidArgumentError(f"mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+': got {mode!r}")
         self._reads = plain in _READING
         self._writes = plain in _WRITING
         self._input: io.BufferedReader | None = None
@@ -125,7 +125,7 @@ class GFile:
             raise InvalidArgumentError(f"Seeking to a negative position: {place}")
         if place > size:
             file.seek(size)
-            raise OutOfRangeError("reached end of file")
+            raise OutOfRangeError(f"reached end of file: {place} is after its {size} bytes")
         file.seek(place)
 
     def _size_to_seek(self, raw: Any) -> int:
@@ -202,7 +202,7 @@ class GFile:
     def _to_read(self) -> io.BufferedReader:
         if self._input is None:
             if not self._reads:
-                raise PermissionDeniedError("File isn't open for reading")
+                raise PermissionDeniedError(f"File isn't open for reading: {self._path}, mode {self._mode!r}")
             with os_errors(self._path):
                 self._input = files.open_file(self._path)
         return self._input
@@ -210,7 +210,7 @@ class GFile:
     def _to_write(self) -> io.BufferedWriter | WholeOutput:
         if self._output is None:
             if not self._writes:
-                raise PermissionDeniedError("File isn't open for writing")
+                raise PermissionDeniedError(f"File isn't open for writing: {self._path}, mode {self._mode!r}")
             append = "a" in self._mode
             with os_errors(self._path):
                 if is_url(self._path):

@@ -238,7 +238,7 @@ class RaggedTensor(RaggedOperators):
         return (self._part(row) for row in self.ragged)
 
     def __len__(self) -> NoReturn:
-        raise TypeError("object of type 'RaggedTensor' has no len()")
+        raise TypeError("object of type 'RaggedTensor' has no len(): use nrows()")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         made = np.empty((), object)

@@ -48,19 +48,27 @@ class SparseTensor:
         sizes = convert(_plain(dense_shape), _INT64)
         entries = convert(_plain(values))
         if np.ndim(places) != 2:
-            raise ValueError(f"Shape {_shape(places)} must have rank 2")
+            raise ValueError(
+                f"Shape {_shape(places)} must have rank 2: indices are a row of numbers for each value"
+            )
         if len(_shape(entries)) != 1:
-            raise ValueError(f"Shape {_shape(entries)} must have rank 1")
+            raise ValueError(f"Shape {_shape(entries)} must have rank 1: values are a list")
         if not np.ndim(sizes):
-            raise TypeError(f"'{type(sizes).__module__}.{type(sizes).__name__}' object is not iterable")
+            kind = f"{type(sizes).__module__}.{type(sizes).__name__}"
+            raise TypeError(
+                f"'{kind}' object is not iterable: dense_shape has a size for each dimension, got {sizes}"
+            )
         if np.ndim(sizes) != 1:
-            raise ValueError(f"Shape {_shape(sizes)} must have rank 1")
+            raise ValueError(f"Shape {_shape(sizes)} must have rank 1: dense_shape is a list of sizes")
         for size in sizes.tolist():
             if size < 0:
                 raise ValueError(f"Dimension {size} must be >= 0")
-        for found, wanted in ((places.shape[0], len(entries)), (places.shape[1], len(sizes))):
+        for found, wanted, what in (
+            (places.shape[0], len(entries), "rows of indices, and values"),
+            (places.shape[1], len(sizes), "columns of indices, and sizes in dense_shape"),
+        ):
             if found != wanted:
-                raise ValueError(f"Dimensions {found} and {wanted} are not compatible")
+                raise ValueError(f"Dimensions {found} and {wanted} are not compatible: {what}")
         self.sparse = Sparse.unchecked(places, entries, sizes)
 
     @classmethod

@@ -433,7 +433,7 @@ def string_input_producer(
         ValueError: there are no strings, or `num_epochs` is not positive.
     """
     if not isinstance(string_tensor, Tensor) and not string_tensor:
-        raise ValueError("string_input_producer requires a non-null input tensor")
+        raise ValueError("string_input_producer requires a non-null input tensor, got no strings")
     strings = convert_to_tensor(string_tensor, "string").value
     if not isinstance(strings, BytesColumn) or strings.ndim != 1:
         raise ValueError(f"Shapes {np.shape(strings)[1:]} and () are not compatible")

@@ -109,7 +109,7 @@ def gather(
     batch = int(batch_dims) + (places.ndim if int(batch_dims) < 0 else 0)
     where_ = int(batch_dims) if axis is None else int(as_value(axis))
     if not sizes:
-        raise InvalidArgumentError("params must be at least 1 dimensional")
+        raise InvalidArgumentError("params must be at least 1 dimensional, got a scalar")
     needed = where_ + 1 if where_ >= 0 else -where_
     if needed > len(sizes):
         raise InvalidArgumentError(f"Shape must be at least rank {needed} but is rank {len(sizes)}")
@@ -211,8 +211,8 @@ def unravel_index(indices: Any, dims: Any) -> Any:
     flat = as_value(indices)
     try:
         found = np.unravel_index(np.asarray(flat), tuple(integers(dims, "Tidx").tolist()))
-    except ValueError:
-        raise InvalidArgumentError("index is out of bound as with dims") from None
+    except ValueError as error:
+        raise InvalidArgumentError(f"index is out of bound as with dims: {error}") from None
     return np.stack(found).astype(dtype_of(flat))
 
 

@@ -125,7 +125,7 @@ def concat(values: Any, axis: Any) -> Any:
         return as_value(values[0])
     if not values:
         raise InvalidArgumentError(
-            "OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]'"
+            "OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]': there are no tensors"
         )
     if not isinstance(values, Pack):  # all are literals, numpy's values too
         kind = dtype_of(as_value(values[0]))

@@ -135,5 +135,5 @@ def _nothing(dtype: np.dtype[Any]) -> Any:
 
 def _one(dtype: np.dtype[Any]) -> Any:
     if dtype == STRING:
-        raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string: choose a dtype of numbers")
     return dtype.type(1)

@@ -103,7 +103,7 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     """Return identity matrices."""
     kind = as_type(dtype)
     if kind == STRING:
-        raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string: choose a dtype of numbers")
     rows = int(as_value(num_rows))
     columns = rows if num_columns is None else int(as_value(num_columns))
     for size in (min(rows, columns), max(rows, columns)):
@@ -205,7 +205,7 @@ def _widest(values: list[Any]) -> list[Any]:
     for kind in kinds:
         if kind not in _ORDER:
             if kind in (STRING, np.dtype(bool)):
-                raise AssertionError("range takes numbers")
+                raise AssertionError(f"range takes numbers, got {dtype_name(kind)}")
             return alike("Range", *values)
     widest = max(kinds, key=_ORDER.index)
     return [cast_value(value, widest) for value in values]

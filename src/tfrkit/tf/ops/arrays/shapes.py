@@ -89,7 +89,7 @@ def expand_dims(input: Any, axis: Any) -> Any:
         return value.reshape(*value.shape[:at], 1, *value.shape[at:])
     place = convert(axis, None if is_tensor(axis) else np.dtype("int32"))
     if np.size(place) != 1:
-        raise InvalidArgumentError("'dim' must be a tensor with a single value")
+        raise InvalidArgumentError(f"'dim' must be a tensor with a single value, got {np.size(place)} values")
     count, wanted = len(shape_of(value)), int(np.reshape(place, -1)[0])
     if not -count - 1 <= wanted <= count:
         raise InvalidArgumentError(f"Tried to expand dim index {wanted} for tensor with {count} dimensions.")
@@ -174,13 +174,15 @@ def roll(input: Any, shift: Any, axis: Any) -> Any:
     count = len(shape_of(value))
     steps, places = integers(shift, "Tshift"), integers(axis, "Taxis")
     if not count:
-        raise InvalidArgumentError("input must be 1-D or higher")
+        raise InvalidArgumentError("input must be 1-D or higher, got a scalar")
     if steps.shape != places.shape:
-        raise InvalidArgumentError("shift and axis must have the same size")
+        raise InvalidArgumentError(
+            f"shift and axis must have the same size, got {steps.size} and {places.size}"
+        )
     for place in np.atleast_1d(places).tolist():
         if not -count <= place < count:
             shown = place + count if place < 0 else place
-            raise InvalidArgumentError(f"axis {shown} is out of range")
+            raise InvalidArgumentError(f"axis {shown} is out of range: the input has {count} dimensions")
     moves = list(zip(np.atleast_1d(steps).tolist(), np.atleast_1d(places).tolist(), strict=True))
 
     def move(array: Any) -> Any:

@@ -97,11 +97,13 @@ def _check_four(numbers: list[int], name: str) -> None:
     if len(numbers) < 4:
         raise InvalidArgumentError(f"Length for attr '{name}' of {len(numbers)} must be at least minimum 4")
     if len(numbers) > 4:
-        raise InvalidArgumentError(f"Sliding window {name} field must specify 4 dimensions")
+        raise InvalidArgumentError(f"Sliding window {name} field must specify 4 dimensions, got {numbers}")
     if numbers[0] != 1 or numbers[3] != 1:
-        raise UnimplementedError(f"Only support {name} across space.")
+        raise UnimplementedError(
+            f"Only support {name} across space. Got {numbers}: the first and the last must be 1."
+        )
     if numbers[1] < 1 or numbers[2] < 1:
-        raise OutOfRangeError(f"{name} is out of range.")
+        raise OutOfRangeError(f"{name} is out of range. Got {numbers}: none may be below 1.")
 
 
 def _patches(images: Image, window: list[int], steps: list[int], gaps: list[int], pad: bool) -> Image:

@@ -101,7 +101,7 @@ def _resize_anyway(array: Array, size: tuple[int, int], method: Any, align_corne
     except TypeError:  # something that cannot be a key
         number = None
     if number is None:
-        raise ValueError(f"Resize method is not implemented: {method}")
+        raise ValueError(f"Resize method is not implemented: {method}. Use a name of tf.image.ResizeMethod.")
     aligned = bool_attribute(align_corners, "align_corners", False)
     return run_resize(array, *size, number, _ALIGNED if aligned else _CORNER, False)
 

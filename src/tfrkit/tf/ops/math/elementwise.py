@@ -125,7 +125,9 @@ def _floor_mod(x: Any, y: Any) -> Any:
 
 def _power(x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu" and bool(np.any(np.less(y, 0))):
-        raise InvalidArgumentError("Integers to negative integer powers are not allowed")
+        raise InvalidArgumentError(
+            "Integers to negative integer powers are not allowed: cast to floats first"
+        )
     return np.power(x, y)
 
 

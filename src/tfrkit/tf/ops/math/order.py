@@ -126,11 +126,15 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     first, second = as_value(sorted_sequence), as_value(values)
     for value in (first, second):
         if not shape_of(value):
-            raise InvalidArgumentError("slice index -1 of dimension 0 out of bounds.")
+            raise InvalidArgumentError(
+                "slice index -1 of dimension 0 out of bounds. searchsorted takes no scalars."
+            )
     rows, wanted = alike_to_first(op, first, second)
     flat, found = rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
     if len(flat) != len(found):
-        raise InvalidArgumentError("Leading dim_size of both tensors must match.")
+        raise InvalidArgumentError(
+            f"Leading dim_size of both tensors must match. Got {len(flat)} and {len(found)}."
+        )
     places = [np.searchsorted(row, items, side) for row, items in zip(flat, found, strict=True)]  # type: ignore[call-overload]
     return np.array(places, as_type(out_type)).reshape(wanted.shape)
 
@@ -145,14 +149,14 @@ def _axis(value: Any, axis: Any, direction: str) -> int:
     place, count = int(as_value(axis)), len(shape_of(value))
     if not -count <= place < count:
         shown = place + count if place < 0 else place
-        raise InvalidArgumentError(f"slice index {shown} of dimension 0 out of bounds.")
+        raise InvalidArgumentError(f"slice index {shown} of dimension 0 out of bounds, for axis={place}.")
     return place
 
 
 def _distinct(x: Any) -> tuple[Any, npt.NDArray[Any], npt.NDArray[Any]]:
     value = as_value(x)
     if len(shape_of(value)) != 1:
-        raise InvalidArgumentError("unique expects a 1D vector.")
+        raise InvalidArgumentError(f"unique expects a 1D vector. Got shape {show_dims(shape_of(value))}.")
     places: dict[Any, int] = {}
     which = np.empty(len(value), np.int64)
     firsts: list[int] = []

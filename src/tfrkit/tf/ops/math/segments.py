@@ -61,7 +61,7 @@ def bincount(
     given = as_value(arr)
     values = cast_value(given, np.dtype(np.int32)) if dtype_of(given) != np.int64 else given
     if np.size(values) and int(np.min(values)) < 0:
-        raise InvalidArgumentError("Input arr must be non-negative!")
+        raise InvalidArgumentError(f"Input arr must be non-negative! Got {int(np.min(values))}.")
     length = int(np.max(values, initial=-1)) + 1
     if minlength is not None:
         length = max(length, int(as_value(minlength)))
@@ -124,12 +124,15 @@ def _sorted_segments(op: str, data: Any, segment_ids: Any) -> tuple[npt.NDArray[
     if not shape_of(values):
         raise InvalidArgumentError("input must be at least rank 1")
     if ids.shape != (len(values),):
-        raise InvalidArgumentError("segment_ids should be the same size as dimension 0 of input.")
+        shapes = f"Got {show_dims(ids.shape)} for {len(values)} rows."
+        raise InvalidArgumentError(f"segment_ids should be the same size as dimension 0 of input. {shapes}")
     if ids.size and int(ids[0]) < 0:
         raise InvalidArgumentError(
             f"Segment id {ids[0]} out of range [0, {int(ids[-1]) + 1}), "
             "possibly because 'segment_ids' input is not sorted."
         )
     if bool((ids[1:] < ids[:-1]).any()):
-        raise InvalidArgumentError("segment ids are not increasing")
+        raise InvalidArgumentError(
+            "segment ids are not increasing: sort them, or use the function's unsorted_ variant"
+        )
     return values, ids

@@ -52,7 +52,7 @@ def gather(
     batch %= max(places.ndim, 1)
     place = check_axis(batch if axis is None else axis, values.ndim)
     if place < batch:
-        raise ValueError("batch_dims must be less than or equal to axis")
+        raise ValueError(f"batch_dims must be less than or equal to axis, got {batch} and {place}")
     return _in_batches(values, places, place, batch) if batch else _along(values, places, place)
 
 
@@ -179,7 +179,8 @@ def _in_batches(values: Any, places: Any, axis: int, batch: int) -> Any:
         )
     if axis != batch:
         raise ValueError(
-            f"gather of ragged rows along axis {axis} in batches of {batch} dimensions is not known here"
+            f"gather of ragged rows needs axis={batch}, the same as batch_dims, but got axis={axis}. "
+            "Use tf.map_fn to gather in each row by itself."
         )
     values = as_ragged(values)
     if batch == 1:

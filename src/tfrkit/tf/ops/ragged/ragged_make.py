@@ -50,7 +50,7 @@ def from_row_splits(values: Any, row_splits: Any, name: str | None = None, valid
     """
     splits = _partition(row_splits, "row_splits")
     if not len(splits):
-        raise ValueError("row_splits tensor may not be empty.")
+        raise ValueError("row_splits tensor may not be empty. Pass [0] for no rows.")
     if validate:
         wrong = _WRONG.format("from_row_splits", "RaggedTensor")
         assert_equal(splits[0], splits.dtype.type(0), f"{wrong}:zero")
@@ -141,7 +141,7 @@ def from_uniform_row_length(
     length = int(to_array(uniform_row_length))
     keep = isinstance(uniform_row_length, np.int32)
     if length < 0:
-        raise ValueError("uniform_row_length must be >= 0.")
+        raise ValueError(f"uniform_row_length must be >= 0. Got {length}.")
     count = (len(flat) // length if length else 0) if nrows is None else int(to_array(nrows))
     if count * length != len(flat):
         raise ValueError(f"uniform_row_length={length} times nrows={count} must equal nvals={len(flat)}")

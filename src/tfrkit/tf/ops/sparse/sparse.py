@@ -83,7 +83,9 @@ def from_dense(tensor: Any) -> Sparse:
     """
     array = to_array(tensor)
     if not array.ndim:
-        raise InvalidArgumentError("WhereOp : Unhandled input dimensions: 0")
+        raise InvalidArgumentError(
+            "WhereOp : Unhandled input dimensions: 0. from_dense takes arrays, got a scalar."
+        )
     places = np.argwhere(array != (b"" if array.dtype == object else 0))
     values = array[tuple(places.T)]
     sizes = np.array(array.shape, np.int64)
@@ -222,7 +224,9 @@ def split(sp_input: Any, num_split: Any, axis: Any) -> list[Sparse]:
 
 def _sparse(value: Any) -> Sparse:
     if not isinstance(value, Sparse):
-        raise TypeError("Input must be a SparseTensor.")
+        raise TypeError(
+            f"Input must be a SparseTensor. Got {type(value).__name__}: from_dense makes one of an array."
+        )
     return value
 
 
@@ -235,5 +239,5 @@ def _default(default: Any, sparse: Sparse) -> Any:
     if not fits:
         raise TypeError(f"Cannot convert {default!r} to EagerTensor of dtype {dtype_name(sparse.dtype)}")
     if array.ndim:
-        raise InvalidArgumentError("default_value should be a scalar.")
+        raise InvalidArgumentError(f"default_value should be a scalar. Got shape {array.shape}.")
     return array.item() if strings else array.astype(sparse.dtype)[()]

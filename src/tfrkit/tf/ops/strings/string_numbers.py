@@ -196,7 +196,7 @@ def _check_format(dtype: np.dtype[Any], precision: int, scientific: bool, shorte
         if precision >= 0:
             raise InvalidArgumentError(f"precision not supported for datatype {name}")
     if len(fill) > 1:
-        raise InvalidArgumentError("Fill string must be one or fewer characters")
+        raise InvalidArgumentError(f"Fill string must be one or fewer characters, got {fill!r}")
     if scientific and shortest:
         raise InvalidArgumentError("Cannot select both scientific and shortest notation")
     if fill not in ("", " ", "+", "-", "0", "#"):

@@ -54,7 +54,7 @@ def split_v1(
     """
     given = source if input is None else input
     if result_type not in ("SparseTensor", "RaggedTensor"):
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+        raise ValueError(f"result_type must be 'RaggedTensor' or 'SparseTensor'. Got {result_type!r}.")
     if isinstance(given, Ragged):
         made: Ragged = split(given, sep, maxsplit)
     else:
@@ -80,7 +80,7 @@ def string_split(
     [b'a', b'b', b'c']
     """
     if result_type not in ("SparseTensor", "RaggedTensor"):
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+        raise ValueError(f"result_type must be 'RaggedTensor' or 'SparseTensor'. Got {result_type!r}.")
     column = strings_of(input if source is None else source)
     if len(column.shape) != 1:
         raise InvalidArgumentError(f"input must be a vector, got shape: {shape_text(column.shape)}")

@@ -144,7 +144,7 @@ def unicode_encode(
 def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool) -> tuple[Any, Any]:
     check_choice("errors", errors, ("strict", "replace", "ignore"))
     if not 0 <= replacement <= 0x10FFFF:
-        raise InvalidArgumentError("replacement_char out of unicode codepoint range")
+        raise InvalidArgumentError(f"replacement_char out of unicode codepoint range: {replacement}")
     codec = _codec(encoding)
     if isinstance(input, Ragged):
         codes, offsets = _decoded(input.flat_values, encoding, errors, replacement, control)
@@ -171,7 +171,10 @@ def _repaired(
 ) -> tuple[list[int], list[int]]:
     codes, starts = _points(text, codec)
     if errors == "strict" and _WRONG in codes:
-        raise InvalidArgumentError("Invalid formatting on input string")
+        at = starts[codes.index(_WRONG)]
+        raise InvalidArgumentError(
+            f"Invalid formatting on input string: not {codec} at byte {at}. Pass errors='replace'."
+        )
     if control:
         codes = [_WRONG if 0 <= code < 0x20 else code for code in codes]
     if _WRONG not in codes:
@@ -223,7 +226,10 @@ def _encode(codes: list[int], encoding: str, errors: str, replacement: int) -> b
 
     if not all(map(fits, codes)):
         if errors == "strict":
-            raise InvalidArgumentError("Code point is out of range for Unicode, or is a surrogate.")
+            wrong = next(code for code in codes if not fits(code))
+            raise InvalidArgumentError(
+                f"Code point is out of range for Unicode, or is a surrogate. Got {wrong}."
+            )
         filler = [] if errors == "ignore" else [replacement]
         codes = [one for code in codes for one in ([code] if fits(code) else filler)]
     text = "".join(map(chr, codes))
