@@ -46,12 +46,12 @@ PART_LINES = {
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
-    "src/tfrkit/images": 5_500,
-    "src/tfrkit/model": 4_500,  # misspelt attributes are answered with the nearest one
+    "src/tfrkit/images": 5_550,  # errors say what was given
+    "src/tfrkit/model": 4_600,  # misspelt attributes are answered with the nearest one; booleans refused by name
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 12_250,  # manifests in stores, and of several builds; random access by ranges; zones
     "src/tfrkit/scanning": 1_850,  # columns of exports and read_table came from there
-    "src/tfrkit/stores": 6_000,  # object stores, fsspec, memory, the cache, leases: there were only local files
+    "src/tfrkit/stores": 6_050,  # object stores, fsspec, memory, the cache, leases; their settings are checked
     "src/tfrkit/testing": 1_800,
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given
     "src/tfrkit/values": 2_250,

@@ -38,7 +38,7 @@ def test_commands_say_which_names_are_close_and_that_nothing_was_chosen(command,
         result = command("export", kind, "in.tfrecord", "x", "--key", "lable")
         assert result.code == 1
         assert "Did you mean 'label'?" in result.err
-    assert "did you mean 'label'?" in command("stats", "in.tfrecord", "--key", "lable").err
+    assert "Did you mean 'label'?" in command("stats", "in.tfrecord", "--key", "lable").err
     result = command("split", "in.tfrecord", "s", "--parts", "a=0.5,b=0.5", "--by", "lable")
     assert result.code == 1
     assert "Did you mean 'label'?" in result.err

@@ -149,7 +149,7 @@ def _axis(value: Any, axis: Any, direction: str) -> int:
     place, count = int(as_value(axis)), len(shape_of(value))
     if not -count <= place < count:
         shown = place + count if place < 0 else place
-        raise InvalidArgumentError(f"slice index {shown} of dimension 0 out of bounds, for axis={place}.")
+        raise InvalidArgumentError(f"slice index {shown} of dimension 0 out of bounds. Got axis={place}.")
     return place
 
 
