@@ -1,8 +1,10 @@
-// Records taken from the input: what is counted adds up, and is the same in parts as in one go.
+// Records taken from the input: what is counted adds up, and is the same in parts as in one go; a
+// record has the same digest whatever was digested before it.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/describe/record_digest.h"
 #include "core/describe/statistics.h"
 #include "require.h"
 
@@ -73,8 +75,18 @@ void check_same(const Statistics::Totals& one, const Statistics::Totals& other) 
   for (std::size_t i = 0; i < one.size(); ++i) check_same(*one[i], *other[i]);
 }
 
+void check_digests(const std::vector<Bytes>& records) {
+  RecordDigester all({});
+  for (const Bytes& record : records) {
+    const Digest one = all.meaning_of(record);
+    const Digest other = RecordDigester({}).meaning_of(record);
+    REQUIRE(one.high == other.high && one.low == other.low);
+  }
+}
+
 void run(Bytes input) {
   const std::vector<Bytes> records = split(input);
+  check_digests(records);
   for (const Detail detail : {Detail::kOutline, Detail::kValues}) {
     Statistics whole(std::nullopt, detail);
     whole.add(records);

@@ -38,8 +38,8 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 8_050,  # many files read in one call
-    "src/core": 13_850,  # statistics of many floats in bulk and in shares; usual JPEG headers; bounds of bytes
+    "src/bindings": 8_150,  # many files read in one call; digests of records
+    "src/core": 14_150,  # floats in bulk and in shares; usual JPEG headers; bounds of bytes; what a record means, for diff
     "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
     "src/tfrkit/build": 19_150,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
     "src/tfrkit/cli": 3_750,  # skipped damage is said

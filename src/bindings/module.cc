@@ -32,6 +32,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_sequence(module);
   tfrkit::bind_record_shuffle(module);
   tfrkit::bind_shuffle(module);
+  tfrkit::bind_record_digest(module);
   tfrkit::bind_statistics(module);
   tfrkit::bind_encode(module);
   tfrkit::bind_arrow(module);
