@@ -28,7 +28,7 @@ NAMES = (
     "memory", "compression_table", "import_time", "make_examples", "parse_examples", "parse_ragged", "parse_sequence",
     "parse_single", "inspect", "scan", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range",
     "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
-    "build_images", "cli_start", "reshard", "stats", "remote_read", "remote_write", "remote_cache",
+    "build_images", "cli_start", "reshard", "stats", "diff", "remote_read", "remote_write", "remote_cache",
     "remote_take",
 )  # fmt: skip
 PACKAGES = (

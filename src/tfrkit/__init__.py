@@ -78,6 +78,8 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.check.repair import RepairReport, repair
     from tfrkit.records.check.repair_files import RepairFilesReport, repair_files
     from tfrkit.records.check.verify import FileReport, VerifyReport, verify
+    from tfrkit.records.compare.diff import diff
+    from tfrkit.records.compare.diff_report import DiffReport
     from tfrkit.records.describe.feature_statistics import FeatureStatistics
     from tfrkit.records.describe.inspect import infer_spec, inspect
     from tfrkit.records.describe.schema import FeatureSummary, Schema
@@ -106,6 +108,7 @@ __all__ = [
     "Damage",
     "Dataset",
     "DatasetIterator",
+    "DiffReport",
     "Example",
     "Feature",
     "FeatureList",
@@ -157,6 +160,7 @@ __all__ = [
     "decode_json_example",
     "decode_proto",
     "decode_raw",
+    "diff",
     "encode_base64",
     "encode_examples",
     "encode_sequence_examples",
@@ -241,6 +245,8 @@ _EXPORTS = {
     "model.spec_json": "spec_from_json spec_to_json",
     "model.specs": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
     "records.read.damage": "Damage",
+    "records.compare.diff": "diff",
+    "records.compare.diff_report": "DiffReport",
     "records.describe.feature_statistics": "FeatureStatistics",
     "records.access.index": "Index build_index write_text_index",
     "records.describe.inspect": "infer_spec inspect",

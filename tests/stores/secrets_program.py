@@ -67,6 +67,7 @@ def library(url: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         lambda: [tfr.RecordFile(url), tfr.RecordFile(url)[3], tfr.RecordFile(url).take([1, 5])],
     )
     yield "stats", lambda: tfr.stats(url)
+    yield "diff", lambda: tfr.diff(url, url, compare="statistics")
     yield "inspect", lambda: tfr.inspect(url, 10)
     yield "verify", lambda: tfr.verify(url)
     yield "repair", lambda: tfr.repair(url, "repaired.tfrecord")
@@ -115,6 +116,8 @@ def commands(url: str) -> Iterator[list[str]]:
     yield ["count", "--json", url]
     yield ["verify", "--json", url]
     yield ["stats", "--json", url]
+    yield ["diff", "--json", url, url]
+    yield ["diff", url, url, "--compare", "statistics"]
     yield ["repair", url, "mended.tfrecord"]
     for name in ("reshard", "merge", "shuffle", "compress"):
         yield [name, url, f"out-{name}", "--overwrite"]

@@ -146,6 +146,7 @@ def test_names_of_tensorflow_that_find_nothing_behind_a_url():
         ("cat", OUT),
         ("head", OUT),
         ("stats", OUT),
+        ("diff", OUT, "a.tfrecord"),
         ("schema", OUT),
     ],
 )

@@ -1,5 +1,7 @@
 #include "core/describe/record_digest.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,21 @@ TEST(other_values_kinds_names_and_numbers_of_values_count) {
     for (std::size_t j = 0; j < records.size(); ++j)
       CHECK(same(records[i], records[j]) == (i == j));
   }
+}
+
+TEST(every_byte_and_the_length_count) {
+  std::vector<std::uint64_t> seen;
+  for (std::size_t size = 0; size < 200; ++size) {
+    std::string record(size, 'x');
+    seen.push_back(digest_of(reference::as_bytes(record)).high);
+    for (char& byte : record) {
+      byte = 'y';
+      seen.push_back(digest_of(reference::as_bytes(record)).high);
+      byte = 'x';
+    }
+  }
+  std::ranges::sort(seen);
+  CHECK(std::ranges::adjacent_find(seen) == seen.end());
 }
 
 TEST(keys_are_single_numbers_or_byte_strings) {

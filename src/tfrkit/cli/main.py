@@ -34,8 +34,8 @@ from tfrkit.redact import redact
 COMMANDS: Final = {
     name: f"tfrkit.cli.commands.{name}"
     for name in (
-        "build", "head", "cat", "count", "schema", "stats", "verify", "repair", "index", "reshard", "merge", "split",
-        "sample", "shuffle", "select", "compress", "export", "cache", "demo",
+        "build", "head", "cat", "count", "schema", "stats", "diff", "verify", "repair", "index", "reshard", "merge",
+        "split", "sample", "shuffle", "select", "compress", "export", "cache", "demo",
     )
 }  # fmt: skip
 # Click's exceptions, whether typer brings its own copy of click or uses the package.

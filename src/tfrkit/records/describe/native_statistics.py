@@ -20,7 +20,7 @@ from tfrkit.records.describe.feature_statistics import (
     TopValue,
 )
 
-__all__ = ["make_features"]
+__all__ = ["decode_values", "make_features"]
 
 PERCENTS: Final = (1, 5, 25, 50, 75, 95, 99)
 _BINS: Final = 20
@@ -97,7 +97,7 @@ def _kind_numbers(known: dict[str, Any] | None, top: int, *, floats: bool = Fals
 def _numbers(
     known: dict[str, Any], top: int, *, floats: bool = False, special: tuple[int, int, int] = (0, 0, 0)
 ) -> NumberStatistics:
-    values, weights = _decoded(known["values"], floats)
+    values, weights = decode_values(known["values"], floats)
     sketches = known["sketches"]
     count = int(weights.sum())
     nan, inf, negative_inf = special
@@ -109,11 +109,11 @@ def _numbers(
     distinct, rank_error, top_error = Distinct(len(values)), 0.0, 0
     frequent = values, weights
     if sketches is not None:
-        ends, _ = _decoded((np.array([sketches["least"], sketches["greatest"]]), np.zeros(2)), floats)
+        ends, _ = decode_values((np.array([sketches["least"], sketches["greatest"]]), np.zeros(2)), floats)
         least, greatest = ends[0].item(), ends[1].item()
         distinct = Distinct(round(sketches["distinct"]), sketches["distinct_error"])
         rank_error, top_error = sketches["rank_error"] / count, sketches["top_error"]
-        frequent = _decoded(sketches["top"], floats)
+        frequent = decode_values(sketches["top"], floats)
     mean, std = _mean_and_std(known["sums"], count, _FLOAT_UNIT_BITS if floats else 0)
     quantiles = _quantiles(values, weights, count)
     return NumberStatistics(
@@ -134,8 +134,8 @@ def _numbers(
     )
 
 
-def _decoded(arrays: tuple[Array, Array], floats: bool) -> tuple[Array, Array]:
-    """Floats come as their bits."""
+def decode_values(arrays: tuple[Array, Array], floats: bool) -> tuple[Array, Array]:
+    """Return numbers and how often each occurs as arrays; floats come as their bits."""
     values, weights = arrays
     return (values.astype(np.uint32).view(np.float32) if floats else values), weights
 

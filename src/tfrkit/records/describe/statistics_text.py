@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     )
     from tfrkit.records.describe.statistics import Statistics
 
-__all__ = ["Style", "text"]
+__all__ = [
+    "Style",
+    "distinct_cell",
+    "number_cell",
+    "percent_cell",
+    "short_cell",
+    "span_cell",
+    "table_lines",
+    "text",
+]
 
 _NAME_WIDTH: Final = 40
 _VALUE_WIDTH: Final = 32
@@ -75,8 +84,8 @@ def _headline(report: Statistics) -> str:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> list[str]:
-    """Aligned columns, the first `left` and the last to the left, after a blank line; nothing without rows."""
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> list[str]:
+    """Return aligned columns, the first `left` and the last to the left, after a blank line; nothing without rows."""
     if not rows:
         return []
     widths = [max(_width(row[column]) for row in [head, *rows]) for column in range(len(head))]
@@ -102,10 +111,10 @@ def _left(cell: str, width: int) -> str:
 
 def _common(feature: FeatureStatistics, report: Statistics) -> list[str]:
     readable = report.examples + report.sequence_examples
-    present = "all" if feature.present == readable else _percent(feature.present, readable)
-    lengths = _span(feature.lengths) if feature.lengths.count else "-"
+    present = "all" if feature.present == readable else percent_cell(feature.present, readable)
+    lengths = span_cell(feature.lengths) if feature.lengths.count else "-"
     if feature.steps is not None:
-        lengths = f"{_span(feature.steps)} x {lengths}"
+        lengths = f"{span_cell(feature.steps)} x {lengths}"
     return [present, lengths]
 
 
@@ -122,47 +131,48 @@ def _numbers_table(
                 continue
             shown = (numbers.min, numbers.mean, numbers.std, numbers.quantiles.get(50), numbers.max)
             cells = [
-                _distinct(numbers.distinct),
-                *("-" if value is None else _number(value) for value in shown),
+                distinct_cell(numbers.distinct),
+                *("-" if value is None else number_cell(value) for value in shown),
             ]
             rows.append([
-                _short(feature.name, _NAME_WIDTH), kind, *_common(feature, report), *cells,
+                short_cell(feature.name, _NAME_WIDTH), kind, *_common(feature, report), *cells,
                 _note(_sparkline(numbers, style), _special(numbers)),
             ])  # fmt: skip
         if not feature.records:
             rows.append([
-                _short(feature.name, _NAME_WIDTH), "unset", *_common(feature, report), *["-"] * 6, "",
+                short_cell(feature.name, _NAME_WIDTH), "unset", *_common(feature, report), *["-"] * 6, "",
             ])  # fmt: skip
-    return _table(head, rows, 2)
+    return table_lines(head, rows, 2)
 
 
 def _bytes_table(title: str, features: Mapping[str, FeatureStatistics], report: Statistics) -> list[str]:
     rows = [
         [
-            _short(feature.name, _NAME_WIDTH), "bytes", *_common(feature, report), _distinct(feature.bytes.distinct),
-            _span(feature.bytes.lengths) if feature.bytes.count else "-", _content(feature.bytes),
+            short_cell(feature.name, _NAME_WIDTH), "bytes", *_common(feature, report),
+            distinct_cell(feature.bytes.distinct),
+            span_cell(feature.bytes.lengths) if feature.bytes.count else "-", _content(feature.bytes),
         ]
         for feature in islice(features.values(), _FEATURES_SHOWN)
         if feature.bytes is not None
     ]  # fmt: skip
-    return _table([title, "kind", "present", "values", "distinct", "length", "content"], rows, 2)
+    return table_lines([title, "kind", "present", "values", "distinct", "length", "content"], rows, 2)
 
 
 def _content(strings: ByteStatistics) -> str:
     parts = []
     if images := strings.images:
         parts += [
-            f"{name}{'' if count == strings.count else f' {_percent(count, strings.count)}'}"
+            f"{name}{'' if count == strings.count else f' {percent_cell(count, strings.count)}'}"
             for name, count in images.formats.items()
         ]
         if images.width and images.height:
             parts.append(f"{_ends(*images.width)} x {_ends(*images.height)} pixels")
     elif strings.count and strings.utf8:
-        share = "" if strings.utf8 == strings.count else f" {_percent(strings.utf8, strings.count)}"
+        share = "" if strings.utf8 == strings.count else f" {percent_cell(strings.utf8, strings.count)}"
         parts.append(f"UTF-8{share}")
         if strings.top and strings.top[0].count >= strings.count / 100 and strings.count > 1:
             parts.append(
-                f"most often {_value(strings.top[0])} ({_percent(strings.top[0].count, strings.count)})"
+                f"most often {_value(strings.top[0])} ({percent_cell(strings.top[0].count, strings.count)})"
             )
     elif strings.count:
         parts.append("not UTF-8")
@@ -198,9 +208,9 @@ def _labels(report: Statistics, style: Style) -> list[str]:
     named = [feature for feature in labels if _has_name(feature)] or labels
     lines: list[str] = []
     for feature in named[:_LABELS_SHOWN]:
-        lines += ["", f"{_short(feature.name, _NAME_WIDTH)}:", *_shares(feature, style)]
+        lines += ["", f"{short_cell(feature.name, _NAME_WIDTH)}:", *_shares(feature, style)]
     if len(named) > _LABELS_SHOWN:
-        names = ", ".join(_short(feature.name, _NAME_WIDTH) for feature in named[_LABELS_SHOWN:])
+        names = ", ".join(short_cell(feature.name, _NAME_WIDTH) for feature in named[_LABELS_SHOWN:])
         lines += ["", f"few different values too: {names}"]
     return lines
 
@@ -219,25 +229,26 @@ def _shares(feature: FeatureStatistics, style: Style) -> list[str]:
     width = max(map(_width, names), default=0)
     most = max((top.count for top in shown), default=1)
     rows = [
-        f"  {_left(name, width)}  {_bar(top.count / most, style)} {_percent(top.count, values.count):>7}  {top.count:,}"
+        f"  {_left(name, width)}  {_bar(top.count / most, style)} "
+        f"{percent_cell(top.count, values.count):>7}  {top.count:,}"
         for name, top in zip(names, shown, strict=True)
     ]
     rest = values.count - sum(top.count for top in shown)
     if rest:
         more = values.distinct.count - len(shown)
-        rows.append(f"  {more:,} more  {_percent(rest, values.count)}  {rest:,}")
+        rows.append(f"  {more:,} more  {percent_cell(rest, values.count)}  {rest:,}")
     return rows
 
 
 def _label(top: TopValue, feature: FeatureStatistics, style: Style) -> str:
     names = style.label_names
     if names is not None and feature.labels and isinstance(top.value, int) and 0 <= top.value < len(names):
-        return f"{top.value} {_short(names[top.value], _VALUE_WIDTH)}"
+        return f"{top.value} {short_cell(names[top.value], _VALUE_WIDTH)}"
     return _value(top)
 
 
 def _details(feature: FeatureStatistics, style: Style) -> list[str]:
-    lines = ["", f"{_short(feature.name, _NAME_WIDTH)}:"]
+    lines = ["", f"{short_cell(feature.name, _NAME_WIDTH)}:"]
     for name, count in (
         ("absent", feature.absent),
         ("empty", feature.empty),
@@ -256,17 +267,17 @@ def _details(feature: FeatureStatistics, style: Style) -> list[str]:
         lines.append(f"  {_content(feature.bytes)}")
     values = feature.int64 or feature.float32 or feature.bytes
     if values is not None and values.count:
-        lines += [f"  most frequent of {_distinct(values.distinct)} different", *_shares(feature, style)]
+        lines += [f"  most frequent of {distinct_cell(values.distinct)} different", *_shares(feature, style)]
         if values.top_error:
             lines.append(f"  these counts may be up to {values.top_error:,} too low")
     return lines
 
 
 def _number_line(numbers: NumberStatistics) -> str:
-    quantiles = ", ".join(f"{percent} % {_number(value)}" for percent, value in numbers.quantiles.items())
+    quantiles = ", ".join(f"{percent} % {number_cell(value)}" for percent, value in numbers.quantiles.items())
     within = f" (ranks within {100 * numbers.rank_error:.2g} %)" if numbers.rank_error else ""
-    ends = f"{_number(numbers.min or 0)} to {_number(numbers.max or 0)}"
-    mean = f"mean {_number(numbers.mean or 0)}, std {_number(numbers.std or 0)}"
+    ends = f"{number_cell(numbers.min or 0)} to {number_cell(numbers.max or 0)}"
+    mean = f"mean {number_cell(numbers.mean or 0)}, std {number_cell(numbers.std or 0)}"
     return f"{ends}, {mean}; {quantiles}{within}"
 
 
@@ -274,7 +285,7 @@ def _histogram(numbers: NumberStatistics, style: Style) -> list[str]:
     histogram = numbers.histogram
     if histogram is None:
         return []
-    edges = [_number(edge) for edge in histogram.edges]
+    edges = [number_cell(edge) for edge in histogram.edges]
     width = max(map(len, edges))
     most = max(histogram.counts)
     return [
@@ -299,7 +310,7 @@ def _remarks(report: Statistics) -> list[str]:
     for feature in everything:
         if len(feature.records) > 1:
             kinds = " and ".join(f"{kind} in {count:,}" for kind, count in feature.records.items())
-            lines.append(f"conflict: {_short(feature.name, _NAME_WIDTH)} is {kinds} records")
+            lines.append(f"conflict: {short_cell(feature.name, _NAME_WIDTH)} is {kinds} records")
     if any(distinct.standard_error for distinct in _all_distinct(everything)):
         error = max(distinct.standard_error for distinct in _all_distinct(everything))
         lines.append(f"~ estimated, with a standard error of {100 * error:.1f} % at most")
@@ -327,26 +338,30 @@ def _all_distinct(features: Iterable[FeatureStatistics]) -> list[Distinct]:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def _distinct(distinct: Distinct) -> str:
+def distinct_cell(distinct: Distinct) -> str:
+    """Return how many different values there are; ~ marks an estimate."""
     return f"{'~' if distinct.standard_error else ''}{distinct.count:,}"
 
 
-def _span(numbers: NumberStatistics) -> str:
+def span_cell(numbers: NumberStatistics) -> str:
+    """Return the least, the greatest and the mean of numbers."""
     if numbers.min == numbers.max:
-        return _number(numbers.min or 0)
-    return f"{_ends(numbers.min, numbers.max)} ({_number(numbers.mean or 0)})"
+        return number_cell(numbers.min or 0)
+    return f"{_ends(numbers.min, numbers.max)} ({number_cell(numbers.mean or 0)})"
 
 
 def _ends(least: float | None, greatest: float | None) -> str:
-    low, high = _number(least or 0), _number(greatest or 0)
+    low, high = number_cell(least or 0), number_cell(greatest or 0)
     return low if low == high else f"{low}-{high}"
 
 
-def _number(value: float) -> str:
+def number_cell(value: float) -> str:
+    """Return a number, a float with five digits."""
     return str(value) if isinstance(value, int) else f"{value:.5g}"
 
 
-def _percent(part: float, whole: float) -> str:
+def percent_cell(part: float, whole: float) -> str:
+    """Return a share that never looks like none or all if it is not."""
     share = 100 * part / whole if whole else 0
     if 99.95 <= share < 100:
         return ">99.9 %"
@@ -355,12 +370,13 @@ def _percent(part: float, whole: float) -> str:
 
 def _value(top: TopValue) -> str:
     if not isinstance(top.value, bytes):
-        return "?" if top.value is None else _number(top.value)
-    shown = _short(top.value.decode(errors="backslashreplace"), _VALUE_WIDTH)
+        return "?" if top.value is None else number_cell(top.value)
+    shown = short_cell(top.value.decode(errors="backslashreplace"), _VALUE_WIDTH)
     shortened = top.size is not None and top.size > len(top.value) and not shown.endswith("...")
     return f"{shown}..." if shortened else shown
 
 
-def _short(value: str, width: int) -> str:
+def short_cell(value: str, width: int) -> str:
+    """Return a text that is printable and not too wide."""
     printable = value if value.isprintable() and value.strip() else repr(value)
     return printable if len(printable) <= width else printable[: width - 3] + "..."
