@@ -1,11 +1,11 @@
-"""Make the pages that are tables, docs/compatibility.md and docs/names.md, and src/tfrkit/build/keywords.py.
+"""Make the pages that are tables, docs/compatibility.md and docs/names.md, and src/tfrkit/build/keywords.pyi.
 
     python docs/generate.py            write the files
     python docs/generate.py --check    exit with 1 if a file is not what would be written
 
 docs/compatibility.md has each statement about TensorFlow with the tests that check it, and is made from source text
 (see `tests/support/rule_table.py`); docs/names.md has the names of `tfrkit.tf` beside TensorFlow's (see
-`tests/support/name_table.py`); keywords.py has the types of the options of building functions
+`tests/support/name_table.py`); keywords.pyi has the types of the options of building functions
 (see `tools/keywords.py`).
 No test runs, and TensorFlow is not needed.
 """

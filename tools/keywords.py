@@ -1,7 +1,8 @@
-"""Make src/tfrkit/build/keywords.py: the options of building functions as type checkers and editors understand them.
+"""Make src/tfrkit/build/keywords.pyi: the options of building functions as type checkers and editors understand them.
 
-A function takes `**options: Unpack[SelectKeywords]`. Only a TypedDict that stands in the source has a meaning there, so
-it is generated from the class of the options; `docs/generate.py` writes it, and checks that it is fresh.
+A function takes `**options: Unpack[SelectKeywords]`. Only a TypedDict that stands in a file has a meaning there, so it
+is generated from the class of the options; `docs/generate.py` writes it, and checks that it is fresh. It is a stub
+without a module: nothing imports it when a program runs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 import functools
 import importlib
 import inspect
+import re
 import sys
 from dataclasses import Field
 from pathlib import Path
@@ -19,22 +21,18 @@ from tfrkit.options import OptionSet, info_of, option_fields
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 110  # of a line, as the formatter has it
-TARGET = ROOT / "src" / "tfrkit" / "build" / "keywords.py"
+TARGET = ROOT / "src" / "tfrkit" / "build" / "keywords.pyi"
 MODULES = (
     "tfrkit.build.export.export_options",
     "tfrkit.build.images.image_arguments",
     "tfrkit.build.reshape.frame_options",
     "tfrkit.build.tables.table_options",
 )
-HEAD = '''"""Made by docs/generate.py from the classes of options: keywords of building functions, for type checkers."""
-
-from __future__ import annotations
-
-'''
+HEAD = "# Made by docs/generate.py from the classes of options: keywords of building functions, for type checkers.\n\n"
 
 
 def render() -> str:
-    """Return the whole text of the module."""
+    """Return the whole text of the stub."""
     whole = [each for module in MODULES for each in _classes(module)]
     used = {
         base: None for each in whole for base in reversed(each.__mro__) if base not in (OptionSet, object)
@@ -46,20 +44,18 @@ def render() -> str:
         head, listed = f"class {_name(each)}Keywords(", f"{', '.join(bases)}, total=False"
         short = len(head) + len(listed) + len("):") <= WIDTH
         lines = [f"{head}{listed}):"] if short else [head, f"    {listed}", "):"]
-        lines += [f'    """Keywords of `{each.__name__}`."""', ""]
-        for field in _own(each):
+        fields = _own(each)
+        if not fields:
+            lines[-1] += " ..."
+        for field in fields:
             for module, name in _imports(each.__module__, str(field.type)):
                 imports.setdefault(module, set()).add(name)
             lines.append(f"    {field.name}: {str(field.type).replace(chr(39), chr(34))}")
-        bodies.append("\n".join(lines).rstrip())
-    listed = "".join(f'    "{name}",\n' for name in sorted(f"{_name(each)}Keywords" for each in whole))
-    return (
-        HEAD
-        + "\n".join(_import_lines(imports))
-        + f"\n\n__all__ = [\n{listed}]\n\n\n"
-        + "\n\n\n".join(bodies)
-        + "\n"
-    )
+        bodies.append("\n".join(lines) + "\n")
+    text = HEAD + "\n".join(_import_lines(imports)) + "\n\n" + "\n".join(bodies)
+    return re.sub(
+        r"(?<=\.\.\.\n)\n(?=class .*\.\.\.\n)", "", text
+    )  # as the formatter has classes without fields
 
 
 def _name(each: type) -> str:

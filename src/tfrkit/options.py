@@ -5,7 +5,7 @@ and how a value is read from the text of a command line. From it come the signat
 function (`takes`), and the options of the command (`tfrkit.cli.options`). Every value is checked when the object is
 made; the error has the same text wherever the value came from. Classes share options by inheritance.
 
-`tfrkit/build/keywords.py` repeats the types of the fields for editors and type checkers; it is generated.
+`tfrkit/build/keywords.pyi` repeats the types of the fields for editors and type checkers; it is generated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Made by docs/generate.py from the classes of options: keywords of building functions, for type checkers."""
-
-from __future__ import annotations
+# Made by docs/generate.py from the classes of options: keywords of building functions, for type checkers.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
@@ -12,75 +10,34 @@ from tfrkit.model.policy import OnCorrupt
 from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
 
-__all__ = [
-    "CompressKeywords",
-    "ImageExportKeywords",
-    "ImagesKeywords",
-    "MergeKeywords",
-    "ReshardKeywords",
-    "SampleKeywords",
-    "SelectKeywords",
-    "ShuffleKeywords",
-    "SplitKeywords",
-    "TableExportKeywords",
-    "TableKeywords",
-]
-
-
 class LimitKeywords(TypedDict, total=False):
-    """Keywords of `LimitOptions`."""
-
     max_bad: MaxBad | None
 
-
 class DamageKeywords(TypedDict, total=False):
-    """Keywords of `DamageOptions`."""
-
     on_corrupt: OnCorrupt
 
-
 class OutputKeywords(DamageKeywords, LimitKeywords, total=False):
-    """Keywords of `OutputOptions`."""
-
     overwrite: bool
     progress: Callable[[Progress], None] | None
 
-
 class ColumnKeywords(OutputKeywords, total=False):
-    """Keywords of `ColumnOptions`."""
-
     columns: Collection[str] | None
     workers: int | None
 
-
 class CsvKeywords(TypedDict, total=False):
-    """Keywords of `CsvOptions`."""
-
     delimiter: str | None
     separator: str
 
-
 class LevelKeywords(TypedDict, total=False):
-    """Keywords of `LevelOptions`."""
-
     level: int | None
 
-
 class UnsetKeywords(TypedDict, total=False):
-    """Keywords of `UnsetOptions`."""
-
     unset: Unset
 
-
 class TableExportKeywords(UnsetKeywords, LevelKeywords, CsvKeywords, ColumnKeywords, total=False):
-    """Keywords of `TableExportOptions`."""
-
     compression: str | None
 
-
 class ImageExportKeywords(OutputKeywords, total=False):
-    """Keywords of `ImageExportOptions`."""
-
     image: str | None
     label: str | None
     text: str | None
@@ -88,31 +45,19 @@ class ImageExportKeywords(OutputKeywords, total=False):
     label_map: PathLike | None
     threads: int | None
 
-
 class RunKeywords(LimitKeywords, total=False):
-    """Keywords of `RunOptions`."""
-
     overwrite: bool
     workers: int | None
     progress: Callable[[Progress], None] | None
 
-
 class CompressionKeywords(TypedDict, total=False):
-    """Keywords of `CompressionOptions`."""
-
     compression: str | None
     level: int | None
 
-
 class BadKeywords(TypedDict, total=False):
-    """Keywords of `BadOptions`."""
-
     on_bad: OnBad
 
-
 class ImagesKeywords(BadKeywords, CompressionKeywords, RunKeywords, total=False):
-    """Keywords of `ImagesOptions`."""
-
     split: str | Mapping[str, Any] | None
     per_class: bool
     label_map: PathLike | None
@@ -134,77 +79,43 @@ class ImagesKeywords(BadKeywords, CompressionKeywords, RunKeywords, total=False)
     list_encoding: str
     zip_encoding: str | None
 
-
-class FrameKeywords(CompressionKeywords, DamageKeywords, RunKeywords, total=False):
-    """Keywords of `FrameOptions`."""
-
-
-class CompressKeywords(FrameKeywords, total=False):
-    """Keywords of `CompressOptions`."""
-
-
-class MergeKeywords(FrameKeywords, total=False):
-    """Keywords of `MergeOptions`."""
-
+class FrameKeywords(CompressionKeywords, DamageKeywords, RunKeywords, total=False): ...
+class CompressKeywords(FrameKeywords, total=False): ...
+class MergeKeywords(FrameKeywords, total=False): ...
 
 class ShardSizeKeywords(TypedDict, total=False):
-    """Keywords of `ShardSizeOptions`."""
-
     shard_bytes: int | None
 
-
 class ShardKeywords(ShardSizeKeywords, total=False):
-    """Keywords of `ShardOptions`."""
-
     shards: int | None
 
-
 class ReshardKeywords(ShardKeywords, FrameKeywords, total=False):
-    """Keywords of `ReshardOptions`."""
-
     balance: Literal["records", "bytes"] | None
 
-
 class SeedKeywords(TypedDict, total=False):
-    """Keywords of `SeedOptions`."""
-
     seed: int
 
-
 class SampleKeywords(SeedKeywords, ShardKeywords, FrameKeywords, total=False):
-    """Keywords of `SampleOptions`."""
-
     count: int | None
     fraction: float | None
 
-
-class ShuffleKeywords(SeedKeywords, ShardKeywords, FrameKeywords, total=False):
-    """Keywords of `ShuffleOptions`."""
-
+class ShuffleKeywords(SeedKeywords, ShardKeywords, FrameKeywords, total=False): ...
 
 class SelectKeywords(FrameKeywords, total=False):
-    """Keywords of `SelectOptions`."""
-
     keys: Collection[str] | None
     drop: Collection[str]
     rename: Mapping[str, str] | None
     where: str | None
 
-
 class SplitKeywords(SeedKeywords, ShardSizeKeywords, FrameKeywords, total=False):
-    """Keywords of `SplitOptions`."""
-
     in_order: bool
     every: int | None
     by: str | None
     shards: int | Mapping[str, int] | None
 
-
 class TableKeywords(
     SeedKeywords, ShardSizeKeywords, CompressionKeywords, BadKeywords, RunKeywords, total=False
 ):
-    """Keywords of `TableOptions`."""
-
     format: str | None
     column: Iterable[str] | Mapping[str, str]
     columns: Sequence[str] | None
