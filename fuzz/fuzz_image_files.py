@@ -14,10 +14,10 @@ import types
 
 import atheris
 
-from tfrkit.build.images.image_header import BadImageError, read_image_header
-from tfrkit.build.images.image_pixels import jpeg_orientation
 from tfrkit.build.images.sources.zip_directory import read_zip_directory
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.codecs.image_header import BadImageError, read_image_header
+from tfrkit.images.codecs.jpeg.jpeg_orientation import jpeg_orientation
 
 MAX_INPUT_BYTES = 1 << 16
 

@@ -46,7 +46,7 @@ PART_LINES = {
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
-    "src/tfrkit/images": 5_550,  # errors say what was given
+    "src/tfrkit/images": 5_750,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/model": 4_600,  # misspelt attributes are answered with the nearest one; booleans refused by name
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 12_250,  # manifests in stores, and of several builds; random access by ranges; zones

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit._core import crc32c
-from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageReader, ImageSource
 from tfrkit.build.job.progress import Progress, SurveyMeter
 from tfrkit.codecs.checksum import crc32
+from tfrkit.images.codecs.image_header import BadImageError
 from tfrkit.threads import in_threads
 
 __all__ = ["content_mark", "find_duplicates"]

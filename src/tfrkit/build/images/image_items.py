@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput
+from tfrkit.images.codecs.image_header import BadImageError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.url import display_name
 

@@ -7,7 +7,6 @@ pixels that are encoded again lose it, so they are turned upright as viewers (an
 
 from __future__ import annotations
 
-import struct
 import threading
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -16,18 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.images.image_arguments import Encoding, Order
-from tfrkit.build.images.image_header import BROKEN, TOO_LARGE, BadImageError, ImageHeader
 from tfrkit.errors import InvalidArgumentError, OpError
-from tfrkit.images.codecs.jpeg.jpeg_header import header_segments
+from tfrkit.images.codecs.image_header import BROKEN, TOO_LARGE, BadImageError, ImageHeader
+from tfrkit.images.codecs.jpeg.jpeg_orientation import jpeg_orientation, upright
 from tfrkit.optional import require
 
-__all__ = ["PixelPlan", "fitting", "jpeg_orientation", "parse_size", "upright"]
+__all__ = ["PixelPlan", "fitting", "parse_size"]
 
 Pixels: TypeAlias = npt.NDArray[Any]
 
-_EXIF_SEGMENT: Final = 0xE1
-_ORIENTATION_TAG: Final = 0x0112
-_MAX_EXIF_TAGS: Final = 512
 MAX_PIXEL_BYTES: Final = 192 << 20  # 64 million pixels
 _LARGE_BYTES: Final = 48 << 20
 _large = (
@@ -173,40 +169,3 @@ def _decode(data: bytes, header: ImageHeader, channels: int) -> Pixels:
     if pixels.shape[2] == channels:
         return pixels
     return np.repeat(pixels, 3, axis=2) if channels == 3 else np.asarray(rgb_to_grayscale(pixels))
-
-
-def jpeg_orientation(data: bytes) -> int:
-    """Return the EXIF orientation (1-8) of a JPEG file; 1 (upright) if it has none."""
-    for marker, at, length in header_segments(data[: 1 << 18]):
-        if marker == _EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
-            try:
-                return _orientation(data[at + 10 : at + 2 + length])
-            except struct.error:
-                return 1
-    return 1
-
-
-def _orientation(tiff: bytes) -> int:
-    order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
-    if order is None:
-        return 1
-    (first,) = struct.unpack_from(order + "I", tiff, 4)
-    (count,) = struct.unpack_from(order + "H", tiff, first)
-    for number in range(min(count, _MAX_EXIF_TAGS)):
-        tag, kind, _, value = struct.unpack_from(order + "HHIH", tiff, first + 2 + 12 * number)
-        if tag == _ORIENTATION_TAG and kind == 3:
-            return value if 1 <= value <= 8 else 1
-    return 1
-
-
-def upright(pixels: npt.NDArray[Any], orientation: int) -> npt.NDArray[Any]:
-    """Turn and mirror an image so that it stands as the orientation says.
-
-    >>> upright(np.array([[[1], [2]]]), 6).ravel().tolist(), upright(np.array([[[1], [2]]]), 3).ravel().tolist()
-    ([1, 2], [2, 1])
-    """
-    if orientation in (5, 6, 7, 8):
-        pixels = pixels.transpose(1, 0, 2)
-    across = orientation in (2, 3, 6, 7)
-    down = orientation in (3, 4, 7, 8)
-    return np.ascontiguousarray(pixels[:: -1 if down else 1, :: -1 if across else 1])

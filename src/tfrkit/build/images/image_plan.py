@@ -14,7 +14,6 @@ import numpy.typing as npt
 from tfrkit.build.images.image_classes import FolderMeaning, common_top, read_folders
 from tfrkit.build.images.image_duplicates import find_duplicates
 from tfrkit.build.images.image_features import COLORSPACE, FIELDS, feature_names
-from tfrkit.build.images.image_header import BadImageError, read_image_header
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, Listing, shown
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_recipe import ImageRecipe
@@ -25,6 +24,7 @@ from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
 from tfrkit.build.job.progress import Progress, SurveyMeter
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.codecs.image_header import BadImageError, read_image_header
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
 from tfrkit.stores.files import is_folder, real_path, traits_of

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.build.images.image_features import COLORSPACE
-from tfrkit.build.images.image_header import BadImageError, ImageHeader, read_image_header
 from tfrkit.build.images.image_items import (
     BLOCK_BYTES,
     BulkReader,
@@ -26,6 +25,7 @@ from tfrkit.build.images.image_items import (
 )
 from tfrkit.build.images.image_pixels import PixelPlan
 from tfrkit.build.job.job import BadInput, TaskReporter
+from tfrkit.images.codecs.image_header import BadImageError, ImageHeader, read_image_header
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.parsing.encode import encode_examples

@@ -12,11 +12,11 @@ import pytest
 
 from tests.build.support.image_samples import picture, write_files, zipped
 from tfrkit.build.images.build_images import images
-from tfrkit.build.images.image_header import BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, Ledger
 from tfrkit.build.images.sources.archive_names import MemberList
 from tfrkit.build.images.sources.image_zip import list_zip, zip_source
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.codecs.image_header import BadImageError
 
 FILES = {"cat/1.jpg": b"1" * 300, "猫/二.jpg": b"2" * 400, "dog/photo": b"3" * 500}
 

@@ -15,7 +15,6 @@ from typing import TypeAlias
 import numpy as np
 
 from tfrkit._core import read_files
-from tfrkit.build.images.image_header import EMPTY, BadImageError
 from tfrkit.build.images.image_items import (
     IGNORED,
     ImageBuffer,
@@ -29,6 +28,7 @@ from tfrkit.build.images.image_items import (
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import from_os_error, os_errors
+from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 
 __all__ = ["UNREADABLE", "KnownFile", "list_folder", "read_file", "read_run", "read_sample"]
 

@@ -24,13 +24,13 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from tfrkit.build.images.image_columns import make_extra
-from tfrkit.build.images.image_header import EMPTY
 from tfrkit.build.images.image_items import ItemColumns, Ledger, Listing
 from tfrkit.build.images.sources.image_folder import UNREADABLE
 from tfrkit.build.images.sources.image_objects import ImageFileSource
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
+from tfrkit.images.codecs.image_header import EMPTY
 from tfrkit.stores.files import file_info, open_file
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import base_name, display_name, is_url, local_path

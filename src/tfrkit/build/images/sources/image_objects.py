@@ -14,7 +14,6 @@ from itertools import islice
 from typing import TypeAlias
 
 from tfrkit._core import crc32c
-from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import (
     BLOCK_BYTES,
     IGNORED,
@@ -38,6 +37,7 @@ from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
+from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.stores.files import list_files, open_known
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url

@@ -18,13 +18,13 @@ from typing import Any, Final, TypeAlias
 
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_duplicates import content_mark
-from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import OpError, from_os_error
+from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.files import open_source
 from tfrkit.stores.source import SourceFile

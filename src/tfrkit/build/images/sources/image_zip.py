@@ -9,7 +9,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from tfrkit.build.images.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
@@ -17,6 +16,7 @@ from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, r
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError, os_errors
+from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.stores.files import open_file
 
 _fast: Any

@@ -13,9 +13,9 @@ from hypothesis import given
 from PIL import Image
 
 from tests.build.support.image_samples import FORMATS, picture, pixels
-from tfrkit.build.images import image_header
-from tfrkit.build.images.image_header import BadImageError, ImageHeader, read_image_header
+from tfrkit.images.codecs import image_header
 from tfrkit.images.codecs.decode_image import decode_image
+from tfrkit.images.codecs.image_header import BadImageError, ImageHeader, read_image_header
 
 BEGINNINGS = [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"BM", b"RIFF\x30\0\0\0WEBPVP8X\x0a\0\0\0"]
 

@@ -1,7 +1,7 @@
 """Format, size and channels of an image from its first bytes, and whether its end is there; nothing is decoded.
 
 Needs no extra. Numbers in the bytes are compared with limits and what is left, and never allocate anything. Whether
-the pixels are sound is for a decoder to find out (`image_pixels.py`).
+the pixels are sound is for a decoder to find out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tfrkit.images.codecs.webp import read_webp_features
 
 __all__ = ["BROKEN", "EMPTY", "NO_IMAGE", "TOO_LARGE", "BadImageError", "ImageHeader", "read_image_header"]
 
-# Reasons, by which the report counts.
+# Reasons, by which reports count.
 BROKEN: Final = "broken image"
 EMPTY: Final = "empty file"
 NO_IMAGE: Final = "not an image"
@@ -35,7 +35,7 @@ _BMP_CHANNELS: Final = {1: 3, 4: 3, 8: 1, 16: 3, 24: 3, 32: 4}  # by bits of a p
 
 
 class BadImageError(Exception):
-    """A file that cannot become a record.
+    """A file that is not a sound image.
 
     Args:
         reason: a few words, the same for all such files.
