@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -373,6 +373,9 @@ class ImageReader(Protocol):
             BadImageError: it cannot be read.
         """
 
+    def close(self) -> None:
+        """Wait for requests that were made for nothing, and leave what others may use."""
+
 
 def read_image(reader: ImageReader, key: Any, buffer: ImageBuffer) -> ReadImage:
     """Read one image, after what is in use in the buffer."""
@@ -399,12 +402,27 @@ class BulkReader(Protocol):
         """
 
 
-class ImageSource(Protocol):
-    """Where images come from: plain data that pickles."""
+@dataclass(frozen=True, slots=True)
+class ImageSource:
+    """Where images come from: plain data that pickles.
 
-    @property
-    def streams(self) -> bool:
-        """Whether images can be read in the order of the listing only."""
+    Attributes:
+        path: of the archive, or of the folder that names are relative to.
+        max_bytes: images that are larger are bad.
+        reader: makes a reader of path and limit.
+        streams: images can be read in the order of the listing only.
+    """
 
-    def open(self) -> AbstractContextManager[ImageReader]:
+    path: str
+    max_bytes: int
+    reader: Callable[[str, int], ImageReader]
+    streams: bool = False
+
+    @contextmanager
+    def open(self) -> Iterator[ImageReader]:
         """Open it for reading."""
+        reader = self.reader(self.path, self.max_bytes)
+        try:
+            yield reader
+        finally:
+            reader.close()

@@ -14,6 +14,7 @@ from tfrkit.errors import InvalidArgumentError
 
 __all__ = [
     "MAX_LISTED_BAD",
+    "SILENT",
     "BadInput",
     "OnBad",
     "Progress",
@@ -150,6 +151,9 @@ class SurveyMeter:
                     files_done=self._files_done, files=self._files,
                 )
             )  # fmt: skip
+
+
+SILENT: Final = SurveyMeter(None)
 
 
 class TaskReporter:

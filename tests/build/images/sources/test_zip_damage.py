@@ -12,9 +12,9 @@ import pytest
 
 from tests.build.support.image_samples import picture, write_files, zipped
 from tfrkit.build.images.build_images import images
-from tfrkit.build.images.image_items import ImageBuffer, Ledger
+from tfrkit.build.images.image_items import ImageBuffer, ImageSource, Ledger
 from tfrkit.build.images.sources.archive_names import MemberList
-from tfrkit.build.images.sources.image_zip import list_zip, zip_source
+from tfrkit.build.images.sources.image_zip import ZipReader, list_zip
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.codecs.image_header import BadImageError
 
@@ -27,7 +27,7 @@ def found_in(path: Path) -> tuple[list[bytes], int]:
     items = list_zip(str(path), bad, noted, encoding=None)
     contents = []
     buffer = ImageBuffer()
-    with zip_source(str(path), 10_000).open() as reader:
+    with ImageSource(str(path), 10_000, ZipReader).open() as reader:
         for key in reader.keys(items):
             buffer.clear()
             try:

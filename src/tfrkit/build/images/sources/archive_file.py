@@ -1,30 +1,32 @@
-"""An archive as a file that is read anywhere: opened once by a reader, and read into a buffer without copies."""
+"""An archive that is read anywhere: opened once, and read into a buffer without copies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from tfrkit.build.images.image_items import ImageReader
 from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
 from tfrkit.stores.files import open_source
-from tfrkit.stores.source import ByteSource
 from tfrkit.threads import spawn
 
-__all__ = ["ArchiveFile", "ArchiveSource"]
+__all__ = ["ArchiveReader"]
 
 Range: TypeAlias = tuple[int, int]  # where it begins, and its bytes
 Data: TypeAlias = bytes | memoryview
 
 
-class ArchiveFile:
-    """An open archive. One behind a URL is read ahead of the reader, in a few requests that are made at once."""
+class ArchiveReader:
+    """An open archive. What is next of one behind a URL is fetched before, in a few requests that are made at once.
 
-    def __init__(self, source: ByteSource) -> None:
-        self._source = source
-        self._ahead = [ReadAhead(self._begin), ReadAhead(self._begin)] if source.remote else []
+    Args:
+        path: of the archive.
+        max_bytes: members that are larger are bad.
+    """
+
+    def __init__(self, path: str, max_bytes: int) -> None:
+        self._source = open_source(path)
+        self._ahead = [ReadAhead(self._begin), ReadAhead(self._begin)] if self._source.remote else []
+        self.max_bytes = max_bytes
 
     def expect(self, ranges: Sequence[Range], samples: Sequence[Range] = ()) -> None:
         """Say which ranges will be read, in which order; all of the first, or all of the second kind, or neither."""
@@ -45,7 +47,6 @@ class ArchiveFile:
         return self._source.read_into(room, offset)
 
     def close(self) -> None:
-        """Wait for the requests that were made for nothing."""
         for ahead in self._ahead:
             ahead.close()
 
@@ -59,29 +60,3 @@ class ArchiveFile:
             place: Result(future, lambda found, at=at: found[at])  # type: ignore[misc]  # at is an int
             for at, place in enumerate(ordered)
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveSource:
-    """An archive that is read anywhere.
-
-    Attributes:
-        path: of the archive.
-        max_bytes: members that are larger are bad.
-        reader: makes the reader of its members.
-        streams: members can be read in any order.
-    """
-
-    path: str
-    max_bytes: int
-    reader: Callable[[ArchiveFile, int], ImageReader]
-    streams: bool = False
-
-    @contextmanager
-    def open(self) -> Iterator[ImageReader]:
-        """Open the archive."""
-        archive = ArchiveFile(open_source(self.path))
-        try:
-            yield self.reader(archive, self.max_bytes)
-        finally:
-            archive.close()

@@ -26,7 +26,7 @@ from tfrkit.build.images.image_items import (
     shown,
 )
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
-from tfrkit.build.job.progress import SurveyMeter
+from tfrkit.build.job.progress import SILENT, SurveyMeter
 from tfrkit.errors import from_os_error, os_errors
 from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 
@@ -100,7 +100,7 @@ def _unreadable(
 
 
 def list_folder(
-    path: str, ledger: Ledger, noted: Ledger, *, class_depth: int, meter: SurveyMeter | None = None
+    path: str, ledger: Ledger, noted: Ledger, *, class_depth: int, meter: SurveyMeter = SILENT
 ) -> tuple[ImageItems, str]:
     """List all files under a folder, by folder and then by name, in the order of their bytes.
 
@@ -117,7 +117,7 @@ def list_folder(
     Raises:
         NotFoundError, PermissionDeniedError: the folder cannot be read.
     """
-    return _Lister(os.fsencode(path), ledger, noted, class_depth).walk(meter or SurveyMeter(None))
+    return _Lister(os.fsencode(path), ledger, noted, class_depth).walk(meter)
 
 
 class _Lister:

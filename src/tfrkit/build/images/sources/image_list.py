@@ -24,9 +24,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from tfrkit.build.images.image_columns import make_extra
-from tfrkit.build.images.image_items import ItemColumns, Ledger, Listing
+from tfrkit.build.images.image_items import ImageSource, ItemColumns, Ledger, Listing
 from tfrkit.build.images.sources.image_folder import UNREADABLE
-from tfrkit.build.images.sources.image_objects import ImageFileSource
+from tfrkit.build.images.sources.image_objects import ImageFileReader
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
@@ -298,7 +298,7 @@ class _Reader:
         names = tuple(text.encode("utf-8", "surrogateescape") for text in classes)
         if len(rows) < count:
             items = items.take(rows)
-        source = ImageFileSource(self._root or ".", max_bytes)
+        source = ImageSource(self._root or ".", max_bytes, ImageFileReader)
         known = None if numbered or not classes else names
         return Listing("list", source, items, self._times.hexdigest(), known, numbered)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
@@ -43,37 +41,14 @@ from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
 from tfrkit.threads import spawn
 
-__all__ = ["ImageFileSource", "list_objects"]
+__all__ = ["ImageFileReader", "list_objects"]
 
 _SAMPLE_BYTES = 4096
 Key: TypeAlias = tuple[bytes, int, int, bytes | None]  # path, size, time; of a URL the version
 
 
-@dataclass(frozen=True, slots=True)
-class ImageFileSource:
-    """A folder, or what a list names; here or behind URLs.
-
-    Attributes:
-        path: of the folder that names are relative to.
-        max_bytes: files that are larger are bad.
-    """
-
-    path: str
-    max_bytes: int
-    streams: bool = False
-
-    @contextmanager
-    def open(self) -> Iterator[ImageFileReader]:
-        """Nothing is kept open but requests, which have ended when this ends."""
-        reader = ImageFileReader(self.path, self.max_bytes)
-        try:
-            yield reader
-        finally:
-            reader.close()
-
-
 class ImageFileReader:
-    """Reads files by their names, in the order of the keys: of those behind URLs the next are fetched meanwhile."""
+    """Reads the files of a folder or a list, in the order of the keys: the next behind URLs are fetched meanwhile."""
 
     def __init__(self, root: str, max_bytes: int) -> None:
         self._root = os.path.join(os.fsencode(root), b"")
@@ -144,7 +119,6 @@ class ImageFileReader:
         return crc32c(_sample(key) if data is None else data)
 
     def close(self) -> None:
-        """Wait for the requests that were made for nothing."""
         self._contents.close()
         self._samples.close()
 

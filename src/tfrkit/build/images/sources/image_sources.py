@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tfrkit.build.images.image_items import Ledger, Listing
+from tfrkit.build.images.image_items import ImageSource, Ledger, Listing
 from tfrkit.build.images.sources.image_folder import list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, list_rows
-from tfrkit.build.images.sources.image_objects import ImageFileSource, list_objects
-from tfrkit.build.images.sources.image_tar import TarStreamSource, list_tar, list_tar_stream, tar_source
-from tfrkit.build.images.sources.image_zip import list_zip, zip_source
+from tfrkit.build.images.sources.image_objects import ImageFileReader, list_objects
+from tfrkit.build.images.sources.image_tar import TarReader, list_tar, list_tar_stream, tar_stream
+from tfrkit.build.images.sources.image_zip import ZipReader, list_zip
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.codecs.file_kinds import looks_like
@@ -59,7 +59,7 @@ def list_source(
             items, stamp = list_objects(path, bad, noted, meter)
         else:
             items, stamp = list_folder(path, bad, noted, class_depth=class_depth, meter=meter)
-        return Listing("folder", ImageFileSource(path, max_bytes), items, stamp)
+        return Listing("folder", ImageSource(path, max_bytes, ImageFileReader), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
         head = file.read(512)
     known = InputStamp.of(path)
@@ -69,15 +69,15 @@ def list_source(
         listing = list_rows(path, bad, noted, encoding=list_encoding, max_bytes=max_bytes, meter=meter)
     elif sniff(head) == GZIP:
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes, meter=meter)
-        listing = Listing("tar.gz", TarStreamSource(path, max_bytes), items, stamp)
+        listing = Listing("tar.gz", tar_stream(path, max_bytes), items, stamp)
     else:
         _check_ranges(path)
         if head[257:262] == b"ustar" or name.endswith(".tar"):
-            items = list_tar(path, bad, noted, meter)
-            listing = Listing("tar", tar_source(path, max_bytes), items, stamp)
+            items = list_tar(path, bad, noted, meter=meter)
+            listing = Listing("tar", ImageSource(path, max_bytes, TarReader), items, stamp)
         elif head[:2] == b"PK" or name.endswith(".zip"):
             items = list_zip(path, bad, noted, encoding=zip_encoding, meter=meter)
-            listing = Listing("zip", zip_source(path, max_bytes), items, stamp)
+            listing = Listing("zip", ImageSource(path, max_bytes, ZipReader), items, stamp)
         else:
             raise InvalidArgumentError(
                 f"{path}: {_EXPECTED} but got {looks_like(head)}. Unpack other archives, and name the folder.",

@@ -13,16 +13,16 @@ import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from tfrkit._core import crc32c
 from tfrkit.build.images.image_duplicates import content_mark
-from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
-from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
+from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageSource, Ledger, shown
+from tfrkit.build.images.sources.archive_file import ArchiveReader
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
-from tfrkit.build.job.progress import SurveyMeter
+from tfrkit.build.job.progress import SILENT, SurveyMeter
 from tfrkit.errors import OpError, from_os_error
 from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
 from tfrkit.stores.at_exit import unless_exiting
@@ -38,7 +38,7 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _gzip, _gzip_error = gzip, zlib.error
 
-__all__ = ["TarStreamSource", "list_tar", "list_tar_stream", "tar_source"]
+__all__ = ["TarReader", "list_tar", "list_tar_stream", "tar_stream"]
 
 Key: TypeAlias = tuple[int, int]  # offset and size
 _SPECIAL: Final = "not a regular file"
@@ -50,7 +50,7 @@ _PADDING: Final = "more zeros at the end of the archive than tar puts there: mem
 _DAMAGES: Final = (EOFError, zlib.error, _gzip_error, gzip.BadGzipFile)
 
 
-def list_tar(path: str, bad: Ledger, noted: Ledger, meter: SurveyMeter | None = None) -> ImageItems:
+def list_tar(path: str, bad: Ledger, noted: Ledger, *, meter: SurveyMeter = SILENT) -> ImageItems:
     """List the files of a plain archive, by folder and then by name; `meter` counts them.
 
     Raises:
@@ -60,14 +60,14 @@ def list_tar(path: str, bad: Ledger, noted: Ledger, meter: SurveyMeter | None = 
     with _naming(path), _in_order(path) as file:
         walk = TarWalk(file, path, file.seek(0, os.SEEK_END))
         file.seek(0)
-        for member, parts in _files(walk, path, members):
+        for member, parts in _files(walk, path, members, meter):
             members.add(parts, member.size, member.offset)
     _note_zeros(walk, noted)
     return members.finish(ordered=True)
 
 
 def list_tar_stream(
-    path: str, bad: Ledger, noted: Ledger, *, max_bytes: int, meter: SurveyMeter | None = None
+    path: str, bad: Ledger, noted: Ledger, *, max_bytes: int, meter: SurveyMeter = SILENT
 ) -> ImageItems:
     """List the files of a gzipped archive, in its order. All of it is inflated once, and contents are marked.
 
@@ -77,7 +77,7 @@ def list_tar_stream(
     members = MemberList(path, bad, noted, "offset", "mark", meter=meter)
     with _naming(path), _inflated(path) as file:
         walk = TarWalk(file, path)
-        for member, parts in _files(walk, path, members):
+        for member, parts in _files(walk, path, members, meter):
             mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
             members.add(parts, member.size, member.offset, mark)
     _note_zeros(walk, noted)
@@ -119,12 +119,16 @@ def _naming(path: str) -> Iterator[None]:
         raise from_os_error(error, path) from error
 
 
-def _files(walk: TarWalk, path: str, members: MemberList) -> Iterator[tuple[TarMember, list[bytes]]]:
-    """Yield the files of an archive that are part of the data."""
+def _files(
+    walk: TarWalk, path: str, members: MemberList, meter: SurveyMeter
+) -> Iterator[tuple[TarMember, list[bytes]]]:
+    """Yield the files of an archive that are part of the data, and count them."""
     for member in walk:
         parts = split_name(member.name, path)
         if not member.is_folder and members.takes(parts) and _is_good(member, parts, members.bad):
             yield member, parts
+            meter.add(1, member.size)
+            meter.tick()
 
 
 def _note_zeros(walk: TarWalk, noted: Ledger) -> None:
@@ -161,41 +165,32 @@ def _sample_of(key: Key) -> Key:
 # -- plain archives ----------------------------------------------------------------------------------------------------
 
 
-def tar_source(path: str, max_bytes: int) -> ArchiveSource:
-    """Return the source of the images in a plain archive."""
-    return ArchiveSource(path, max_bytes, _TarReader)
-
-
-class _TarReader:
+class TarReader(ArchiveReader):
     """Reads members by their offsets."""
 
-    def __init__(self, archive: ArchiveFile, max_bytes: int) -> None:
-        self._archive = archive
-        self._max_bytes = max_bytes
+    def __init__(self, path: str, max_bytes: int) -> None:
+        super().__init__(path, max_bytes)
         self._sample = memoryview(bytearray(_SAMPLE_BYTES))
 
     def keys(self, items: ImageItems) -> list[Key]:
         """Offsets and sizes."""
         keys = _keys(items)
-        self._archive.expect(
-            [key for key in keys if key[1] <= self._max_bytes],
-            [_sample_of(key) for key in keys],
-        )
+        self.expect([key for key in keys if key[1] <= self.max_bytes], [_sample_of(key) for key in keys])
         return keys
 
     def mark(self, key: Key) -> int:
         """The checksum of some bytes in the middle."""
         begin, size = _sample_of(key)
-        got = self._archive.read_into(self._sample[:size], begin)
+        got = self.read_into(self._sample[:size], begin)
         return crc32c(self._sample[:got])
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         """Read a member."""
         offset, size = key
-        if size > self._max_bytes:
+        if size > self.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         with buffer.room(size) as room:
-            got = self._archive.read_into(room, offset)
+            got = self.read_into(room, offset)
         if got < size:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size
@@ -236,35 +231,16 @@ class _Parked:
         return _Parked, ()
 
 
-@dataclass(frozen=True, slots=True)
-class TarStreamSource:
-    """A gzipped archive.
-
-    Attributes:
-        path: of the archive.
-        max_bytes: members that are larger are bad.
-    """
-
-    path: str
-    max_bytes: int
-    streams: bool = True
-    parked: _Parked = field(default_factory=_Parked, compare=False, repr=False)
-
-    @contextmanager
-    def open(self) -> Iterator[_StreamReader]:
-        """Open the archive, at the place where another reader has stopped if that helps."""
-        reader = _StreamReader(self)
-        try:
-            yield reader
-        finally:
-            reader.leave()
+def tar_stream(path: str, max_bytes: int) -> ImageSource:
+    """Return the source of the images in a gzipped archive."""
+    return ImageSource(path, max_bytes, partial(_StreamReader, _Parked()), streams=True)
 
 
 class _StreamReader:
-    """Reads members whose offsets ascend."""
+    """Reads members whose offsets ascend, from where another reader has stopped if that helps."""
 
-    def __init__(self, source: TarStreamSource) -> None:
-        self._source = source
+    def __init__(self, parked: _Parked, path: str, max_bytes: int) -> None:
+        self._parked, self._path, self._max_bytes = parked, path, max_bytes
         self._stream: io.BufferedIOBase | None = None
 
     def keys(self, items: ImageItems) -> list[Key]:
@@ -278,9 +254,9 @@ class _StreamReader:
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         """Move to a member, and read it."""
         offset, size = key
-        if size > self._source.max_bytes:
+        if size > self._max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
-        with _naming(self._source.path), buffer.room(size) as room:
+        with _naming(self._path), buffer.room(size) as room:
             stream = self._at(offset)
             got = done = stream.readinto(room)
             while done and got < size:
@@ -289,15 +265,14 @@ class _StreamReader:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size
 
-    def leave(self) -> None:
-        """Leave the stream to readers that continue from here."""
+    def close(self) -> None:
         if self._stream is not None:
-            self._source.parked.put(self._stream)
+            self._parked.put(self._stream)
             self._stream = None
 
     def _at(self, offset: int) -> io.BufferedIOBase:
         if self._stream is None:
-            self._stream = self._source.parked.take(offset) or _inflated(self._source.path)
+            self._stream = self._parked.take(offset) or _inflated(self._path)
         while (left := offset - self._stream.tell()) > 0:
             if not self._stream.read(min(left, _PIECE)):
                 raise EOFError("it ends too soon")

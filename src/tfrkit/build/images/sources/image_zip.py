@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
-from tfrkit.build.images.sources.archive_file import ArchiveFile, ArchiveSource
+from tfrkit.build.images.sources.archive_file import ArchiveReader
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
 from tfrkit.build.job.progress import SurveyMeter
@@ -25,7 +25,7 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _fast = zlib
 
-__all__ = ["list_zip", "name_encoding", "zip_source"]
+__all__ = ["ZipReader", "list_zip", "name_encoding"]
 
 Key: TypeAlias = tuple[int, int, int, int, int]  # offset, bytes in the archive, bytes, method, checksum
 STORED: Final = 0
@@ -143,17 +143,11 @@ def _without_overlaps(items: ImageItems, bad: Ledger) -> ImageItems:
     return items.take(np.flatnonzero(~overlaps))
 
 
-def zip_source(path: str, max_bytes: int) -> ArchiveSource:
-    """Return the source of the images in an archive."""
-    return ArchiveSource(path, max_bytes, _ZipReader)
-
-
-class _ZipReader:
+class ZipReader(ArchiveReader):
     """Reads members by their offsets."""
 
-    def __init__(self, archive: ArchiveFile, max_bytes: int) -> None:
-        self._archive = archive
-        self._max_bytes = max_bytes
+    def __init__(self, path: str, max_bytes: int) -> None:
+        super().__init__(path, max_bytes)
         self._packed = ImageBuffer()
 
     def keys(self, items: ImageItems) -> list[Key]:
@@ -161,9 +155,7 @@ class _ZipReader:
         places = items.places
         columns = (places["offset"], places["packed"], items.sizes, places["method"], places["crc"])
         keys = list(zip(*(column.tolist() for column in columns), strict=True))
-        self._archive.expect(
-            [(key[0], _HEADER_ROOM + key[1]) for key in keys if max(key[1:3]) <= self._max_bytes]
-        )
+        self.expect([(key[0], _HEADER_ROOM + key[1]) for key in keys if max(key[1:3]) <= self.max_bytes])
         return keys
 
     def mark(self, key: Key) -> int:
@@ -173,7 +165,7 @@ class _ZipReader:
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         """Read a member, inflate it if it is deflated, and compare its checksum."""
         offset, packed, size, method, crc = key
-        if max(size, packed) > self._max_bytes:
+        if max(size, packed) > self.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         begin = buffer.at
         if method == STORED:
@@ -190,7 +182,7 @@ class _ZipReader:
     def _read_packed(self, offset: int, packed: int, buffer: ImageBuffer) -> None:
         """Append the bytes after a local header; usually one call reads both."""
         with buffer.room(_HEADER_ROOM + packed) as room:
-            got = self._archive.read_into(room, offset)
+            got = self.read_into(room, offset)
             if got < LOCAL_HEADER.size:
                 raise BadImageError(DAMAGED, "the archive ends before it")
             signature, name, extra = LOCAL_HEADER.unpack_from(room)
@@ -201,7 +193,7 @@ class _ZipReader:
                 got -= start
                 room[:packed] = room[start : start + packed]
             else:
-                got = self._archive.read_into(room[:packed], offset + start)
+                got = self.read_into(room[:packed], offset + start)
         if got < packed:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += packed
