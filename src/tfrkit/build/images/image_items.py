@@ -110,7 +110,6 @@ class Extra:
         return isinstance(self.values, list)
 
     def take(self, rows: IntArray | slice) -> Extra:
-        """Some rows, in this order."""
         if self.is_list and not isinstance(rows, slice):
             values = [self.values[row] for row in rows.tolist()]
         else:
@@ -160,7 +159,6 @@ class ImageItems:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all files together."""
         return int(self.sizes.sum())
 
     def take(self, rows: IntArray) -> ImageItems:
@@ -318,7 +316,6 @@ class ImageBuffer:
         return self._view[self.at : end]
 
     def put(self, content: bytes | memoryview) -> None:
-        """Append some bytes."""
         self.room(len(content))[:] = content
         self.at += len(content)
 
@@ -420,7 +417,6 @@ class ImageSource:
 
     @contextmanager
     def open(self) -> Iterator[ImageReader]:
-        """Open it for reading."""
         reader = self.reader(self.path, self.max_bytes)
         try:
             yield reader

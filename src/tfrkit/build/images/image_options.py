@@ -65,7 +65,6 @@ class ImageOptions:
 
     @property
     def is_raw(self) -> bool:
-        """Whether pixels are stored."""
         return self.pixels is not None and self.pixels.encoding == "raw"
 
 

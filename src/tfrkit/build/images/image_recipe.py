@@ -57,11 +57,9 @@ class ImageRecipe:
 
     @property
     def input_bytes(self) -> int:
-        """Bytes of all files."""
         return self.items.nbytes
 
     def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
-        """Read the images and yield their records, some MB at once."""
         batch = _Batch(self)
         buffer = batch.buffer
         with self.source.open() as reader:

@@ -63,12 +63,7 @@ class BadLimit:
         return good == 0 or (self.share is not None and bad > self.share * (bad + good))
 
     def check(self, counts: Mapping[str, int], good: int | None, listed: Sequence[BadInput]) -> None:
-        """Compare what was left out with what may be.
-
-        Args:
-            counts: bad inputs by reason.
-            good: how many others there are; None while that is not known.
-            listed: the first bad inputs.
+        """Compare what was left out, by reason, with what may be; `listed` are the first bad inputs.
 
         Raises:
             InvalidArgumentError: it is too much; the text says the reasons and the first places.

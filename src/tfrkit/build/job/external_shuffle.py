@@ -109,19 +109,15 @@ class ExternalShuffle:
 
     @property
     def part_names(self) -> list[str]:
-        """Names of the tasks that write parts, in order."""
         return [f"mix/{self._number}/part-{number:05d}" for number in range(len(self._parts))]
 
     def part_bytes(self, number: int) -> int:
-        """How much input a part reads."""
         return sum(self._group.recipes[recipe].input_bytes for recipe in self._parts[number])
 
     def split_name(self, bucket: Bucket) -> str:
-        """Return the name of the task that splits a bucket."""
         return f"mix/{self._number}/split-{bucket.path}"
 
     def is_mine(self, name: str) -> bool:
-        """Return whether a task is one of this shuffle's."""
         return name.startswith(f"mix/{self._number}/")
 
     def _path(self, name: str) -> str:
@@ -130,7 +126,6 @@ class ExternalShuffle:
     # -- parts and splits ---------------------------------------------------------------------------------------------
 
     def write_part(self, number: int, reporter: TaskReporter, stop: Stop) -> Finished:
-        """Write the records of a part by bucket."""
         with self._writer(self.part_names[number], 0, self._bits) as writer:
             for recipe in self._parts[number]:
                 keys = KeyStream(self._group.shuffle_seed or 0, recipe)
@@ -153,7 +148,7 @@ class ExternalShuffle:
                 for keys, frames in self._segments(done[name], bucket.number):
                     stop.check()
                     writer.add(_as_block(frames, len(keys), self._path(name)), keys)
-            return writer.finish(None)
+            return writer.finish(reporter)
 
     @contextlib.contextmanager
     def _writer(self, name: str, shift: int, bits: int) -> Iterator[ChunkWriter]:

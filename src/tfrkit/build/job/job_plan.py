@@ -65,7 +65,6 @@ class ShardGroup:
 
     @property
     def input_bytes(self) -> int:
-        """How much all recipes read."""
         return sum(recipe.input_bytes for recipe in self.recipes)
 
 
@@ -117,12 +116,10 @@ class Job:
 
     @property
     def prefixes(self) -> list[str]:
-        """Prefixes of all groups, in order."""
         return [group.prefix for group in self.groups]
 
     @property
     def input_bytes(self) -> int:
-        """How much all recipes read."""
         return sum(group.input_bytes for group in self.groups)
 
 

@@ -41,7 +41,6 @@ class Header:
     staged: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the journal has it."""
         return {"format": _FORMAT, "version": _VERSION, **asdict(self)}
 
 

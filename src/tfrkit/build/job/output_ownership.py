@@ -120,9 +120,7 @@ def staging_of(job: Job, header: Header) -> StagingArea:
 def inspect_folder(job: Job, *, lock: bool = False) -> OutputState:
     """Inspect the folder of a job without changing anything.
 
-    Args:
-        job: the plan.
-        lock: lock the journals of unfinished jobs, until they are closed.
+    With `lock`, the journals of unfinished jobs are locked until they are closed.
 
     Raises:
         FailedPreconditionError: a running job writes under the same names.

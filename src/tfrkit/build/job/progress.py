@@ -119,7 +119,6 @@ class SurveyMeter:
         self._started = self._told = time.perf_counter()
 
     def add(self, files: int = 0, size: int = 0) -> None:
-        """Count files and bytes."""
         with self._lock:
             self._files_done += files
             self._bytes += size
@@ -225,13 +224,11 @@ class Totals:
         self.records = self.bad = self.shards = self.written_bytes = 0
 
     def add_shard(self, size: int) -> None:
-        """Count a finished shard."""
         with self._lock:
             self.shards += 1
             self.written_bytes += size
 
     def add(self, input_bytes: float = 0, records: int = 0, bad: int = 0) -> None:
-        """Add to the sums."""
         with self._lock:
             self.input_bytes += input_bytes
             self.records += records

@@ -158,20 +158,17 @@ class Finished:
         name: str,
         records: int,
         size: int,
-        reporter: TaskReporter | None,
+        reporter: TaskReporter,
         buckets: tuple[tuple[int, int], ...] = (),
         chunks: tuple[int, ...] = (),
     ) -> Self:
-        """Take what a task has reported, if anything."""
-        if reporter is None:
-            return cls(name, records, size, 0, {}, (), buckets, chunks)
+        """Take what a task has reported."""
         return cls(
             name, records, size, reporter.input_bytes, reporter.counts, tuple(reporter.listed), buckets, chunks,
             reporter.noted, tuple(reporter.noted_listed), reporter.passed, tuple(sorted(reporter.features)),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a line of the journal has it."""
         line = asdict(self)
         if not is_part(self.name):
             del line["buckets"], line["chunks"]
@@ -203,15 +200,7 @@ def count_reasons(listed: Iterable[BadInput]) -> dict[str, int]:
 def make_report(
     job: Job, shards: Iterable[ShardEntry], finished: Iterable[Finished], resumed: int, seconds: float
 ) -> BuildReport:
-    """Sum up a job. Pure: no I/O.
-
-    Args:
-        job: the plan, which has bad inputs of its own.
-        shards: all of them.
-        finished: all tasks in order of the plan.
-        resumed: how many shards were there already.
-        seconds: how long it took.
-    """
+    """Sum up a job, whose plan has bad inputs of its own; `finished` are all tasks in its order. Pure: no I/O."""
     counts = Counter(count_reasons(job.bad) if job.counts is None else job.counts)
     listed = list(job.bad)
     input_bytes = passed = 0

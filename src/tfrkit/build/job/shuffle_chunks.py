@@ -36,7 +36,6 @@ class KeyStream:
         self._bits = np.random.Philox(key=int.from_bytes(digest, "little"))
 
     def next(self, count: int) -> Keys:
-        """Return the keys of the next records."""
         return np.asarray(self._bits.random_raw(count), np.uint64)
 
 
@@ -93,7 +92,7 @@ class ChunkWriter:
         self._chunks.append(self._output.position)
         self._output.write_pieces([_bytes(table), _bytes(keys[order]), frames])
 
-    def finish(self, reporter: TaskReporter | None) -> Finished:
+    def finish(self, reporter: TaskReporter) -> Finished:
         """Write what is left and say what is in the file."""
         self._flush()
         return Finished.of(

@@ -57,11 +57,9 @@ class StagingArea:
 
     @property
     def home(self) -> str:
-        """Where shards are written."""
         return os.path.join(self.folder, SIDECAR_FOLDER, f"job-{self.digest}") if self.staged else self.folder
 
     def path(self, name: str) -> str:
-        """Where a shard is written."""
         return os.path.join(self.home, name)
 
     def whole(self, done: Iterable[Finished], *, moved: bool) -> set[str]:
@@ -121,7 +119,6 @@ class StagingArea:
                 sync_folder(self.folder)
 
     def remove(self) -> None:
-        """Remove the folder of shards that wait."""
         if self.staged:
             files.remove_tree(self.home)
 

@@ -30,12 +30,7 @@ def names_text(names: Iterable[str]) -> str:
 
 
 def matching_names(option: str, given: str, known: Collection[str]) -> list[str]:
-    """Return the columns that a user means by a name or a pattern, in the order of the table.
-
-    Args:
-        option: which option has it, for the error.
-        given: the name or pattern.
-        known: all columns.
+    """Return the columns that a user means by a name or a pattern in an option, in the order of the table.
 
     Raises:
         InvalidArgumentError: there is no such column; the text names the closest.

@@ -47,9 +47,6 @@ _quoted: Callable[[str], str] = json.encoder.encode_basestring
 def decode_special(value: Mapping[str, Any]) -> tuple[str, list[Any]]:
     r"""Read a feature that stands in JSON as an object. Pure: no I/O.
 
-    Args:
-        value: the object, as `json.loads` gives it.
-
     Returns:
         The kind, "int64", "float" or "bytes", and its values: numpy.float32 or bytes.
 

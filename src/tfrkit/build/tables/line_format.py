@@ -53,7 +53,6 @@ class LineFormat(ABC):
         """
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
-        """Look at every line; see `TableFormat`."""
         checksum = RangeChecksum(0, file.size)
         source = self._open(file, checksum)
         seen, pieces = self.seen(), []

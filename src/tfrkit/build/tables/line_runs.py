@@ -55,7 +55,6 @@ class RowPlaces(NamedTuple):
     begins: npt.NDArray[np.int64] | None = None
 
     def bad(self, row: int, reason: str, detail: str = "") -> BadInput:
-        """Describe a bad row."""
         if self.begins is not None:
             element = f"element {self.first_row + row + 1}, byte {self.begins[row]}"
             detail = f"{element}: {detail}" if detail else element
@@ -113,15 +112,7 @@ def line_runs(chunks: Iterator[bytes], begin: int, max_row: int) -> Iterator[Tex
 
 
 def blocks_of(run: TextRun, rows: range, file: str, first_row: int, first_line: int) -> Iterator[LineBlock]:
-    """Yield some rows of a run, about a megabyte at a time.
-
-    Args:
-        run: the run; not one of a row that is too long.
-        rows: which of its rows.
-        file: its name, for reports.
-        first_row: number of its first row in the file.
-        first_line: number of its first line.
-    """
+    """Yield some rows of a run, about a megabyte at a time; numbers of its first row and line are for reports."""
     data = run.data if run.data.endswith(b"\n") else run.data + b"\n"
     if len(rows) < run.rows:
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1

@@ -51,7 +51,6 @@ class LinesSeen:
     _nested: set[str] = field(default_factory=set)
 
     def add_block(self, block: LineBlock) -> None:
-        """Look at some lines, one by one."""
         for row, line in enumerate(lines_of(block.data)):
             cells = self.parse(line)
             if isinstance(cells, dict):

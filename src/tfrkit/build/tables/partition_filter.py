@@ -54,7 +54,6 @@ class PartitionFilter:
 
     @property
     def texts(self) -> list[str]:
-        """The conditions as they were given."""
         return [condition.text for condition in self.conditions]
 
     def choose(self, partitions: Sequence[Mapping[str, str]]) -> list[bool]:

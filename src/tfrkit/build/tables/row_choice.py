@@ -61,13 +61,7 @@ class RowChoice:
     def mask(
         self, batch: Mapping[str, Any], constants: Mapping[str, Any], rows: int
     ) -> npt.NDArray[np.bool_]:
-        """Tell which rows of a batch are chosen.
-
-        Args:
-            batch: columns by `TableColumn.key`.
-            constants: values of columns that are the same in all rows, likewise; None: absent.
-            rows: how many there are.
-        """
+        """Tell which rows of a batch are chosen; columns, and constants for all rows, are by `TableColumn.key`."""
         features = {}
         for column in self.columns:
             if column.key in batch:

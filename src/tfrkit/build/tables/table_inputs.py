@@ -187,32 +187,17 @@ def _expand(text: str, written: str | None) -> Iterator[_Found]:
     if text.startswith("@") and not os.path.lexists(text):
         for line in read_list(text[1:]):
             yield from _expand(line, written)
-    elif is_url(text):
-        yield from _expand_url(text, written)
-    elif os.path.isdir(text):
+        return
+    info = file_info(text) if is_url(text) else None
+    there = info is not None if is_url(text) else os.path.lexists(text)
+    if there and (os.path.isdir(text) if info is None else info.is_folder):
         yield from _in_folder(text, written)
-    elif os.path.lexists(text):
-        yield _Found(text, _name_of(text))
-    elif _MAGIC.intersection(text):
+    elif there:
+        yield _Found(text, _name_of(text), info)
+    elif _MAGIC.intersection(text) and traits_of(text).lists:
         yield from _matching(text, written)
     else:
-        raise _missing(text)
-
-
-def _expand_url(url: str, written: str | None) -> Iterator[_Found]:
-    info = file_info(url)
-    if info is not None and not info.is_folder:
-        yield _Found(url, _name_of(url), info)
-    elif info is not None:
-        yield from _in_folder(url, written)
-    elif _MAGIC.intersection(url) and traits_of(url).lists:
-        yield from _matching(url, written)
-    else:
-        raise _missing(url)
-
-
-def _missing(path: str) -> NotFoundError:
-    return NotFoundError(f"{path}; No such file or directory. Check the name of this input.", path=path)
+        raise NotFoundError(f"{text}; No such file or directory. Check the name of this input.", path=text)
 
 
 def _matching(pattern: str, written: str | None) -> Iterator[_Found]:

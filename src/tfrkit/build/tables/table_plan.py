@@ -144,11 +144,9 @@ class TableRecipe:
 
     @property
     def input_bytes(self) -> int:
-        """How much it reads."""
         return sum(part.size for part in self.parts)
 
     def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
-        """Read and encode, batch by batch."""
         for part in self.parts:
             stamp = part.piece.file.stamp
             if stamp is not None and is_local(stamp.path):  # a URL is opened at its version
@@ -171,7 +169,6 @@ class TableRecipe:
             reporter.advance(rest)  # what bad rows stand for
 
     def batches(self, part: Part, reporter: TaskReporter) -> Iterator[Mapping[str, Any]]:
-        """Read the rows of a part, wanted or not."""
         with unchanged(part.piece.file.path):
             yield from self.format.read(part.piece, range(part.start, part.stop), part.columns.read, reporter)
 

@@ -266,11 +266,10 @@ class TextSource:
                 yield b"".join(parts)
                 parts = []
         if decoder.truncated:
-            raise self._damage("the compressed data ends too early")
+            raise DataLossError(
+                f"{self._path}: the compressed data ends too early. Copy the file again.", path=self._path
+            )
         yield b"".join(parts)
-
-    def _damage(self, text: str) -> DataLossError:
-        return DataLossError(f"{self._path}: {text}. Copy the file again.", path=self._path)
 
     def _mark(self) -> bytes:
         if self.encoding == BINARY:
@@ -281,10 +280,9 @@ class TextSource:
             return b""
 
     def _check_encoding(self, head: bytes) -> None:
-        for mark, name in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-            if self.encoding == UTF8 and head.startswith(mark):
-                raise InvalidArgumentError(
-                    f"{self._path}: the file begins with the byte order mark of {name}, which is not {self.encoding}. "
-                    + (self._remedy or f"Pass encoding={name!r} (--encoding {name})."),
-                    path=self._path,
-                )
+        if self.encoding == UTF8 and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            remedy = self._remedy or "Pass encoding='utf-16' (--encoding utf-16)."
+            raise InvalidArgumentError(
+                f"{self._path}: the file begins with the byte order mark of utf-16, which is not utf-8. {remedy}",
+                path=self._path,
+            )

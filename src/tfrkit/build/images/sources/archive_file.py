@@ -16,12 +16,7 @@ Data: TypeAlias = bytes | memoryview
 
 
 class ArchiveReader:
-    """An open archive. What is next of one behind a URL is fetched before, in a few requests that are made at once.
-
-    Args:
-        path: of the archive.
-        max_bytes: members that are larger are bad.
-    """
+    """An open archive. What is next of one behind a URL is fetched before, in a few requests that are made at once."""
 
     def __init__(self, path: str, max_bytes: int) -> None:
         self._source = open_source(path)

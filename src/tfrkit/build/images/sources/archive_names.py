@@ -27,12 +27,7 @@ _DRIVE: Final = re.compile(rb"[A-Za-z]:")
 
 
 def split_name(name: bytes, archive: str, *, backslash: bool = False) -> list[bytes]:
-    """Cut the name of a member into folders and the file.
-
-    Args:
-        name: as the archive has it.
-        archive: its path, for errors.
-        backslash: whether that separates folders too.
+    """Cut the name of a member into folders and the file; with `backslash`, that separates folders too.
 
     Raises:
         InvalidArgumentError: the name is absolute, has a drive, or leads out of the archive.

@@ -52,15 +52,9 @@ _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 def list_rows(
     path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes: int, meter: SurveyMeter | None = None
 ) -> Listing:
-    """Read a list, and find its files.
+    """Read a list, whose suffix says what it is, and find its files.
 
-    Args:
-        path: of the list; the suffix says what it is.
-        bad: takes rows without a path, a label or a file, with the number of their line.
-        noted: takes numbers that float32 does not hold.
-        encoding: of the text.
-        max_bytes: images that are larger are bad.
-        meter: counts the files that were found.
+    Rows without a path, a label or a file are bad; numbers that float32 does not hold are noted.
 
     Raises:
         InvalidArgumentError: the text is not in this encoding, or a table has columns without names.

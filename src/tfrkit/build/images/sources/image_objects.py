@@ -57,7 +57,6 @@ class ImageFileReader:
         self._samples: ReadAhead[Key, bytes] = ReadAhead(_begin_samples)
 
     def keys(self, items: ImageItems) -> list[Key]:
-        """Where each is, its size and time; of those behind URLs the version."""
         assert items.times is not None
         paths: list[bytes] = items.paths()
         versions: list[bytes | None] = [None] * len(paths)
@@ -114,7 +113,6 @@ class ImageFileReader:
         return run
 
     def mark(self, key: Key) -> int:
-        """The checksum of some bytes in the middle."""
         data = self._samples.take(key)
         return crc32c(_sample(key) if data is None else data)
 
@@ -172,12 +170,6 @@ def list_objects(
     url: str, ledger: Ledger, noted: Ledger, meter: SurveyMeter | None = None
 ) -> tuple[ImageItems, str]:
     """List all files below a URL in the order in which `list_folder` lists those of a folder.
-
-    Args:
-        url: of the folder.
-        ledger: takes what is empty.
-        noted: takes what is hidden.
-        meter: counts the files as they are listed.
 
     Returns:
         The files, and a digest of their versions.

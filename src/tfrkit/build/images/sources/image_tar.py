@@ -173,19 +173,16 @@ class TarReader(ArchiveReader):
         self._sample = memoryview(bytearray(_SAMPLE_BYTES))
 
     def keys(self, items: ImageItems) -> list[Key]:
-        """Offsets and sizes."""
         keys = _keys(items)
         self.expect([key for key in keys if key[1] <= self.max_bytes], [_sample_of(key) for key in keys])
         return keys
 
     def mark(self, key: Key) -> int:
-        """The checksum of some bytes in the middle."""
         begin, size = _sample_of(key)
         got = self.read_into(self._sample[:size], begin)
         return crc32c(self._sample[:got])
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
-        """Read a member."""
         offset, size = key
         if size > self.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
@@ -215,7 +212,6 @@ class _Parked:
             return self._streams.pop(max(fit, key=lambda place: self._streams[place][0]))[1]
 
     def put(self, stream: io.BufferedIOBase) -> None:
-        """Leave a stream."""
         with self._lock:
             self._streams.append((stream.tell(), stream))
             unwanted = self._streams.pop(0)[1] if len(self._streams) > _MAX_PARKED else None
@@ -244,7 +240,6 @@ class _StreamReader:
         self._stream: io.BufferedIOBase | None = None
 
     def keys(self, items: ImageItems) -> list[Key]:
-        """Offsets and sizes."""
         return _keys(items)
 
     def mark(self, key: Key) -> int:
@@ -252,7 +247,6 @@ class _StreamReader:
         return key[0]
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
-        """Move to a member, and read it."""
         offset, size = key
         if size > self._max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")

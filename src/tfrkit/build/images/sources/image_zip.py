@@ -42,12 +42,7 @@ def list_zip(
 ) -> ImageItems:
     """List the files of an archive, by folder and then by name.
 
-    Args:
-        path: of the archive.
-        bad: takes members that cannot be read.
-        noted: takes what is hidden.
-        encoding: of names that are not marked as UTF-8; None guesses.
-        meter: counts the files.
+    `encoding` is that of names that are not marked as UTF-8; None guesses.
 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
@@ -151,7 +146,6 @@ class ZipReader(ArchiveReader):
         self._packed = ImageBuffer()
 
     def keys(self, items: ImageItems) -> list[Key]:
-        """Everything that the directory says of each."""
         places = items.places
         columns = (places["offset"], places["packed"], items.sizes, places["method"], places["crc"])
         keys = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -159,7 +153,6 @@ class ZipReader(ArchiveReader):
         return keys
 
     def mark(self, key: Key) -> int:
-        """The checksum that the directory has."""
         return key[4]
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:

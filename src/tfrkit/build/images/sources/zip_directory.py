@@ -59,10 +59,6 @@ class ZipMember(NamedTuple):
 def read_zip_directory(file: BinaryIO, path: str) -> Iterator[ZipMember]:
     """Yield the members of an archive in the order of its directory.
 
-    Args:
-        file: the archive.
-        path: for errors.
-
     Raises:
         InvalidArgumentError: it is no ZIP archive, or its directory is damaged.
     """

@@ -240,9 +240,12 @@ def _convert_list(array: Any, column: TableColumn) -> Any:
         if column.null_value is None:
             return None
         values = _filled(values, column)
-    lengths = np.where(valid, np.diff(np.asarray(array.offsets)), 0)
-    offsets = np.zeros(len(array) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    return _lists(np.where(valid, np.diff(np.asarray(array.offsets)), 0), values, valid)
+
+
+def _lists(lengths: npt.NDArray[Any], values: Any, valid: npt.NDArray[np.bool_]) -> Any:
+    """Make lists of some lengths of values that follow each other."""
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), values, mask=pyarrow.array(~valid))
 
 
@@ -255,9 +258,7 @@ def _plain_list(array: Any) -> Any:
         return array.cast(pyarrow.large_list(array.type.value_type))
     # Of views, some versions make lists with offsets that do not ascend.
     lengths = np.asarray(compute.fill_null(compute.list_value_length(array), 0))
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    missing = pyarrow.array(~np.asarray(array.is_valid()))
-    return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), array.flatten(), mask=missing)
+    return _lists(lengths, array.flatten(), np.asarray(array.is_valid()))
 
 
 def _cast(array: Any, wanted: str) -> Any:
@@ -308,10 +309,8 @@ def _split(array: Any, separator: str) -> Any:
         return parts
     lengths = np.diff(np.asarray(parts.offsets))
     valid = np.asarray(parts.is_valid())
-    offsets = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(np.where(empty | ~valid, 0, lengths), out=offsets[1:])
     values = parts.flatten().filter(pyarrow.array(~np.repeat(empty[valid], lengths[valid])))
-    return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), values, mask=pyarrow.array(~valid))
+    return _lists(np.where(empty | ~valid, 0, lengths), values, valid)
 
 
 def _readable(array: Any) -> Any:

@@ -45,7 +45,6 @@ class ArrowFormat:
     """Files of Arrow's IPC format, of either kind."""
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
-        """Look at the schema, and count the rows of all batches."""
         with opened_source(file) as source:
             if _is_file(source, file):
                 schema, pieces = _survey_file(source, file, reporter)
@@ -56,7 +55,6 @@ class ArrowFormat:
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        """Read rows of a record batch."""
         with opened_source(piece.file) as source:
             if _is_file(source, piece.file):
                 schema = ipc.open_file(source).schema
@@ -178,7 +176,7 @@ def _survey_stream(
     reader = ipc.open_stream(source)
     places, rows = [], []
     begin = source.tell()
-    while (batch := _next(reader)) is not None:
+    for batch in reader:
         places.append((begin, source.tell()))
         rows.append(_checked(batch).num_rows)
         begin = source.tell()
@@ -189,22 +187,13 @@ def _survey_stream(
     return reader.schema, pieces_of(file, places, rows)
 
 
-def _next(reader: Any) -> Any:
-    try:
-        return reader.read_next_batch()
-    except StopIteration:
-        return None
-
-
 def _stream_batches(source: Any, piece: TablePiece) -> Iterator[Any]:
     reader = ipc.open_stream(source)
     if piece.begin:
         source.seek(piece.begin)
-        message = ipc.read_message(source)
-        yield ipc.read_record_batch(message, reader.schema)
-        return
-    while (batch := _next(reader)) is not None:
-        yield batch
+        yield ipc.read_record_batch(ipc.read_message(source), reader.schema)
+    else:
+        yield from reader
 
 
 def _has_dictionaries(schema: Any) -> bool:

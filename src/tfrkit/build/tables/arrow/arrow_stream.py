@@ -54,7 +54,6 @@ class StreamFormat:
         return InputFile(_NAME, _NAME, {}, sum(self.rows) * self.width)
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
-        """Look at the schema."""
         reporter.advance()
         places = [(number, number + 1) for number in range(len(self.rows))]
         pieces = pieces_of(file, places, self.rows, [count * self.width for count in self.rows])
@@ -63,7 +62,6 @@ class StreamFormat:
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        """Read rows of a batch."""
         yield from fitted_batches(iter([self.batch(piece.begin)]), piece, rows, columns, reporter)
 
 

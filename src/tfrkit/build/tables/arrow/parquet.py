@@ -6,10 +6,12 @@ The survey reads the footer alone. Row groups of any size are read as a stream o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
+from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.arrow.arrow_file import fitted_batches, opened_source
 from tfrkit.build.tables.arrow.arrow_types import ArrowLeaf, leaves, pieces_of, survey_schema
@@ -28,8 +30,6 @@ __all__ = ["ParquetFormat"]
 
 _READ_BYTES: Final = 1 << 20  # of a column that are read at once
 _REQUEST_BYTES: Final = 1 << 22  # the same behind a URL
-_MOST_FOOTERS: Final = 64
-_footers: dict[Any, Any] = {}  # by path and stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,6 @@ class ParquetFormat:
     """Files that begin and end with PAR1."""
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
-        """Look at the footer."""
         reporter.advance()
         with _opened(file) as opened:
             meta = opened.metadata
@@ -47,7 +46,6 @@ class ParquetFormat:
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        """Read rows of a row group."""
         with _opened(piece.file) as opened:
             paths = {leaf.name: leaf.path for leaf in leaves(opened.schema_arrow)}
             groups = opened.metadata.num_row_groups
@@ -65,26 +63,19 @@ class ParquetFormat:
 def _opened(file: InputFile) -> Iterator[Any]:
     parquet = require("pyarrow.parquet", "Reading Parquet")
     with opened_source(file, "Parquet") as source:
+        footer, size = None, _READ_BYTES
         if is_url(file.path):
-            key = file.path, file.stamp
-            footer = _footers.get(key)
-            opened = parquet.ParquetFile(
-                source, metadata=footer, buffer_size=_REQUEST_BYTES, pre_buffer=False
-            )
-            if footer is None:
-                _keep_footer(key, opened.metadata)
-            yield opened
-        else:
-            # Some versions would read the whole row group ahead.
-            yield parquet.ParquetFile(source, buffer_size=_READ_BYTES, pre_buffer=False)
+            footer, size = _footer(file.path, file.stamp), _REQUEST_BYTES
+        # With `pre_buffer` some versions would read the whole row group ahead.
+        yield parquet.ParquetFile(source, metadata=footer, buffer_size=size, pre_buffer=False)
 
 
-def _keep_footer(key: Any, footer: Any) -> None:
-    """Keep what a file behind a URL says of itself, so that its row groups do not ask for it again."""
-    _footers[key] = footer
-    if len(_footers) > _MOST_FOOTERS:
-        with suppress(StopIteration, KeyError, RuntimeError):  # other threads do the same
-            del _footers[next(iter(_footers))]
+@lru_cache(maxsize=64)
+def _footer(path: str, stamp: InputStamp | None) -> Any:
+    """Read what a file behind a URL says of itself, which its row groups then do not ask for again."""
+    parquet = require("pyarrow.parquet", "Reading Parquet")
+    with opened_source(InputFile(path, path, {}, 0, stamp), "Parquet") as source:
+        return parquet.read_metadata(source)
 
 
 def _pieces(file: InputFile, meta: Any) -> tuple[TablePiece, ...]:

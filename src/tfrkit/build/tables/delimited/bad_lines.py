@@ -5,52 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tfrkit.build.job.progress import BadInput
-from tfrkit.build.tables.delimited.row_layout import Dialect, split_row
-from tfrkit.build.tables.table_format import TableColumn
+from tfrkit.build.tables.delimited.delimited_columns import ColumnPlan
+from tfrkit.build.tables.delimited.row_layout import split_row
 
-__all__ = ["REFUSED", "bad_line"]
+__all__ = ["REFUSED", "fault_text"]
 
 REFUSED: Final = 0  # pyarrow does not read it; the other numbers are the scanner's
 _FIELDS, _VALUE, _LONG_FIELD, _LONG_ROW, _UNCLOSED, _UTF8, _NULL_ITEM, _NO_KEY = range(1, 9)
 _SHOWN: Final = 40  # characters of a value
 
 
-def bad_line(
-    fault: tuple[int, int],
-    where: tuple[str, int],
-    text: bytes | bytearray | None,
-    names: Sequence[str],
-    kinds: dict[int, TableColumn],
-    dialect: Dialect,
-) -> BadInput:
-    """Describe a bad row.
+def fault_text(fault: int, detail: int, plan: ColumnPlan, text: bytes | bytearray | None) -> tuple[str, str]:
+    """Return the reason, by which bad rows are counted, and what exactly is wrong with a row.
 
-    Args:
-        fault: the scanner's number and detail.
-        where: file and line.
-        text: the row, to show what it holds; None: leave that out.
-        names: of the file's columns.
-        kinds: the columns that are read, by position.
-        dialect: how the file is written.
+    The scanner has a number for the fault, and a detail; without the text of the row, its value is not shown.
     """
-    number, detail = fault
-    reason, explained = _REASONS[number], ""
-    if number == _FIELDS:
-        explained = f"expected {len(names)} but got {detail}"
-    elif number == _LONG_ROW:
-        explained = f"its row has more than {dialect.max_row} bytes (--max-field)"
-    elif number == _UTF8:
-        reason = f"not valid {dialect.encoding}"
-    elif number in (_VALUE, _LONG_FIELD, _NULL_ITEM, _NO_KEY):
-        explained = _of_column(detail, names)
-        if number == _LONG_FIELD:
-            explained += f": more than {dialect.max_field} bytes (--max-field)"
+    reason, explained = _REASONS[fault], ""
+    if fault == _FIELDS:
+        explained = f"expected {plan.width} but got {detail}"
+    elif fault == _LONG_ROW:
+        explained = f"its row has more than {plan.dialect.max_row} bytes (--max-field)"
+    elif fault == _UTF8:
+        reason = f"not valid {plan.dialect.encoding}"
+    elif fault in (_VALUE, _LONG_FIELD, _NULL_ITEM, _NO_KEY):
+        explained = _of_column(detail, plan.names)
+        if fault == _LONG_FIELD:
+            explained += f": more than {plan.dialect.max_field} bytes (--max-field)"
         elif text is not None:
-            explained += f": got {_shown(split_row(text, len(names), dialect)[detail])}"
-        if number == _VALUE:
-            reason = f"not {_KINDS[kinds[detail].kind]}"
-    return BadInput(where[0], where[1], reason, explained)
+            explained += f": got {_shown(split_row(text, plan.width, plan.dialect)[detail])}"
+        if fault == _VALUE:
+            kinds = {target.position: target.column.kind for target in plan.targets}
+            reason = f"not {_KINDS[kinds[detail]]}"
+    return reason, explained
 
 
 _REASONS: Final = {

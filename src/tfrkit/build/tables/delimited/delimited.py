@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.job.progress import MAX_LISTED_BAD, TaskReporter
-from tfrkit.build.tables.delimited.bad_lines import REFUSED, bad_line
+from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput, TaskReporter
+from tfrkit.build.tables.delimited.bad_lines import REFUSED, fault_text
 from tfrkit.build.tables.delimited.delimited_columns import (
     ColumnPlan,
     DelimitedRows,
@@ -127,7 +127,6 @@ class DelimitedFormat:
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        """Read some rows of a piece; see `TableFormat`."""
         source, layout = self._open(piece.file)
         plan = ColumnPlan(self.dialect, layout.names, columns)
         scanner, checks = self.dialect.scanner(plan.width), plan.checks()
@@ -141,15 +140,10 @@ class DelimitedFormat:
             return CheckedRows(*scanner.check(text, checks, last, long_row, needed, last and cut))
 
         for window in windows(source, piece.begin, piece.end, scan, self.dialect.max_row):
-            count, lines, large = (
-                len(window.found.begins),
-                window.found.lines,
-                len(window.text) > _LARGE_BYTES,
-            )
+            count, lines = len(window.found.begins), window.found.lines
+            large = len(window.text) > _LARGE_BYTES
             chosen = range(max(rows.start - row, 0), min(rows.stop - row, count))
-            batches = _batches(
-                plan, window, chosen, _BadLines(self, piece.file, layout, plan, reporter, line)
-            )
+            batches = _WindowRows(window, line, piece.file, plan, reporter).batches(chosen)
             del window
             if large:
                 batches = _one_at_a_time(batches)
@@ -182,71 +176,92 @@ def _character(name: str, text: str) -> str:
     return text
 
 
-class _BadLines:
-    """Reports the bad rows of one window."""
+@dataclass(frozen=True, slots=True)
+class _WindowRows:
+    """The rows of a window: good ones are read, others reported.
 
-    def __init__(
-        self,
-        form: DelimitedFormat,
-        file: InputFile,
-        layout: RowLayout,
-        plan: ColumnPlan,
-        reporter: TaskReporter,
-        line: int,
-    ) -> None:
-        self._file, self._layout, self._watch, self._line = file, layout, reporter, line
-        self._dialect = form.dialect
-        self._kinds = {target.position: target.column for target in plan.targets}
+    Attributes:
+        window: the rows.
+        first_line: number of its first line.
+        file: the input.
+        plan: what is read of each row.
+        reporter: takes the bad ones.
+    """
 
-    def report(self, fault: int, detail: int, lines: int, text: bytes | bytearray) -> None:
-        """Report a bad row, which begins after `lines` lines of the window."""
-        shown = text if len(self._watch.listed) < MAX_LISTED_BAD else None
-        where = (self._file.name, self._line + lines)
-        self._watch.bad(
-            bad_line((fault, detail), where, shown, self._layout.names, self._kinds, self._dialect)
-        )
+    window: Window[CheckedRows]
+    first_line: int
+    file: InputFile
+    plan: ColumnPlan
+    reporter: TaskReporter
 
-    def note(
-        self,
-        columns: Mapping[str, Any],
-        plan: ColumnPlan,
-        window: Window[CheckedRows],
-        numbers: npt.NDArray[np.int64],
-    ) -> None:
+    def batches(self, chosen: range) -> Iterator[Mapping[str, Any]]:
+        """Read the chosen rows that are good, and report the others of them."""
+        good = np.ones(len(self.window.found.begins), np.bool_)
+        for row, lines, fault, detail in self.window.found.bad_rows():
+            good[row] = False
+            if row in chosen:
+                self._bad(row, fault, detail, self.first_line + lines)
+        kept = np.flatnonzero(good[chosen.start : chosen.stop]) + chosen.start
+        for numbers, rows in self._parts(kept):
+            done = 0
+            for read in read_columns(self.plan, rows):
+                if isinstance(read, int):
+                    self._bad(int(numbers[read]), REFUSED, 0, self._line(int(numbers[read])))
+                    done += 1
+                else:
+                    self._note(read, numbers[done:])
+                    done += len(next(iter(read.values())))
+                    yield read
+
+    def _bad(self, row: int, fault: int, detail: int, line: int) -> None:
+        found, text = self.window.found, None
+        if len(self.reporter.listed) < MAX_LISTED_BAD:
+            text = self.window.text[int(found.begins[row]) : int(found.ends[row])]
+        reason, explained = fault_text(fault, detail, self.plan, text)
+        self.reporter.bad(BadInput(self.file.name, line, reason, explained))
+
+    def _note(self, columns: Mapping[str, Any], numbers: npt.NDArray[np.int64]) -> None:
         """Count numbers that become infinite, of rows that have these numbers in the window."""
-        for column in (target.column for target in plan.targets if target.column.kind == "float"):
+        for column in (target.column for target in self.plan.targets if target.column.kind == "float"):
             found = beyond_in_array(columns[column.key])
             if found is not None:
-                begin = int(window.found.begins[numbers[found.row]])
-                line = self._line + _line_ends(window.text[:begin])
-                note_beyond(self._watch, column.name, found, self._file.name, line)
+                line = self._line(int(numbers[found.row]))
+                note_beyond(self.reporter, column.name, found, self.file.name, line)
 
+    def _line(self, row: int) -> int:
+        text = self.window.text[: int(self.window.found.begins[row])]
+        return self.first_line + text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
 
-def _batches(
-    plan: ColumnPlan, window: Window[CheckedRows], chosen: range, bad: _BadLines
-) -> Iterator[Mapping[str, Any]]:
-    """Read the chosen rows of a window that are good, and report the others."""
-    found = window.found
-    good = np.ones(len(found.begins), np.bool_)
-    for row, lines, fault, detail in found.bad_rows():
-        good[row] = False
-        if row in chosen:
-            text = window.text[int(found.begins[row]) : int(found.ends[row])]
-            bad.report(fault, detail, lines, text)
-    kept = np.flatnonzero(good[chosen.start : chosen.stop]) + chosen.start
-    for part in _parts(window, kept, plan.width):
-        numbers, rows = part
-        done = 0
-        for read in read_columns(plan, rows):
-            if isinstance(read, dict):
-                bad.note(read, plan, window, numbers[done:])
-            done += 1 if isinstance(read, int) else len(next(iter(read.values())))
-            if isinstance(read, int):
-                begin = int(found.begins[numbers[read]])
-                text = window.text[begin : int(found.ends[numbers[read]])]
-                bad.report(REFUSED, 0, _line_ends(window.text[:begin]), text)
-            else:
-                yield read
+    def _parts(self, kept: npt.NDArray[np.int64]) -> Iterator[tuple[npt.NDArray[np.int64], DelimitedRows]]:
+        """Put rows together, some MB at a time: their numbers in the window, and the rows."""
+        found = self.window.found
+        sizes = np.cumsum(found.ends[kept] - found.begins[kept])
+        begin = 0
+        while begin < len(kept):
+            before = int(sizes[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(sizes, before + _BATCH_BYTES, "right")))
+            yield kept[begin:end], self._joined(kept[begin:end])
+            begin = end
+
+    def _joined(self, numbers: npt.NDArray[np.int64]) -> DelimitedRows:
+        found, text = self.window.found, memoryview(self.window.text)
+        nulls = (
+            np.frombuffer(found.nulls, np.bool_).reshape(-1, self.plan.width)[numbers]
+            if found.nulls
+            else None
+        )
+        begins, ends = found.begins[numbers], found.ends[numbers]
+        if int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers):
+            first = int(begins[0])
+            return DelimitedRows(text[first : int(ends[-1])], begins - first, ends - first, nulls)
+        breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+        starts = np.concatenate([[0], breaks])
+        stops = np.concatenate([breaks, [len(numbers)]]) - 1
+        runs = zip(begins[starts].tolist(), ends[stops].tolist(), strict=True)
+        joined = b"".join([text[begin:end] for begin, end in runs])
+        sizes = ends - begins
+        after = np.cumsum(sizes)
+        return DelimitedRows(joined, after - sizes, after, nulls)
 
 
 def _one_at_a_time(batches: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -256,42 +271,3 @@ def _one_at_a_time(batches: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str
         require("pyarrow", "Delimited text").default_memory_pool().release_unused()
     while found:
         yield found.pop(0)
-
-
-def _line_ends(text: bytes | bytearray) -> int:
-    return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
-
-
-def _parts(
-    window: Window[CheckedRows], kept: npt.NDArray[np.int64], width: int
-) -> Iterator[tuple[npt.NDArray[np.int64], DelimitedRows]]:
-    """Put rows together, some MB at a time: their numbers in the window, and the rows."""
-    found = window.found
-    nulls = np.frombuffer(found.nulls, np.bool_).reshape(-1, width) if found.nulls else None
-    sizes = np.cumsum(found.ends[kept] - found.begins[kept])
-    begin = 0
-    while begin < len(kept):
-        before = int(sizes[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(sizes, before + _BATCH_BYTES, "right")))
-        numbers = kept[begin:end]
-        yield numbers, _joined(window, numbers, None if nulls is None else nulls[numbers])
-        begin = end
-
-
-def _joined(
-    window: Window[CheckedRows], numbers: npt.NDArray[np.int64], nulls: npt.NDArray[np.bool_] | None
-) -> DelimitedRows:
-    found = window.found
-    text = memoryview(window.text)
-    begins, ends = found.begins[numbers], found.ends[numbers]
-    if int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers):
-        first = int(begins[0])
-        return DelimitedRows(text[first : int(ends[-1])], begins - first, ends - first, nulls)
-    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
-    starts = np.concatenate([[0], breaks])
-    stops = np.concatenate([breaks, [len(numbers)]]) - 1
-    runs = zip(begins[starts].tolist(), ends[stops].tolist(), strict=True)
-    joined = b"".join([text[begin:end] for begin, end in runs])
-    sizes = ends - begins
-    after = np.cumsum(sizes)
-    return DelimitedRows(joined, after - sizes, after, nulls)

@@ -52,8 +52,7 @@ class ColumnPlan:
     def __init__(self, dialect: Dialect, names: Sequence[str], columns: Sequence[TableColumn]) -> None:
         """Find the columns in a file that has columns of these names."""
         places = {name: position for position, name in enumerate(names)}
-        self.dialect = dialect
-        self.width = len(names)
+        self.dialect, self.names, self.width = dialect, names, len(names)
         self.targets = [_target(dialect, places, column) for column in columns]
 
     def checks(self) -> list[tuple[int, int, bool, bool, bytes]]:
@@ -100,7 +99,6 @@ class DelimitedRows:
     nulls: npt.NDArray[np.bool_] | None
 
     def part(self, rows: slice) -> DelimitedRows:
-        """Return some of them."""
         begins, ends = self.begins[rows], self.ends[rows]
         text = memoryview(self.text)[int(begins[0]) : int(ends[-1])]
         nulls = None if self.nulls is None else self.nulls[rows]
@@ -111,13 +109,7 @@ class DelimitedRows:
 
 
 def read_columns(plan: ColumnPlan, rows: DelimitedRows, first: int = 0) -> Iterator[dict[str, Any] | int]:
-    """Yield columns of some rows, by key; and the numbers of rows that pyarrow refuses, in order.
-
-    Args:
-        plan: what to read.
-        rows: the rows.
-        first: number of the first of them.
-    """
+    """Yield columns of some rows, by key; and the numbers of rows that pyarrow refuses, in order."""
     columns = _read(plan, rows)
     if columns is not None:
         yield columns

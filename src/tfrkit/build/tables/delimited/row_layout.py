@@ -64,7 +64,6 @@ class Dialect:
 
     @property
     def max_row(self) -> int:
-        """Bytes that a row may have."""
         return self.max_field + _ROW_BYTES
 
     def blank_rows(self, columns: int) -> bool:
@@ -136,14 +135,9 @@ class RowLayout:
 def row_layout(
     source: TextSource, path: str, dialect: Dialect, *, header: bool, names: tuple[str, ...] | None
 ) -> RowLayout:
-    """Look at the first row of a file.
+    """Look at the first row of a file, which has the names of the columns with `header`.
 
-    Args:
-        source: the file.
-        path: for errors.
-        dialect: how it is written.
-        header: whether the first row has the names of the columns.
-        names: the names; None: those of the header, or `_c0`, `_c1` and so on.
+    Without `names`, those of the header are taken, or `_c0`, `_c1` and so on.
 
     Raises:
         InvalidArgumentError: the first row cannot have the names of columns.

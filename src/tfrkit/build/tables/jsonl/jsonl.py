@@ -43,11 +43,9 @@ class JsonlFormat(LineFormat):
     hints: dict[str, SchemaHint] = field(default_factory=dict, compare=False, repr=False)
 
     def parse(self, line: bytes) -> Cells | BadLine:
-        """Read one object."""
         return parse_line(line)
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
-        """Look at every line."""
         found = LineFormat.survey(self, file, reporter)
         begin = f"{FEATURE_LISTS}/"
         lists = {name: name.removeprefix(begin) for name in found.columns if name.startswith(begin)}
@@ -74,7 +72,6 @@ class JsonlFormat(LineFormat):
         return JsonLinesSeen(self.cells, seen_in_cell, max_field=self.max_field)
 
     def fit(self, value: Any, column: TableColumn) -> Any:
-        """Make a value of the column's kind; MisfitError if that cannot be."""
         if isinstance(value, Steps):
             return [self.fit(step, column) for step in value]
         if isinstance(value, Broken):

@@ -30,7 +30,6 @@ class JsonLinesSeen(LinesSeen):
     _points: dict[str, bool] = field(default_factory=dict)  # whether whole numbers are written as integers
 
     def add_block(self, block: LineBlock) -> None:
-        """Look at some lines."""
         parsed = None if block.has_longer(self.max_field) else parse_block(block.data)
         quick = None if parsed is None else seen_in_block(parsed)
         if parsed is None or quick is None:
