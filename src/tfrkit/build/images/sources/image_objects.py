@@ -31,7 +31,7 @@ from tfrkit.build.images.sources.image_folder import (
     read_run,
     read_sample,
 )
-from tfrkit.build.images.sources.read_ahead import ReadAhead, Result
+from tfrkit.build.images.sources.read_ahead import Fetched, Result, read_ahead, take_next
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
@@ -53,8 +53,8 @@ class ImageFileReader:
     def __init__(self, root: str, max_bytes: int) -> None:
         self._root = os.path.join(os.fsencode(root), b"")
         self._max_bytes = max_bytes
-        self._contents: ReadAhead[Key, bytes] = ReadAhead(_begin_contents)
-        self._samples: ReadAhead[Key, bytes] = ReadAhead(_begin_samples)
+        self._contents: Fetched[Key, bytes] = read_ahead([], _begin_contents)
+        self._samples: Fetched[Key, bytes] = read_ahead([], _begin_samples)
 
     def keys(self, items: ImageItems) -> list[Key]:
         assert items.times is not None
@@ -68,8 +68,10 @@ class ImageFileReader:
             versions = [version if _is_remote(path) else None for path, version in known]
         keys = list(zip(paths, items.sizes.tolist(), items.times.tolist(), versions, strict=True))
         remote = [key for key in keys if key[3] is not None]
-        self._contents.expect([(key, key[1]) for key in remote if key[1] <= self._max_bytes])
-        self._samples.expect([(key, _SAMPLE_BYTES) for key in remote])
+        self.close()
+        small = [(key, key[1]) for key in remote if key[1] <= self._max_bytes]
+        self._contents = read_ahead(small, _begin_contents)
+        self._samples = read_ahead([(key, _SAMPLE_BYTES) for key in remote], _begin_samples)
         return keys
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
@@ -83,9 +85,8 @@ class ImageFileReader:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         if version is None:
             read_file((path, size, time), buffer)
-            return
-        data = self._contents.take(key)
-        buffer.put(_fetch(key, 0, size) if data is None else data)
+        else:
+            buffer.put(take_next(self._contents, key))
 
     def read_all(self, keys: Sequence[Key], buffer: ImageBuffer) -> Iterator[ReadImage]:
         """Read files that must still be what they were: local ones as many with one call as fill a block.
@@ -113,8 +114,7 @@ class ImageFileReader:
         return run
 
     def mark(self, key: Key) -> int:
-        data = self._samples.take(key)
-        return crc32c(_sample(key) if data is None else data)
+        return crc32c(_sample(key) if key[3] is None else take_next(self._samples, key))
 
     def close(self) -> None:
         self._contents.close()
@@ -125,12 +125,12 @@ def _is_remote(path: bytes) -> bool:
     return b"://" in path and is_url(os.fsdecode(path))
 
 
-def _begin_contents(keys: list[Key]) -> dict[Key, Result[bytes]]:
-    return {key: Result(spawn(_fetch, key, 0, key[1]), bytes) for key in keys}
+def _begin_contents(keys: list[Key]) -> list[Result[Key, bytes]]:
+    return [Result(key, spawn(_fetch, key, 0, key[1]), bytes) for key in keys]
 
 
-def _begin_samples(keys: list[Key]) -> dict[Key, Result[bytes]]:
-    return {key: Result(spawn(_sample, key), bytes) for key in keys}
+def _begin_samples(keys: list[Key]) -> list[Result[Key, bytes]]:
+    return [Result(key, spawn(_sample, key), bytes) for key in keys]
 
 
 def _sample(key: Key) -> bytes:

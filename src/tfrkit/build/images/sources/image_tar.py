@@ -44,6 +44,7 @@ Key: TypeAlias = tuple[int, int]  # offset and size
 _SPECIAL: Final = "not a regular file"
 _PIECE: Final = 1 << 20
 _SAMPLE_BYTES: Final = 64
+_CONTENTS, _SAMPLES = 0, 1  # kinds of ranges
 _MAX_PARKED: Final = 64
 _JOINT: Final = "zero blocks inside of the archive: archives that were joined, or members that were wiped out"
 _PADDING: Final = "more zeros at the end of the archive than tar puts there: members may be missing"
@@ -179,7 +180,7 @@ class TarReader(ArchiveReader):
 
     def mark(self, key: Key) -> int:
         begin, size = _sample_of(key)
-        got = self.read_into(self._sample[:size], begin)
+        got = self.read_into(self._sample[:size], begin, _SAMPLES)
         return crc32c(self._sample[:got])
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
@@ -187,7 +188,7 @@ class TarReader(ArchiveReader):
         if size > self.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         with buffer.room(size) as room:
-            got = self.read_into(room, offset)
+            got = self.read_into(room, offset, _CONTENTS)
         if got < size:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size

@@ -175,7 +175,7 @@ class ZipReader(ArchiveReader):
     def _read_packed(self, offset: int, packed: int, buffer: ImageBuffer) -> None:
         """Append the bytes after a local header; usually one call reads both."""
         with buffer.room(_HEADER_ROOM + packed) as room:
-            got = self.read_into(room, offset)
+            got = self.read_into(room, offset, 0)
             if got < LOCAL_HEADER.size:
                 raise BadImageError(DAMAGED, "the archive ends before it")
             signature, name, extra = LOCAL_HEADER.unpack_from(room)

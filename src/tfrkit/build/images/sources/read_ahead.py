@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from itertools import chain, islice
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-__all__ = ["ReadAhead", "Result"]
+__all__ = ["Fetched", "Result", "read_ahead", "take_next"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -18,73 +19,59 @@ _GROUPS: Final = 2  # the one that is read, and the next
 
 
 @dataclass(frozen=True, slots=True)
-class Result(Generic[_Value]):
-    """A value that comes with a request, perhaps with others."""
+class Result(Generic[_Key, _Value]):
+    """A value that comes with a request, perhaps with others, and what it was asked for by."""
 
+    key: _Key
     future: Future[Any]
     pick: Callable[[Any], _Value]
 
-    def get(self) -> _Value:
-        """Wait for the request; its error is raised."""
-        return self.pick(self.future.result())
+
+Fetched: TypeAlias = Generator[Result[_Key, _Value], None, None]
 
 
-class ReadAhead(Generic[_Key, _Value]):
-    """Values that are taken in the order in which they were announced. For one thread.
+def read_ahead(
+    wanted: Sequence[tuple[_Key, int]], begin: Callable[[list[_Key]], list[Result[_Key, _Value]]]
+) -> Fetched[_Key, _Value]:
+    """Yield what keys stand for, in order; nothing is fetched before the first is asked for.
+
+    Closing it waits for the requests that were made for nothing.
 
     Args:
-        begin: begins to fetch what some keys stand for.
+        wanted: the keys, each with its bytes.
+        begin: begins to fetch what some keys stand for, and returns that in the same order.
     """
-
-    def __init__(self, begin: Callable[[list[_Key]], dict[_Key, Result[_Value]]]) -> None:
-        self._begin = begin
-        self._expected: deque[list[_Key]] = deque()
-        self._running: deque[dict[_Key, Result[_Value]]] = deque()
-        self._wanted: set[_Key] = set()  # announced, and not taken
-
-    def expect(self, wanted: Sequence[tuple[_Key, int]]) -> None:
-        """Say what will be taken, each with its bytes, instead of what was said before. Nothing is fetched yet."""
-        self.close()
-        group: list[_Key] = []
-        size = 0
-        for key, count in wanted:
-            if group and (len(group) == _GROUP or size + count > _GROUP_BYTES):
-                self._expected.append(group)
-                group, size = [], 0
-            group.append(key)
-            size += count
-        if group:
-            self._expected.append(group)
-        self._wanted = {key for key, _ in wanted}
-
-    def take(self, key: _Key) -> _Value | None:
-        """Return what a key stands for; None if it was not announced, or later ones were taken already."""
-        if key not in self._wanted:
-            return None
-        self._advance()
-        while key not in self._running[0]:
-            self._wanted.difference_update(self._running[0])
-            _wait(self._running.popleft())
-            self._advance()
-        self._wanted.discard(key)
-        return self._running[0].pop(key).get()
-
-    def _advance(self) -> None:
-        """Let go of groups that were taken, and begin the next."""
-        while self._running and not self._running[0]:
-            self._running.popleft()
-        while self._expected and len(self._running) < _GROUPS:
-            self._running.append(self._begin(self._expected.popleft()))
-
-    def close(self) -> None:
-        """Forget everything, when the requests that were made have ended."""
-        self._wanted = set()
-        self._expected.clear()
-        while self._running:
-            _wait(self._running.popleft())
+    groups = _groups(wanted)
+    running: deque[deque[Result[_Key, _Value]]] = deque()
+    try:
+        while True:
+            running.extend(deque(begin(group)) for group in islice(groups, _GROUPS - len(running)))
+            if not running:
+                return
+            while running[0]:
+                yield running[0].popleft()
+            running.popleft()
+    finally:
+        for result in chain.from_iterable(running):
+            if not result.future.cancel():
+                result.future.exception()
 
 
-def _wait(group: dict[Any, Result[Any]]) -> None:
-    for result in group.values():
-        if not result.future.cancel():
-            result.future.exception()
+def take_next(fetched: Fetched[_Key, _Value], key: _Key) -> _Value:
+    """Wait for the next value, which must be that of a key; the error of its request is raised."""
+    result = next(fetched)
+    assert result.key == key
+    return result.pick(result.future.result())
+
+
+def _groups(wanted: Sequence[tuple[_Key, int]]) -> Iterator[list[_Key]]:
+    group: list[_Key] = []
+    size = 0
+    for key, count in wanted:
+        if group and (len(group) == _GROUP or size + count > _GROUP_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(key)
+        size += count
+    if group:
+        yield group
