@@ -45,7 +45,7 @@ _IGNORED: Final = frozenset({b"__MACOSX", b"Thumbs.db", b"desktop.ini"})
 _BESIDE: Final = frozenset({b"labels.txt", b"manifest.json", b"report.json"})
 RESERVED: Final = frozenset(name.decode().casefold() for name in _IGNORED | _BESIDE)  # no names for classes
 IGNORED: Final = "hidden or system file"
-_ROW_COLUMNS: Final = ("folder_of", "names", "sizes", "labels", "texts", "times", "versions")
+_ROW_COLUMNS: Final = ("folder_of", "names", "sizes", "labels", "texts", "splits", "times", "versions")
 
 
 def is_ignored(name: bytes, *, top: bool = False) -> bool:
@@ -80,6 +80,19 @@ class Ledger:
         listed = rows[: max(0, MAX_LISTED_BAD - len(self.listed))]
         for row, path in zip(listed.tolist(), items.take(listed).paths(), strict=True):
             self.listed.append(BadInput(shown(path), None, reason, details(row)))
+
+    def drop(
+        self,
+        items: ImageItems,
+        unwanted: IntArray,
+        reason: str,
+        details: Callable[[int], str] = lambda _: "",
+    ) -> ImageItems:
+        """Count images that a mask says are not wanted, and return the others."""
+        if not unwanted.any():
+            return items
+        self.add_rows(items, np.flatnonzero(unwanted), reason, details)
+        return items.take(np.flatnonzero(~unwanted))
 
     def add(
         self, source: str, reason: str, detail: str = "", *, line: int | None = None, count: int = 1
@@ -138,6 +151,7 @@ class ImageItems:
         places: what the source needs to find each, by name.
         labels: numbers of the classes; None without classes.
         texts: for each image the number of its class name in the list; used by lists alone.
+        splits: numbers of the splits, where folders decide; None elsewhere.
         extras: further columns.
         times: when each file was written last, in nanoseconds; None for members of archives.
         versions: of what is behind URLs, as their stores say; empty for local files. None if all are local.
@@ -150,6 +164,7 @@ class ImageItems:
     places: Mapping[str, IntArray] = field(default_factory=dict)
     labels: IntArray | None = None
     texts: IntArray | None = None
+    splits: IntArray | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)
     times: IntArray | None = None
     versions: BytesColumn | None = None
@@ -192,10 +207,9 @@ class Listing:
     Attributes:
         kind: "folder", "zip", "tar", "tar.gz" or "list".
         source: to read it.
-        items: the images, in order.
+        items: the images, in order; with labels if those of a list are numbers.
         stamp: of times; changes when something is written again.
         classes: names of classes for `items.texts`; None: folders are classes.
-        numbered: the labels of a list are numbers, which `items.labels` has.
         files: the archive or list as it was before it was read; none for a folder, whose images are compared one by
             one when they are read.
     """
@@ -205,7 +219,6 @@ class Listing:
     items: ImageItems
     stamp: str
     classes: tuple[bytes, ...] | None = None
-    numbered: bool = False
     files: tuple[InputStamp, ...] = ()
 
     def digest(self) -> str:

@@ -26,9 +26,7 @@ Pixels: TypeAlias = npt.NDArray[Any]
 
 MAX_PIXEL_BYTES: Final = 192 << 20  # 64 million pixels
 _LARGE_BYTES: Final = 48 << 20
-_large = (
-    threading.Lock()
-)  # of images that are larger than this, one is decoded at a time: memory stays bounded
+_large = threading.Lock()  # of images that are larger, one is decoded at a time: memory stays bounded
 
 
 @dataclass(frozen=True, slots=True)

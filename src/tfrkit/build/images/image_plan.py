@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -42,21 +42,6 @@ _SUFFIXES: Final = (b".jpg", b".jpeg", b".png", b".gif", b".bmp", b".webp")
 _RECORD_BYTES: Final = 200  # of a record beside the image
 
 
-@dataclass(frozen=True, slots=True)
-class _Labelled:
-    """Images with what their folders or the list say of them.
-
-    Attributes:
-        items: with labels, if there are classes.
-        label_names: of the labels; None without names.
-        splits: for each image the number of its split, if folders decide.
-    """
-
-    items: ImageItems
-    label_names: tuple[bytes, ...] | None
-    splits: IntArray | None
-
-
 def plan_images(
     source: str, out: str, options: ImageOptions, *, progress: Callable[[Progress], None] | None = None
 ) -> Job:
@@ -68,36 +53,30 @@ def plan_images(
     check_apart(source, out)
     bad, noted = Ledger(), Ledger()
     meter = SurveyMeter(progress)
-    listing = list_source(
-        source,
-        bad,
-        noted,
-        class_depth=1 if options.split.folders is None else 2,
-        max_bytes=options.given.max_image,
-        list_encoding=options.given.list_encoding,
-        zip_encoding=options.given.zip_encoding,
-        meter=meter,
-    )
+    listing = list_source(source, options, bad, noted, meter)
     meter.tick(last=True)
     digest = listing.digest()
     listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted, progress)
-    labelled = _label(listing, options, bad)
+    items, label_names = _label(listing, options, bad)
     name = path_parts(source)[-1] if is_url(source) else os.path.basename(os.path.normpath(source))
-    if not len(labelled.items):
+    if not len(items):
         raise _nothing(source, bad, noted, options)
-    groups, features = _groups(listing, labelled, options, name)
-    files = {} if labelled.label_names is None else {LABELS_FILE: write_label_map(labelled.label_names)}
+    features = feature_names(
+        options.given.names, options.given.rename or {}, items.extras, raw=options.is_raw
+    )
+    recipe = ImageRecipe(listing.source, name, items, label_names, features, options.pixels)
+    files = {} if label_names is None else {LABELS_FILE: write_label_map(label_names)}
     return Job(
         folder=out,
-        groups=groups,
+        groups=tuple(_groups(recipe, options)),
         compression=canonical(options.given.compression),
         level=options.given.level,
         made_by={
             "command": "build images",
             "arguments": options.noted(),
-            "source": {"name": name, "kind": listing.kind, "images": len(labelled.items), "digest": digest},
+            "source": {"name": name, "kind": listing.kind, "images": len(items), "digest": digest},
         },
-        spec=_spec(labelled, features),
+        spec=_spec(recipe),
         files=files,
         bad=_under(name, bad),
         counts=bad.counts,
@@ -194,40 +173,43 @@ def _without_duplicates(
             'duplicates="skip" or "note" (--duplicates).',
             path=path,
         )
-    (bad if options.given.duplicates == "skip" else noted).add_rows(items, rows, DUPLICATE, same_as)
     if options.given.duplicates == "note":
+        noted.add_rows(items, rows, DUPLICATE, same_as)
         return listing
-    kept = np.ones(len(items), bool)
-    kept[rows] = False
-    return replace(listing, items=items.take(np.flatnonzero(kept)))
+    return replace(listing, items=bad.drop(items, np.isin(np.arange(len(items)), rows), DUPLICATE, same_as))
 
 
 # -- labels and splits -----------------------------------------------------------------------------------------------
 
 
-def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
-    """Assign every image its label and, if folders decide, its split; leave out those that have none."""
+def _label(
+    listing: Listing, options: ImageOptions, bad: Ledger
+) -> tuple[ImageItems, tuple[bytes, ...] | None]:
+    """Assign every image its label and, if folders decide, its split; leave out those that have none.
+
+    Returns:
+        The images, and the names of the labels; None without names.
+    """
     items, folders = listing.items, listing.items.folders
     used = [folders[number] for number in np.unique(items.folder_of).tolist()]
     top = b"" if listing.kind == "folder" else common_top(used, options.split.folders)
     meanings = read_folders(folders, options.split.folders, top=top, classes=listing.kind != "list")
-    splits = None
     if options.split.folders is not None:
         numbers = {name: number for number, name in enumerate(options.split.names)}
         by_folder = np.array(
             [-1 if found.split is None else numbers[found.split] for found in meanings], np.int8
         )
         splits = by_folder[items.folder_of]
-        items, splits = _drop(items, splits < 0, _NO_SPLIT, bad, splits)
-    if listing.numbered:
-        return _Labelled(items, None, splits)
+        items = bad.drop(replace(items, splits=splits), splits < 0, _NO_SPLIT)
+    if items.labels is not None:  # the list has numbers
+        return items, None
     if listing.kind == "list":
         classes, class_of = listing.classes, items.texts
     else:
         classes, class_of = _folder_classes(items, meanings)
     if classes is None or class_of is None:
-        return _Labelled(items, None, splits)
-    items, splits = _drop(items, class_of < 0, _NO_CLASS, bad, splits)
+        return items, None
+    items = bad.drop(items, class_of < 0, _NO_CLASS)
     class_of = class_of[class_of >= 0]
     if options.given.label_map is None:
         names = sorted_labels(classes[number] for number in np.unique(class_of).tolist())
@@ -235,10 +217,8 @@ def _label(listing: Listing, options: ImageOptions, bad: Ledger) -> _Labelled:
         names = read_label_map(path_text(options.given.label_map))
     label_of = {name: number for number, name in enumerate(names)}
     labels = np.array([label_of.get(name, -1) for name in classes], np.int64)[class_of]
-    items, splits = _drop(
-        items, labels < 0, _NOT_IN_MAP, bad, splits, lambda row: shown(classes[class_of[row]])
-    )
-    return _Labelled(replace(items, labels=labels[labels >= 0], texts=None), names, splits)
+    items = bad.drop(items, labels < 0, _NOT_IN_MAP, lambda row: shown(classes[class_of[row]]))
+    return replace(items, labels=labels[labels >= 0], texts=None), names
 
 
 def _folder_classes(
@@ -253,44 +233,21 @@ def _folder_classes(
     return (tuple(numbers), class_of) if (class_of >= 0).any() else (None, None)
 
 
-def _drop(
-    items: ImageItems,
-    unwanted: IntArray,
-    reason: str,
-    bad: Ledger,
-    splits: IntArray | None,
-    details: Any = None,
-) -> tuple[ImageItems, IntArray | None]:
-    if not unwanted.any():
-        return items, splits
-    bad.add_rows(items, np.flatnonzero(unwanted), reason, details or (lambda _: ""))
-    kept = np.flatnonzero(~unwanted)
-    return items.take(kept), None if splits is None else splits[kept]
-
-
 # -- shards ----------------------------------------------------------------------------------------------------------
 
 
-def _groups(
-    listing: Listing, labelled: _Labelled, options: ImageOptions, name: str
-) -> tuple[tuple[ShardGroup, ...], dict[str, str]]:
-    """Make the recipes of all shards; also return the names of the features."""
-    items, split = labelled.items, options.split
-    features = feature_names(
-        options.given.names, options.given.rename or {}, items.extras, raw=options.is_raw
-    )
-    splits = labelled.splits
+def _groups(recipe: ImageRecipe, options: ImageOptions) -> Iterator[ShardGroup]:
+    """Make the recipes of all shards from one for all images."""
+    items, split = recipe.items, options.split
+    splits = items.splits
     if splits is None:
         by_class = items.labels if options.given.per_class else None
         splits = assign_ratios(len(items), split.ratios or (), options.given.seed, by_class)
-    recipe = ImageRecipe(listing.source, name, items, labelled.label_names, features, options.pixels)
-    groups = []
+    whole = replace(recipe, items=replace(items, splits=None))
     for number, prefix in enumerate(split.names):
         rows = np.flatnonzero(splits == number)
-        if split.folders is not None and not len(rows):
-            continue  # a source need not have all of the folders
-        groups.append(_group(recipe, rows, prefix, options))
-    return tuple(groups), features
+        if len(rows) or split.folders is None:  # a source need not have all of the folders
+            yield _group(whole, rows, prefix, options)
 
 
 def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOptions) -> ShardGroup:
@@ -309,15 +266,15 @@ def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOption
     return ShardGroup(prefix, tuple(recipes), shards)
 
 
-def _spec(labelled: _Labelled, features: dict[str, str]) -> Any:
-    items = labelled.items
+def _spec(recipe: ImageRecipe) -> Any:
+    items = recipe.items
     kinds: dict[str, Any] = {field: FixedLenFeature([], kind) for field, kind in FIELDS.items()}
     kinds[COLORSPACE] = FixedLenFeature([], "bytes")
     if items.labels is None:
         del kinds["image/label"]
-    if labelled.label_names is None:
+    if recipe.label_names is None:
         del kinds["image/text"]
     for name, extra in items.extras.items():
         whole = extra.present is None and not extra.is_list
         kinds[name] = FixedLenFeature([], extra.kind) if whole else VarLenFeature(extra.kind)
-    return spec_to_data({name: kinds[field] for field, name in features.items() if field in kinds})
+    return spec_to_data({name: kinds[field] for field, name in recipe.features.items() if field in kinds})

@@ -17,7 +17,7 @@ import contextlib
 import itertools
 import math
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -92,13 +92,13 @@ class ExternalShuffle:
     """The records of one group on their way into random order.
 
     The folder for temporary files is made when the first is written. The number of workers decides how much memory
-    each task may take.
+    each task may take. Tasks that are done, of this shuffle and of others, are in `done`, by name.
     """
 
-    def __init__(self, folder: str, number: int, group: ShardGroup, workers: int) -> None:
-        self._folder = folder
-        self._number = number
-        self._group = group
+    def __init__(
+        self, folder: str, number: int, group: ShardGroup, workers: int, done: dict[str, Finished]
+    ) -> None:
+        self._folder, self._number, self.group, self._done = folder, number, group, done
         at_least, at_most = _CHUNK_BYTES
         self._chunk_bytes = max(at_least, min(at_most, _CHUNK_ROOM // workers))
         self._bits = _bits_for(2 * group.input_bytes)  # frames may be larger than what they are made of
@@ -112,7 +112,7 @@ class ExternalShuffle:
         return [f"mix/{self._number}/part-{number:05d}" for number in range(len(self._parts))]
 
     def part_bytes(self, number: int) -> int:
-        return sum(self._group.recipes[recipe].input_bytes for recipe in self._parts[number])
+        return sum(self.group.recipes[recipe].input_bytes for recipe in self._parts[number])
 
     def split_name(self, bucket: Bucket) -> str:
         return f"mix/{self._number}/split-{bucket.path}"
@@ -128,7 +128,7 @@ class ExternalShuffle:
     def write_part(self, number: int, reporter: TaskReporter, stop: Stop) -> Finished:
         with self._writer(self.part_names[number], 0, self._bits) as writer:
             for recipe in self._parts[number]:
-                keys = KeyStream(self._group.shuffle_seed or 0, recipe)
+                keys = KeyStream(self.group.shuffle_seed or 0, recipe)
                 with contextlib.closing(self._made(recipe, reporter)) as blocks:
                     for block in blocks:
                         stop.check()
@@ -136,16 +136,14 @@ class ExternalShuffle:
             return writer.finish(reporter)
 
     def _made(self, recipe: int, reporter: TaskReporter) -> Generator[Block, None, None]:
-        yield from self._group.recipes[recipe].blocks(reporter)
+        yield from self.group.recipes[recipe].blocks(reporter)
 
-    def write_split(
-        self, bucket: Bucket, done: Mapping[str, Finished], reporter: TaskReporter, stop: Stop
-    ) -> Finished:
+    def write_split(self, bucket: Bucket, reporter: TaskReporter, stop: Stop) -> Finished:
         """Divide the records of a bucket once more."""
         bits = min(max(1, _bits_for(bucket.cost)), KEY_BITS - bucket.shift)
         with self._writer(self.split_name(bucket), bucket.shift, bits) as writer:
             for name in bucket.sources:
-                for keys, frames in self._segments(done[name], bucket.number):
+                for keys, frames in self._segments(self._done[name], bucket.number):
                     stop.check()
                     writer.add(_as_block(frames, len(keys), self._path(name)), keys)
             return writer.finish(reporter)
@@ -167,22 +165,17 @@ class ExternalShuffle:
 
     # -- gather -----------------------------------------------------------------------------------------------------
 
-    def buckets(self, done: Mapping[str, Finished]) -> list[Bucket]:
+    def buckets(self) -> list[Bucket]:
         """Return the buckets in order of their keys, when all parts are done. Pure: no I/O."""
         names = tuple(self.part_names)
         counts: list[tuple[int, int]] = [(0, 0)] * (1 << self._bits)
         for name in names:
-            pairs = zip(counts, done[name].buckets, strict=True)
+            pairs = zip(counts, self._done[name].buckets, strict=True)
             counts = [(records + more, size + more_bytes) for (records, size), (more, more_bytes) in pairs]
-        return list(self._expand("", 0, names, counts, done))
+        return list(self._expand("", 0, names, counts))
 
     def _expand(
-        self,
-        path: str,
-        shift: int,
-        sources: tuple[str, ...],
-        counts: Sequence[tuple[int, int]],
-        done: Mapping[str, Finished],
+        self, path: str, shift: int, sources: tuple[str, ...], counts: Sequence[tuple[int, int]]
     ) -> Iterator[Bucket]:
         shift += (len(counts) - 1).bit_length()
         for number, (records, size) in enumerate(counts):
@@ -190,34 +183,32 @@ class ExternalShuffle:
                 bucket = Bucket(
                     f"{path}.{number}" if path else str(number), shift, number, sources, records, size
                 )
-                split = done.get(self.split_name(bucket))
+                split = self._done.get(self.split_name(bucket))
                 if split is None:
                     yield bucket
                 else:
-                    yield from self._expand(bucket.path, shift, (split.name,), split.buckets, done)
+                    yield from self._expand(bucket.path, shift, (split.name,), split.buckets)
 
-    def blocks(
-        self, buckets: Sequence[Bucket], shard: int, done: Mapping[str, Finished], stop: Stop
-    ) -> Iterator[Block]:
+    def blocks(self, buckets: Sequence[Bucket], shard: int, stop: Stop) -> Iterator[Block]:
         """Yield the records of a shard in their final order, a bucket at a time."""
         total = sum(bucket.records for bucket in buckets)
-        shards = self._group.shards or 1
+        shards = self.group.shards or 1
         first, after = shard * total // shards, (shard + 1) * total // shards
         rank = 0
         for bucket in buckets:
             if first < rank + bucket.records and rank < after:
                 stop.check()
-                yield self._sorted(bucket, done, max(0, first - rank), min(bucket.records, after - rank))
+                yield self._sorted(bucket, max(0, first - rank), min(bucket.records, after - rank))
             rank += bucket.records
 
-    def _sorted(self, bucket: Bucket, done: Mapping[str, Finished], first: int, after: int) -> Block:
+    def _sorted(self, bucket: Bucket, first: int, after: int) -> Block:
         keys = np.empty(bucket.records, np.uint64)
         frames = np.empty(bucket.bytes, np.uint8)
         key_bytes, frame_bytes = memoryview(keys).cast("B"), memoryview(frames)
         record = at = 0
         for name in bucket.sources:
-            file = self._open(done[name])
-            for piece in self._pieces(file, done[name], bucket.number):
+            file = self._open(self._done[name])
+            for piece in self._pieces(file, self._done[name], bucket.number):
                 end = at + piece.bytes
                 _read(file, piece.keys_at, key_bytes[8 * record : 8 * (record + piece.records)])
                 _read(file, piece.frames_at, frame_bytes[at:end])
@@ -271,15 +262,15 @@ class ExternalShuffle:
 
     # -- after a kill -----------------------------------------------------------------------------------------------
 
-    def restore(self, done: dict[str, Finished]) -> None:
+    def restore(self) -> None:
         """Forget finished tasks whose files are needed and not whole, and remove files that belong to no task."""
-        names = set(self.part_names)
+        names, done = set(self.part_names), self._done
         for name in names & done.keys():
             if len(done[name].buckets) != 1 << self._bits:
                 del done[name]
         mine = {name for name in done if self.is_mine(name)}
         if names <= mine:
-            needed = {name for bucket in self.buckets(done) for name in bucket.sources}
+            needed = {name for bucket in self.buckets() for name in bucket.sources}
             if not all(self._is_whole(done[name]) for name in needed):
                 for name in mine:
                     del done[name]
@@ -311,10 +302,10 @@ class ExternalShuffle:
             return False
         return True
 
-    def drop_split(self, done: Mapping[str, Finished]) -> None:
+    def drop_split(self) -> None:
         """Remove the files of parts all of whose buckets were split."""
-        needed = {name for bucket in self.buckets(done) for name in bucket.sources}
-        for name in done:
+        needed = {name for bucket in self.buckets() for name in bucket.sources}
+        for name in self._done:
             if self.is_mine(name) and name not in needed:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(self._path(name))

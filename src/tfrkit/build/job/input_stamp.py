@@ -63,10 +63,7 @@ class InputStamp:
             OpError: it is not there, or cannot be looked at.
         """
         if is_url(path):
-            found = file_info(path)
-            if found is None or found.is_folder:
-                raise NotFoundError(f"{path}; No such file or directory", path=path)
-            return cls.listed(found)
+            return cls.listed(_info_of(path))
         with os_errors(path):
             status = os.stat(path)
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
@@ -163,10 +160,15 @@ def stamps_of(paths: Iterable[str]) -> dict[str, InputStamp]:
 def _stamp_or_none(path: str) -> InputStamp | None:
     if not is_url(path):
         return InputStamp.of(path) if os.path.isfile(path) or not os.path.exists(path) else None
-    found = file_info(path)
-    if found is None or found.is_folder:
-        raise NotFoundError(f"{path}; No such file or directory", path=path)
+    found = _info_of(path)
     return InputStamp.listed(found) if found.regular else None
+
+
+def _info_of(url: str) -> FileInfo:
+    found = file_info(url)
+    if found is None or found.is_folder:
+        raise NotFoundError(f"{url}; No such file or directory", path=url)
+    return found
 
 
 def written_again(path: str, before_ns: int, now_ns: int) -> InputChangedError:

@@ -108,9 +108,7 @@ def dry_run(
     if overwrite:
         found.earlier, refusal = None, ""
         state = "resume" if found.finished else "new"
-    found.close()
-    if found.own is not None:
-        found.own.close()
+    found.close(own=True)
     if state == "complete" and found.complete is not None:
         _check_complete(found.complete, on_bad, limit)
     if is_local(job.folder):  # elsewhere that shows only when something is written

@@ -73,9 +73,7 @@ class ObjectJournal(Journal):
         for path in journal_folders(folder):
             journal = cls(path)
             journal.read_header()
-            if (
-                journal.header is not None or look_into_journal(path).objects
-            ):  # else nothing removes the folder
+            if journal.header is not None or look_into_journal(path).objects:  # an empty folder is no journal
                 journals.append(journal)
         return journals
 

@@ -28,13 +28,7 @@ from tfrkit.build.job.staging import (
 )
 from tfrkit.codecs.table import codec
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError
-from tfrkit.records.manifest import (
-    ShardEntry,
-    folder_lock,
-    manifest_entries,
-    read_manifest,
-    update_manifest,
-)
+from tfrkit.records.manifest import ShardEntry, folder_lock, manifest_entries, read_manifest, update_manifest
 from tfrkit.stores import files
 from tfrkit.stores.json_file import json_line
 from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar
@@ -98,10 +92,10 @@ class OutputState:
         done = {name for name in self.own.finished if not is_part(name)} if self.own is not None else set()
         return len(done | (self.earlier.kept.keys() if self.earlier is not None else set()))
 
-    def close(self) -> None:
-        """Close all journals but `own`."""
-        for journal in self.journals:
-            if journal is not self.own:
+    def close(self, *, own: bool = False) -> None:
+        """Close all journals of others, and perhaps the job's own."""
+        for journal in {*self.journals, self.own}:
+            if journal is not None and (own or journal is not self.own):
                 journal.close()
 
 
@@ -136,8 +130,7 @@ def inspect_folder(job: Job, *, lock: bool = False) -> OutputState:
         found.shards = found.present | {name for name in listed if belongs_to(name, header.prefixes)}
         _decide(job, header, found, manifest)
     except BaseException:
-        found.own = None
-        found.close()
+        found.close(own=True)
         raise
     return found
 
@@ -251,7 +244,7 @@ def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier |
         return None
     mended = {
         entry["name"] for entry in manifest["shards"] if entry.get("lost")
-    }  # records are missing in these
+    }  # of which records are missing
     entries = {name: entry for name, entry in manifest_entries(manifest).items() if name not in mended}
     kept: dict[str, ShardEntry] = {}
     lost: dict[str, ShardEntry] = {}
@@ -320,8 +313,7 @@ def claim(job: Job, *, overwrite: bool, staged: bool = False) -> OutputState:
                 found.own.resume()
             _clear(job, found.own, found)
         except BaseException:
-            if found.own is not None:
-                found.own.close()
+            found.close(own=True)
             raise
         finally:
             found.close()

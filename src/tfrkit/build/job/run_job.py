@@ -137,29 +137,27 @@ class JobRun:
         return set(missing)
 
     def _write_all(self) -> None:
-        groups = self._job.groups
+        groups, shuffles = self._job.groups, self._shuffles
         plain = [task for group in groups if group.shuffle_seed is None for task in self._shard_tasks(group)]
-        self._stage(
-            [*plain, *(task for shuffle in self._shuffles.values() for task in self._part_tasks(shuffle))]
-        )
-        done = self._journal.finished
-        while splits := [task for shuffle in self._shuffles.values() for task in self._split_tasks(shuffle)]:
+        self._stage([*plain, *(task for shuffle in shuffles for task in self._part_tasks(shuffle))])
+        while splits := [task for shuffle in shuffles for task in self._split_tasks(shuffle)]:
             self._stage(splits)
-        for shuffle in self._shuffles.values():
-            shuffle.drop_split(done)
-        self._stage([task for number in self._shuffles for task in self._gather_tasks(number)])
+        for shuffle in shuffles:
+            shuffle.drop_split()
+        self._stage([task for shuffle in shuffles for task in self._gather_tasks(shuffle)])
 
-    def _begin_shuffles(self) -> dict[int, ExternalShuffle]:
-        """Return the shuffles of groups whose shards are not all there, by number of the group."""
+    def _begin_shuffles(self) -> list[ExternalShuffle]:
+        """Return the shuffles of groups whose shards are not all there."""
         folder, done = shuffle_folder(self._job.folder, self._digest), self._journal.finished
-        found = {}
+        found = []
         for number, group in enumerate(self._job.groups):
             if group.shuffle_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
                 if not files.is_local(self._job.folder):
                     with os_errors(folder):
                         make_cache_folder("jobs", os.path.basename(folder))  # for this user alone
-                found[number] = ExternalShuffle(folder, number, group, min(self._workers, MAX_SHUFFLERS))
-                found[number].restore(done)
+                workers = min(self._workers, MAX_SHUFFLERS)
+                found.append(ExternalShuffle(folder, number, group, workers, done))
+                found[-1].restore()
         return found
 
     def _part_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
@@ -169,22 +167,20 @@ class JobRun:
         ]
 
     def _split_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
-        done = self._journal.finished
         return [
-            _Task(shuffle.split_name(bucket), partial(shuffle.write_split, bucket, done), 0)
-            for bucket in shuffle.buckets(done)
+            _Task(shuffle.split_name(bucket), partial(shuffle.write_split, bucket), 0)
+            for bucket in shuffle.buckets()
             if bucket.too_large
         ]
 
-    def _gather_tasks(self, number: int) -> list[_Task]:
-        group, shuffle, done = self._job.groups[number], self._shuffles[number], self._journal.finished
-        buckets = shuffle.buckets(done)
+    def _gather_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
+        group, buckets = shuffle.group, shuffle.buckets()
         total = max(1, sum(bucket.records for bucket in buckets))
         share = group.input_bytes / 2  # the other half was counted when it was read
         names = shard_names(self._job, group)
 
         def blocks(shard: int, _: TaskReporter, stop: Stop) -> Generator[Block, None, None]:
-            for block in shuffle.blocks(buckets, shard, done, stop):
+            for block in shuffle.blocks(buckets, shard, stop):
                 yield block
                 self._totals.add(share * len(block) / total)
 
@@ -251,7 +247,11 @@ class JobRun:
         def work(number: int) -> OpError | None:
             task, own = left[number], stops[number]
             share = 0.5 if is_part(task.name) else 1  # the other half counts when the records are in a shard
-            reporter = TaskReporter(own, self._on_bad, partial(self._count, share), self._most_listed)
+
+            def count(input_bytes: int, _records: int, bad: int) -> None:
+                self._totals.add(share * input_bytes, 0, bad)  # records are counted when they are written
+
+            reporter = TaskReporter(own, self._on_bad, count, self._most_listed)
             try:
                 done = self._done(task, reporter, own)
             except InvalidArgumentError as error:
@@ -295,9 +295,6 @@ class JobRun:
             self._totals.add(records=done.records)
             self._totals.add_shard(done.bytes)
         return True
-
-    def _count(self, share: float, input_bytes: int, records: int, bad: int) -> None:
-        self._totals.add(share * input_bytes, 0, bad)  # records are counted when they are written
 
     def _tick(self) -> None:
         if self._progress is not None:
@@ -428,9 +425,8 @@ class JobRun:
     def _give_up(self, *, held: bool) -> None:
         """Keep what is finished for the next run; if that is nothing, leave nothing."""
         if held and self._journal.finished.keys() <= self._kept and not self._publishing:
-            with contextlib.suppress(
-                OSError, OpError
-            ):  # then the journal stays, and the next run removes the rest
+            # After an error the journal stays, and the next run removes the rest.
+            with contextlib.suppress(OSError, OpError):
                 self._staging.remove()
                 files.remove_tree(shuffle_folder(self._job.folder, self._digest))
                 if self._staging.staged or not any(

@@ -13,15 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tfrkit.build.job.input_stamp import unchanged
-from tfrkit.build.job.job import (
-    BuildReport,
-    Job,
-    ShardGroup,
-    SurveyMeter,
-    TaskReporter,
-    plan_shards,
-    run_job,
-)
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup, SurveyMeter, TaskReporter, plan_shards, run_job
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.tables.format_table import all_formats, formats_by_suffix, named_format, split_suffix
 from tfrkit.build.tables.partition_filter import parse_partitions
@@ -216,28 +208,19 @@ def _groups(
 ) -> tuple[ShardGroup, ...]:
     where = None if options.where is None else parse_where(options.where)
     by_file = all_parts(surveys, columns, None if where is None else RowChoice.of(where, columns))
-    sequences = any(column.steps for column in columns)
+    like, counts = TableRecipe(reader, (), any(column.steps for column in columns)), None
     if options.shards == PER_INPUT:
-        stems = [_stem(survey.file) for survey in surveys]
         return tuple(
-            ShardGroup(stem, (TableRecipe(reader, tuple(parts), sequences),), None)
-            for stem, parts in zip(stems, by_file, strict=True)
+            ShardGroup(_stem(survey.file), (replace(like, parts=tuple(parts)),), None)
+            for survey, parts in zip(surveys, by_file, strict=True)
         )
     parts = [part for of_file in by_file for part in of_file]
-    like, counts = TableRecipe(reader, (), sequences), None
     if where is not None and (options.shards is None or (options.shards != 1 and not options.shuffle)):
         counts = count_chosen(parts, like, options.workers or default_threads(), options.progress)
     shards = _count_shards(parts, like, options, counts)
-    if options.shuffle:
-        recipes = tuple(TableRecipe(reader, (part,), sequences) for part in parts)
-        return (ShardGroup(options.prefix, recipes, shards, options.seed),)
-    return (
-        ShardGroup(
-            options.prefix,
-            tuple(TableRecipe(reader, cut, sequences) for cut in cut_rows(parts, shards, counts)),
-            shards,
-        ),
-    )
+    cuts = [(part,) for part in parts] if options.shuffle else cut_rows(parts, shards, counts)
+    recipes = tuple(replace(like, parts=cut) for cut in cuts)
+    return (ShardGroup(options.prefix, recipes, shards, options.seed if options.shuffle else None),)
 
 
 def _count_shards(

@@ -44,9 +44,8 @@ class Seen(enum.Flag):
     NULL = enum.auto()  # empty or null values
     INT = enum.auto()  # integers that fit into 64 bits, written as Python writes them
     FLOAT = enum.auto()  # other numbers, nan and inf
-    TEXT = (
-        enum.auto()
-    )  # everything else: also 007 and integers beyond 64 bits, of which a number would lose something
+    # Everything else: also 007 and integers beyond 64 bits, of which a number would lose something.
+    TEXT = enum.auto()
     LIST = enum.auto()  # lists of the above, where the format itself has lists
 
     @property

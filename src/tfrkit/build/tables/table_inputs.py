@@ -12,12 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.tables.format_table import (
-    InputFormat,
-    all_formats,
-    format_names,
-    formats_by_suffix,
-)
+from tfrkit.build.tables.format_table import InputFormat, all_formats, format_names, formats_by_suffix
 from tfrkit.build.tables.partition_filter import PartitionFilter
 from tfrkit.build.tables.table_format import InputFile, open_input
 from tfrkit.codecs.file_kinds import file_kind, looks_like

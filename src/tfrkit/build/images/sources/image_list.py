@@ -294,7 +294,7 @@ class _Reader:
             items = items.take(rows)
         source = ImageSource(self._root or ".", max_bytes, ImageFileReader)
         known = None if numbered or not classes else names
-        return Listing("list", source, items, self._times.hexdigest(), known, numbered)
+        return Listing("list", source, items, self._times.hexdigest(), known)
 
     @property
     def is_typed(self) -> bool:

@@ -24,13 +24,7 @@ from tfrkit.build.images.image_items import (
     read_image,
     shown,
 )
-from tfrkit.build.images.sources.image_folder import (
-    UNREADABLE,
-    KnownFile,
-    read_file,
-    read_run,
-    read_sample,
-)
+from tfrkit.build.images.sources.image_folder import UNREADABLE, KnownFile, read_file, read_run, read_sample
 from tfrkit.build.images.sources.read_ahead import Fetched, Result, read_ahead, take_next
 from tfrkit.build.job.input_stamp import InputChangedError
 from tfrkit.build.job.progress import SurveyMeter

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from tfrkit.build.images.image_items import ImageSource, Ledger, Listing
+from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.sources.image_folder import list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, list_rows
 from tfrkit.build.images.sources.image_objects import ImageFileReader, list_objects
@@ -27,37 +28,21 @@ _EXPECTED: Final = (
 )
 
 
-def list_source(
-    path: str,
-    bad: Ledger,
-    noted: Ledger,
-    *,
-    class_depth: int,
-    max_bytes: int,
-    list_encoding: str,
-    zip_encoding: str | None,
-    meter: SurveyMeter,
-) -> Listing:
+def list_source(path: str, options: ImageOptions, bad: Ledger, noted: Ledger, meter: SurveyMeter) -> Listing:
     """Determine what a path is, an archive by its content, and list it.
 
-    Args:
-        path: of a folder, an archive or a list.
-        bad: takes what cannot be an image.
-        noted: takes what is ignored.
-        class_depth: see `list_folder`.
-        max_bytes: the largest file.
-        list_encoding: of the text of a list.
-        zip_encoding: of names in a ZIP archive that are not marked as UTF-8; None guesses.
-        meter: counts files as they are found.
+    What cannot be an image is bad, and what is ignored is noted. Files are counted as they are found.
 
     Raises:
         InvalidArgumentError: it is nothing of that kind, or damaged, or has names that lead out of it.
         NotFoundError: there is nothing.
     """
+    given, max_bytes = options.given, options.given.max_image
     if is_folder(path):
         if is_url(path):
             items, stamp = list_objects(path, bad, noted, meter)
         else:
+            class_depth = 1 if options.split.folders is None else 2
             items, stamp = list_folder(path, bad, noted, class_depth=class_depth, meter=meter)
         return Listing("folder", ImageSource(path, max_bytes, ImageFileReader), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
@@ -66,7 +51,7 @@ def list_source(
     stamp = f"{known.size} {known.version or known.time_ns}"
     name = base_name(path).lower()
     if name.endswith(LIST_SUFFIXES):
-        listing = list_rows(path, bad, noted, encoding=list_encoding, max_bytes=max_bytes, meter=meter)
+        listing = list_rows(path, bad, noted, encoding=given.list_encoding, max_bytes=max_bytes, meter=meter)
     elif sniff(head) == GZIP:
         items = list_tar_stream(path, bad, noted, max_bytes=max_bytes, meter=meter)
         listing = Listing("tar.gz", tar_stream(path, max_bytes), items, stamp)
@@ -76,7 +61,7 @@ def list_source(
             items = list_tar(path, bad, noted, meter=meter)
             listing = Listing("tar", ImageSource(path, max_bytes, TarReader), items, stamp)
         elif head[:2] == b"PK" or name.endswith(".zip"):
-            items = list_zip(path, bad, noted, encoding=zip_encoding, meter=meter)
+            items = list_zip(path, bad, noted, encoding=given.zip_encoding, meter=meter)
             listing = Listing("zip", ImageSource(path, max_bytes, ZipReader), items, stamp)
         else:
             raise InvalidArgumentError(

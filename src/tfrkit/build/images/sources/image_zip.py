@@ -132,10 +132,7 @@ def _without_overlaps(items: ImageItems, bad: Ledger) -> ImageItems:
     reached = np.maximum.accumulate(ends[order]) if len(order) else ends
     overlaps = np.zeros(len(order), bool)
     overlaps[order[1:]] = begins[order][1:] < reached[:-1]
-    if not overlaps.any():
-        return items
-    bad.add_rows(items, np.flatnonzero(overlaps), _OVERLAP, lambda _: "")
-    return items.take(np.flatnonzero(~overlaps))
+    return bad.drop(items, overlaps, _OVERLAP)
 
 
 class ZipReader(ArchiveReader):

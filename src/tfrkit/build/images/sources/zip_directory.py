@@ -15,9 +15,7 @@ from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["LOCAL_HEADER", "ZipMember", "read_zip_directory"]
 
-LOCAL_HEADER: Final = struct.Struct(
-    "<4s22xHH"
-)  # its signature, and the lengths of the name and of what follows
+LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, lengths of the name and of what follows
 _END: Final = struct.Struct("<4s4H2IH")
 _END_64: Final = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR: Final = struct.Struct("<4sIQI")

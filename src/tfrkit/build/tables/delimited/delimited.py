@@ -35,13 +35,7 @@ from tfrkit.build.tables.delimited.row_layout import (
 from tfrkit.build.tables.delimited.row_survey import survey_file
 from tfrkit.build.tables.delimited.row_windows import WINDOW_BYTES, Window, windows
 from tfrkit.build.tables.float_range import beyond_in_array, note_beyond
-from tfrkit.build.tables.table_format import (
-    InputFile,
-    Survey,
-    TableColumn,
-    TablePiece,
-    check_rows,
-)
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece, check_rows
 from tfrkit.build.tables.text_source import TextSource, canonical_encoding
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
