@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TablePiece
+from tfrkit.build.tables.table_options import TableOptions
 from tfrkit.build.tables.table_schema import ColumnChoice, choose_columns, feature_spec, parse_column, settle
 from tfrkit.errors import InvalidArgumentError
 
@@ -101,7 +102,7 @@ def test_column_option_of_another_form_is_an_error():
     ):
         parse_column("fea1:double")
     with pytest.raises(InvalidArgumentError, match="'a' is given twice, with different kinds"):
-        choose_columns(["a:float", "a:bytes"], None, (), {}, None)
+        choose_columns(TableOptions(column=["a:float", "a:bytes"]))
 
 
 def test_given_kinds_win():

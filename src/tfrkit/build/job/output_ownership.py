@@ -265,7 +265,7 @@ def _completed(job: Job, earlier: Earlier | None) -> BuildReport | None:
         return None
     if not all(_holds(os.path.join(job.folder, name), content) for name, content in job.files.items()):
         return None
-    return report_from(earlier.report, job.folder, earlier.kept.values(), len(names), 0.0, job.columns)
+    return report_from(earlier.report, job, earlier.kept.values(), len(names), 0.0)
 
 
 def _holds(path: str, content: bytes) -> bool:

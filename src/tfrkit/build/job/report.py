@@ -231,19 +231,14 @@ def make_report(
 
 
 def report_from(
-    entry: Mapping[str, Any],
-    folder: str,
-    shards: Iterable[ShardEntry],
-    resumed: int,
-    seconds: float,
-    columns: tuple[ColumnReport, ...],
+    entry: Mapping[str, Any], job: Job, shards: Iterable[ShardEntry], resumed: int, seconds: float
 ) -> BuildReport:
     """Return the report of a complete job from its entry in `report.json`. Pure: no I/O."""
     found = from_json(ReportEntry, entry)
     entries = tuple(sorted(shards, key=lambda shard: shard.name))
     return BuildReport(
-        folder, entries, found.input_bytes, found.bad, found.listed, resumed, seconds, found.noted,
-        found.noted_listed, columns, found.passed, found.files_left_out,
+        job.folder, entries, found.input_bytes, found.bad, found.listed, resumed, seconds, found.noted,
+        found.noted_listed, job.columns, found.passed, found.files_left_out,
     )  # fmt: skip
 
 

@@ -320,9 +320,7 @@ class JobRun:
         entries = [ShardEntry(name, done[name].records, done[name].bytes, kind) for name in self._names]
         seconds = time.perf_counter() - self._started
         if self._earlier is not None:
-            report = report_from(
-                self._earlier.report, job.folder, entries, self._resumed, seconds, job.columns
-            )
+            report = report_from(self._earlier.report, job, entries, self._resumed, seconds)
         else:
             report = make_report(job, entries, self._in_order(), self._resumed, seconds)
         if not self._publishing:

@@ -135,14 +135,7 @@ def check_options(options: TableOptions) -> ColumnChoice:
     parse_partitions(options.partition)
     likely = (each.name for each in all_formats() if set(each.options).issuperset(options.of_text()))
     _reader(options.format or next(likely), options)
-    return choose_columns(
-        options.column,
-        options.columns,
-        options.drop,
-        options.rename or {},
-        options.null_value,
-        () if options.where is None else parse_where(options.where).keys,
-    )
+    return choose_columns(options)
 
 
 def _paths(inputs: Any) -> list[PathLike]:

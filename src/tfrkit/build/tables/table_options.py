@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -16,10 +17,12 @@ from tfrkit.build.tables.format_table import format_names, named_format
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.options import option, option_class, read_list, read_pairs, size_bytes
 
-__all__ = ["MAX_FIELD", "PER_INPUT", "TableOptions"]
+__all__ = ["MAX_FIELD", "PER_INPUT", "TableOptions", "unescape"]
 
 MAX_FIELD: Final = 64 << 20
 PER_INPUT: Final = "per-input"
+_ESCAPE: Final = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)")
+_ESCAPES: Final = {"t": "\t", "n": "\n", "\\": "\\", "0": "\0"}
 
 
 def _read_shards(text: str) -> int | str:
@@ -34,10 +37,14 @@ def _read_null_values(texts: Iterable[str]) -> dict[str | None, str]:
     return {name if equals else None: value for name, equals, value in parts}
 
 
-def _read_separator(text: str) -> str:
-    from tfrkit.build.tables.table_schema import unescape
+def unescape(text: str) -> str:
+    r"""Read a separator as it is written on a command line: `\t`, `\n`, `\0`, `\x01`, and `\\` for a backslash."""
 
-    return unescape(text)
+    def plain(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code[1:], 16)) if len(code) == 3 else _ESCAPES.get(code, code)
+
+    return _ESCAPE.sub(plain, text)
 
 
 @option_class
@@ -99,7 +106,7 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
         more="By default it does, unless `names` are given.",
     )
     delimiter: str | None = option(
-        None, r"Between fields of text: ';', '\t', '\x01'.", metavar="TEXT", read=_read_separator
+        None, r"Between fields of text: ';', '\t', '\x01'.", metavar="TEXT", read=unescape
     )
     quote: str | None = option(None, "Quotation mark of text; '' for none.", metavar="CHAR")
     escape: str | None = option(None, "Takes the next character as it is.", metavar="CHAR")

@@ -17,11 +17,13 @@ from tfrkit.build.tables.column_names import matching_names, names_text, values_
 from tfrkit.build.tables.float_range import beyond_in_cell
 from tfrkit.build.tables.partition_filter import NULL_PARTITION
 from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, Survey, TableColumn
+from tfrkit.build.tables.table_options import TableOptions, unescape
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.features import check_name
 from tfrkit.model.near_names import near_names
 from tfrkit.model.specs import FeatureSpec, FixedLenFeature, VarLenFeature
+from tfrkit.records.where import parse_where
 
 __all__ = [
     "ColumnChoice",
@@ -31,7 +33,6 @@ __all__ = [
     "parse_column",
     "partition_values",
     "settle",
-    "unescape",
 ]
 
 MAX_COLUMNS: Final = 20_000  # a table with more has data for keys
@@ -46,8 +47,6 @@ _KINDS: Final = {
     "str": "bytes",
 }
 _COLUMN: Final = re.compile(r"(?s)(?P<name>.*):(?P<kind>\w+)(?:\[(?P<separator>.*)\])?")
-_ESCAPE: Final = re.compile(r"\\(x[0-9A-Fa-f]{2}|.)")
-_ESCAPES: Final = {"t": "\t", "n": "\n", "\\": "\\", "0": "\0"}
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -75,29 +74,24 @@ class ColumnChoice:
     where: tuple[str, ...] = ()
 
 
-def choose_columns(
-    column: Iterable[str] | Mapping[str, str],
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
-    rename: Mapping[str, str],
-    null_value: Any,
-    where: Sequence[str] = (),
-) -> ColumnChoice:
-    """Read what a user says about columns, in the forms that `build.table` takes.
+def choose_columns(options: TableOptions) -> ColumnChoice:
+    """Read what a user says about columns.
 
     Raises:
         InvalidArgumentError: a form is wrong, or a column is given twice.
     """
     kinds: dict[str, tuple[str, str | None]] = {}
-    texts = [f"{name}:{kind}" for name, kind in column.items()] if isinstance(column, Mapping) else column
+    given, nulls = options.column, options.null_value
+    texts = [f"{name}:{kind}" for name, kind in given.items()] if isinstance(given, Mapping) else given
     for text in texts:
         name, kind, separator = parse_column(text)
         if kinds.setdefault(name, (kind, separator)) != (kind, separator):
             raise InvalidArgumentError(f"column (--column): {name!r} is given twice, with different kinds.")
-    each: dict[Any, Any] = dict(null_value) if isinstance(null_value, Mapping) else {None: null_value}
+    each: dict[Any, Any] = dict(nulls) if isinstance(nulls, Mapping) else {None: nulls}
     common = each.pop(None, None)
-    only = None if columns is None else tuple(columns)
-    return ColumnChoice(kinds, only, tuple(drop), dict(rename), common, each, tuple(where))
+    only = None if options.columns is None else tuple(options.columns)
+    where = () if options.where is None else tuple(parse_where(options.where).keys)
+    return ColumnChoice(kinds, only, tuple(options.drop), dict(options.rename or {}), common, each, where)
 
 
 def parse_column(text: str) -> tuple[str, str, str | None]:
@@ -129,16 +123,6 @@ def _kind(name: str, kind: str) -> str:
             f"Column {name!r}: expected int64, float or bytes as its kind but got {kind!r}."
         )
     return _KINDS[kind]
-
-
-def unescape(text: str) -> str:
-    r"""Read a separator as it is written on a command line: `\t`, `\n`, `\0`, `\x01`, and `\\` for a backslash."""
-
-    def plain(match: re.Match[str]) -> str:
-        code = match[1]
-        return chr(int(code[1:], 16)) if len(code) == 3 else _ESCAPES.get(code, code)
-
-    return _ESCAPE.sub(plain, text)
 
 
 def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[TableColumn, ...]:
