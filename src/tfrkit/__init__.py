@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.records.access.index import Index, build_index, write_text_index
     from tfrkit.records.access.record_file import RecordFile
     from tfrkit.records.access.record_files import RecordFiles
+    from tfrkit.records.access.zones import FeatureZones, Zones, build_zones
     from tfrkit.records.check.make_manifest import ManifestReport, make_manifest
     from tfrkit.records.check.repair import RepairReport, repair
     from tfrkit.records.check.repair_files import RepairFilesReport, repair_files
@@ -115,6 +116,7 @@ __all__ = [
     "FeatureLists",
     "FeatureStatistics",
     "FeatureSummary",
+    "FeatureZones",
     "Features",
     "FileReport",
     "FixedLenFeature",
@@ -149,8 +151,10 @@ __all__ = [
     "TextLineDataset",
     "VarLenFeature",
     "VerifyReport",
+    "Zones",
     "build",
     "build_index",
+    "build_zones",
     "bytes_feature",
     "bytes_list_feature",
     "compress",
@@ -249,6 +253,7 @@ _EXPORTS = {
     "records.compare.diff_report": "DiffReport",
     "records.describe.feature_statistics": "FeatureStatistics",
     "records.access.index": "Index build_index write_text_index",
+    "records.access.zones": "FeatureZones Zones build_zones",
     "records.describe.inspect": "infer_spec inspect",
     "records.write.options": "TFRecordCompressionType TFRecordOptions",
     "records.read.read_examples": "read_examples",

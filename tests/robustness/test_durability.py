@@ -22,8 +22,8 @@ COLUMNS = {"label": list(range(200)), "text": ["word"] * 200}
 
 
 def is_index(path: str) -> bool:
-    """Indexes are not synced: each has a checksum, and is made again."""
-    return path.endswith(".idx")
+    """Indexes and zones are not synced: each has a checksum, and is made again."""
+    return path.endswith((".idx", ".zones"))
 
 
 def records(folder: Path, name: str = "in.tfrecord") -> Path:

@@ -48,6 +48,7 @@ class ImageExportKeywords(OutputKeywords, total=False):
 class RunKeywords(LimitKeywords, total=False):
     overwrite: bool
     workers: int | None
+    zones: bool
     progress: Callable[[Progress], None] | None
 
 class CompressionKeywords(TypedDict, total=False):

@@ -10,6 +10,8 @@ from tests.build.support.made import Failing, Numbers, job, left_over, mixed, re
 from tfrkit.build.job.job import BadInput, Progress, ShardGroup, dry_run, run_job
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.access.index import load_index
+from tfrkit.records.access.zone_bytes import encode_zones
+from tfrkit.records.access.zones import build_zones, load_zones
 from tfrkit.records.manifest import read_manifest
 from tfrkit.stores.files import open_source
 
@@ -25,6 +27,54 @@ def test_each_recipe_becomes_a_shard_with_index(tmp_path):
     assert (report.records, len(report.shards), report.resumed) == (1206, 4, 0)
     assert report.bytes == sum(path.stat().st_size for path in tmp_path.glob("*.tfrecord"))
     assert report.input_bytes == 1206 * 40
+
+
+def zoned(folder):
+    """The records that the zones of each shard know; None where there are none that fit."""
+    paths = sorted(str(path) for path in folder.glob("*.tfrecord*"))
+    found = [load_zones(path, open_source(path)) for path in paths]
+    return [None if zones is None else zones.records for zones in found]
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP", "ZSTD"])
+@pytest.mark.parametrize("group", [train(), mixed(shards=4)])
+def test_shards_get_zones_if_asked(compression, group, tmp_path):
+    run_job(job(tmp_path / "a", group, compression=compression), zones=True)
+    run_job(job(tmp_path / "b", group, compression=compression))
+    without = {name: data for name, data in tree(tmp_path / "a").items() if not name.endswith(".zones")}
+    assert without == tree(tmp_path / "b")
+    assert sum(zoned(tmp_path / "a")) == read_count(tmp_path / "a")
+    for path in (tmp_path / "a").glob("*.tfrecord"):  # in one stream, runs end where blocks did
+        kept = (tmp_path / "a" / ".tfrkit" / f"{path.name}.zones").read_bytes()
+        assert kept == encode_zones(build_zones(path))
+
+
+def read_count(folder):
+    return sum(1 for _ in tfr.read_records(str(folder / "*.tfrecord*")))
+
+
+def test_complete_job_gets_the_zones_that_it_lacks(tmp_path):
+    run_job(job(tmp_path))
+    assert zoned(tmp_path) == [None] * 4
+    before = tree(tmp_path)
+    report = run_job(job(tmp_path), zones=True)
+    assert report.resumed == 4
+    assert zoned(tmp_path) == [300, 301, 302, 303]
+    (tmp_path / ".tfrkit" / "train-00002-of-00004.tfrecord.zones").write_bytes(b"TFRKZON1")
+    run_job(job(tmp_path), zones=True)
+    assert zoned(tmp_path) == [300, 301, 302, 303]
+    assert {name: data for name, data in tree(tmp_path).items() if not name.endswith(".zones")} == before
+
+
+def test_overwritten_shards_have_no_zones_of_the_old_ones(tmp_path):
+    run_job(job(tmp_path, train(4)), zones=True)
+    run_job(job(tmp_path, train(3, count=200)), overwrite=True)
+    assert not list((tmp_path / ".tfrkit").glob("*.zones"))
+    run_job(job(tmp_path, train(3, count=100)), overwrite=True, zones=True)
+    assert zoned(tmp_path) == [100, 101, 102]
+    run_job(job(tmp_path, train(3, count=150), made_by={"source": "two"}), overwrite=True)
+    assert zoned(tmp_path) == [None] * 3
+    assert not list((tmp_path / ".tfrkit").glob("*.zones"))
 
 
 def test_manifest_says_what_is_there_and_how_it_was_made(tmp_path):

@@ -68,8 +68,8 @@ def interrupted(made: Job, after: int = 2, *, overwrite: bool = False) -> None:
         run_job(made, workers=1, overwrite=overwrite, progress=progress)
 
 
-def undisturbed(made: Job, folder: Path) -> dict[str, bytes | None]:
-    run_job(replace(made, folder=str(folder)))
+def undisturbed(made: Job, folder: Path, **options: bool) -> dict[str, bytes | None]:
+    run_job(replace(made, folder=str(folder)), **options)
     return tree(folder)
 
 
@@ -96,6 +96,16 @@ def test_interrupted_job_does_the_missing_shards_and_ends_with_the_same_bytes(gr
     assert report.resumed == len(there)
     assert all(path.stat().st_mtime_ns == time for path, time in there.items())
     assert tree(tmp_path / "out") == undisturbed(made, tmp_path / "other")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_interrupted_job_ends_with_zones_of_all_shards(overwrite, tmp_path):
+    if overwrite:
+        run_job(job(tmp_path / "out", train(4, count=100), made_by={"source": "old"}), zones=True)
+    made = job(tmp_path / "out", train(bad_every=70))
+    interrupted(made, 2, overwrite=overwrite)
+    run_job(made, overwrite=overwrite, zones=True)
+    assert tree(tmp_path / "out") == undisturbed(made, tmp_path / "other", zones=True)
 
 
 def test_complete_job_writes_nothing_and_gives_the_same_report(tmp_path):

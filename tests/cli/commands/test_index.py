@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import tfrkit as tfr
+from tfrkit.records.access.zones import load_zones
+from tfrkit.stores.files import open_source
 
 
 def test_indexes_are_made_once(command, words, folder):
@@ -26,6 +30,62 @@ def test_check_makes_nothing_and_tells_missing_from_stale(command, words, folder
     assert (done.code, done.out.splitlines()[1]) == (1, "      -  stale  .tfrkit/words.tfrecord.idx")
     assert command("index", "words.tfrecord", "--json").code == 0
     assert command("index", "words.tfrecord", "--check").code == 0
+
+
+def test_zones_are_made_once_beside_the_index(command, words, folder):
+    done = command("index", "words.tfrecord", "--zones")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "records  state  index\n"
+        "      5  made   .tfrkit/words.tfrecord.idx\n"
+        "      5  made   .tfrkit/words.tfrecord.zones\n"
+    )
+    assert load_zones("words.tfrecord", open_source("words.tfrecord")).records == 5
+    found = json.loads(command("index", "words.tfrecord", "--zones", "--json").out)["files"]
+    assert [(each["index_file"], each["state"]) for each in found] == [
+        (".tfrkit/words.tfrecord.idx", "good"),
+        (".tfrkit/words.tfrecord.zones", "good"),
+    ]
+    done = command("index", "words.tfrecord", "--zones", "--overwrite")
+    assert [line.split()[1] for line in done.out.splitlines()[1:]] == ["made", "made"]
+
+
+def test_check_of_zones_tells_missing_from_stale(command, words, folder):
+    command("index", "words.tfrecord")
+    assert command("index", "words.tfrecord", "--check").code == 0
+    done = command("index", "words.tfrecord", "--check", "--zones")
+    assert (done.code, done.out.splitlines()[2]) == (
+        1,
+        "      -  missing  .tfrkit/words.tfrecord.zones",
+    )
+    assert not (folder / ".tfrkit" / "words.tfrecord.zones").exists()
+    command("index", "words.tfrecord", "--zones")
+    assert command("index", "words.tfrecord", "--check", "--zones").code == 0
+    (folder / ".tfrkit" / "words.tfrecord.zones").write_bytes(b"TFRKZON1")
+    done = command("index", "words.tfrecord", "--check", "--zones")
+    assert (done.code, done.out.splitlines()[2].split()[1]) == (1, "stale")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("a.tfrecord.xz", {}), ("a.tfrecord.gz", {"members": False}), ("a.tfrecord.zlib", {})],
+)
+def test_one_stream_has_zones_and_no_index(name, options, command, folder):
+    with tfr.TFRecordWriter(name, **options) as writer:
+        writer.write_batch({"x": [1, 2, 3]})
+    done = command("index", name, "--zones")
+    assert done == (0, f"records  state  index\n      3  made   .tfrkit/{name}.zones\n", "")
+    assert command("index", name, "--zones", "--check").code == 0
+
+
+def test_damaged_shard_has_no_zones(command, words, folder):
+    data = bytearray((folder / "words.tfrecord").read_bytes())
+    data[20] ^= 1
+    (folder / "words.tfrecord").write_bytes(data)
+    done = command("index", "words.tfrecord", "--zones")
+    assert done.code == 1
+    assert done.out.splitlines()[2].split()[1:] == ["failed", ".tfrkit/words.tfrecord.zones"]
+    assert "corrupted record at 12" in done.err
 
 
 def test_text_has_offset_and_size_of_each_record(command, words, folder):
@@ -110,10 +170,14 @@ def test_manifest_takes_folders_and_no_other_options(command, words, folder):
     )
     done = command("index", ".", "--manifest", "--check")
     assert done.code == 2
-    assert "--from is for --manifest, which goes without --text, --check and --overwrite." in done.err
+    assert (
+        "--from is for --manifest, which goes without --text, --zones, --check and --overwrite." in done.err
+    )
     done = command("index", "words.tfrecord", "--from", "x")
     assert done.code == 2
-    assert "--from is for --manifest, which goes without --text, --check and --overwrite." in done.err
+    assert (
+        "--from is for --manifest, which goes without --text, --zones, --check and --overwrite." in done.err
+    )
     (folder / "empty").mkdir()
     done = command("index", "empty", "--manifest")
     assert (done.code, done.err) == (

@@ -16,14 +16,16 @@ from tests.build.support.made import job, train
 from tests.records.support.made import GOLDEN, flip, put
 from tfrkit.build.job.job import run_job
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from tfrkit.records.access.zones import load_zones
 from tfrkit.records.manifest import change_manifest, read_manifest
+from tfrkit.stores.files import open_source
 
 SUFFIX = {"": "", "GZIP": ".gz", "ZLIB": ".zlib", "XZ": ".xz", "ZSTD": ".zst"}
 
 
-def make(folder: Path, kind: str = "", shards: int = 4) -> Path:
+def make(folder: Path, kind: str = "", shards: int = 4, *, zones: bool = False) -> Path:
     """A set of shards with ten records each."""
-    with tfr.ShardWriter(folder / "train", shards=shards, compression=kind) as writer:
+    with tfr.ShardWriter(folder / "train", shards=shards, compression=kind, zones=zones) as writer:
         writer.write_many([random.Random(number).randbytes(480) for number in range(10 * shards)])
     return folder
 
@@ -64,6 +66,22 @@ def test_damaged_shards_are_replaced_with_index_and_manifest(kind, tmp_path):
     assert len(tfr.RecordFile(out / shard(1, kind))) == saved
     assert (out / shard(1, kind)).stat().st_mode & 0o777 == 0o640
     assert json.loads(json.dumps(report.to_dict()))["files"][1]["lost_records"] == 10 - saved
+
+
+@pytest.mark.parametrize("kind", ["", "XZ"])
+def test_zones_are_those_of_the_mended_shards(kind, tmp_path):
+    out = make(tmp_path / "out", kind, zones=True)
+    damage(out / shard(1, kind), kind)
+    assert tfr.repair_files(out, tmp_path / "copy").ok
+    copied = [f"{shard(number, kind)}.zones" for number in (0, 2, 3)]
+    assert sorted(path.name for path in (tmp_path / "copy" / ".tfrkit").glob("*.zones")) == copied
+    report = tfr.repair_files(out)
+    for number, file in enumerate(report.files):
+        path = str(out / shard(number, kind))
+        zones = load_zones(path, open_source(path))
+        assert zones is not None
+        assert zones.records == file.records
+    assert tfr.verify(out).others == ()
 
 
 def test_mending_twice_remembers_all_that_was_lost(tmp_path):

@@ -307,10 +307,10 @@ def test_level_out_of_range_is_refused_before_the_file_is_touched(kind, level, t
     assert (tmp_path / "a").read_bytes() == GOLDEN
 
 
-@pytest.mark.parametrize("option", ["append", "atomic", "index"])
+@pytest.mark.parametrize("option", ["append", "atomic", "index", "zones"])
 def test_options_that_need_a_path_are_refused_for_a_file_object(option):
     with pytest.raises(
-        InvalidArgumentError, match=r"^append, atomic and index need a path, not an open file\.$"
+        InvalidArgumentError, match=r"^append, atomic, index and zones need a path, not an open file\.$"
     ):
         tfr.TFRecordWriter(io.BytesIO(), **{option: True})
 

@@ -20,7 +20,7 @@ from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, check_plan, plan_
 from tfrkit.build.job.output_ownership import claim, inspect_folder
 from tfrkit.build.job.progress import BadInput, OnBad, Progress, SurveyMeter, TaskReporter
 from tfrkit.build.job.report import BuildReport, make_report
-from tfrkit.build.job.run_job import JobRun
+from tfrkit.build.job.run_job import JobRun, add_zones
 from tfrkit.errors import InvalidArgumentError, UnimplementedError, from_os_error
 from tfrkit.stores.files import is_local, traits_of
 from tfrkit.stores.url import display_name, local_path
@@ -139,6 +139,7 @@ def run_job(
     on_bad: OnBad = "skip",
     max_bad: MaxBad | None = None,
     overwrite: bool = False,
+    zones: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> BuildReport:
     """Write all shards of a job that are not there yet.
@@ -153,6 +154,7 @@ def run_job(
         max_bad: more bad inputs than this number, or than this share ("1%"), are an error, and nothing is published.
             If all are bad, that always is.
         overwrite: replace what another job has left in the folder; else it is an error.
+        zones: keep zones beside the shards, also beside those that an earlier run has written without.
         progress: called several times a second, from the calling thread.
 
     Raises:
@@ -171,9 +173,11 @@ def run_job(
     found = claim(job, overwrite=overwrite, staged=limit != BadLimit())
     if found.complete is not None:
         _check_complete(found.complete, on_bad, limit)
+        if zones:
+            add_zones(job, ())
         return replace(found.complete, seconds=time.perf_counter() - started)
     threads = workers or min(default_threads(), MAX_WORKERS)
-    return JobRun(job, found, threads, on_bad, progress, started, limit).run()
+    return JobRun(job, found, threads, on_bad, progress, started, limit, zones=zones).run()
 
 
 def _at_home(job: Job) -> Job:

@@ -129,13 +129,20 @@ class RunOptions(LimitOptions):
         more="The result does not depend on it.",
         least=1,
     )
+    zones: bool = option(
+        False,
+        "Keep the bounds of each feature in each run of records beside the shards.",
+        more="So that scans read only what can match. The shards are the same without them.",
+    )
     progress: Callable[[Progress], None] | None = option(
         None, "Called several times a second with a `Progress`, also while inputs are surveyed.", shell=False
     )
 
     def of_job(self) -> dict[str, Any]:
         """Return what `run_job` takes, by name."""
-        return {name: getattr(self, name) for name in ("max_bad", "overwrite", "workers", "progress")}
+        return {
+            name: getattr(self, name) for name in ("max_bad", "overwrite", "workers", "zones", "progress")
+        }
 
 
 @option_class

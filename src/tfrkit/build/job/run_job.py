@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -44,13 +44,14 @@ from tfrkit.errors import (
     os_errors,
 )
 from tfrkit.model.block import Block
+from tfrkit.records.access.zones import build_zones, load_zones
 from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
 from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores import files
 from tfrkit.stores.cache.folder import make_cache_folder
 from tfrkit.stores.output import temporary_of
 
-__all__ = ["JobRun"]
+__all__ = ["JobRun", "add_zones"]
 
 _MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -65,6 +66,17 @@ class _Task:
     input_bytes: int
 
 
+def add_zones(job: Job, zoned: Collection[str]) -> None:
+    """Make the zones that shards of a complete job lack, of which some have theirs."""
+
+    def add(path: str) -> None:
+        if load_zones(path, files.open_source(path)) is None:
+            build_zones(path, save=True)
+
+    names = (name for group in job.groups for name in shard_names(job, group))
+    files.ask_all(add, [os.path.join(job.folder, name) for name in names if name not in zoned])
+
+
 class JobRun:
     """A job that has claimed its names."""
 
@@ -77,6 +89,8 @@ class JobRun:
         progress: Callable[[Progress], None] | None,
         started: float,
         max_bad: BadLimit,
+        *,
+        zones: bool = False,
     ) -> None:
         assert found.own is not None
         assert found.own.header is not None
@@ -94,6 +108,8 @@ class JobRun:
         self._progress = progress
         self._started = started
         self._max_bad = max_bad
+        self._zones = zones
+        self._zoned: set[str] = set()  # shards that were written with them
         self._totals = Totals()
         self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
         self._resumed_bytes = 0
@@ -126,6 +142,8 @@ class JobRun:
             if (cause := _out_of_room(error)) is not None:
                 raise self._full(cause) from error
             raise
+        if self._zones:
+            add_zones(self._job, self._zoned)
         return report
 
     def _keep(self) -> set[str]:
@@ -225,6 +243,7 @@ class JobRun:
                 level=self._job.level,
                 atomic=True,
                 index=codec(kind).seeks,
+                zones=self._zones,
                 threads=max(1, self._workers // len(self._names)),
             ) as writer,
         ):
@@ -235,6 +254,8 @@ class JobRun:
                 del block  # before the next one is made
             stop.check()
             self._journal.check()
+        if self._zones:
+            self._zoned.add(name)
         size = files.file_size(path)
         return Finished.of(name, writer.records, size, reporter)
 

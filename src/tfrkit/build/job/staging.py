@@ -21,7 +21,7 @@ from typing import Any, Final
 from tfrkit.build.job.job_plan import Job, belongs_to
 from tfrkit.build.job.report import Finished
 from tfrkit.errors import NotFoundError, OpError, os_errors
-from tfrkit.records.access.index import index_path
+from tfrkit.records.access.index import sidecar_paths, zones_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
 from tfrkit.stores import files
 from tfrkit.stores.cache.folder import cache_folder
@@ -88,28 +88,32 @@ class StagingArea:
         if self.staged:
             kept = {SIDECAR_FOLDER, *done}
             for home in (self.home, os.path.join(self.home, SIDECAR_FOLDER)):
-                names = (name for name in names_in(home) if name.removesuffix(".idx") not in kept)
+                names = (name for name in names_in(home) if shard_of_sidecar(name) not in kept)
                 remove_all(os.path.join(home, name) for name in names)
 
     def drop(self, name: str) -> None:
         """Remove a shard that was not finished."""
-        for path in (self.path(name), index_path(self.path(name))):
+        for path in (self.path(name), *sidecar_paths(self.path(name))):
             with contextlib.suppress(OSError, OpError):
                 files.remove(path)
 
     def move(self, names: Collection[str], check: Callable[[], None]) -> None:
-        """Give shards that wait, and their indexes, their final names; those that have them stay.
+        """Give shards that wait, with their indexes and zones, their final names; those that have them stay.
 
         Before each `check` is called, which raises if they are another process's by now.
         """
         if not self.staged:
             return
-        files.make_folder(os.path.join(self.folder, SIDECAR_FOLDER))
+        sidecar = os.path.join(self.folder, SIDECAR_FOLDER)
+        files.make_folder(sidecar)
+        zoned = set(names_in(sidecar))
 
         def move(new: str) -> None:
             check()
             old = self.path(os.path.basename(new))
-            for source, target in ((index_path(old), index_path(new)), (old, new)):
+            if os.path.basename(zones_path(new)) in zoned:
+                files.remove(zones_path(new))  # before they may be taken for those of the new content
+            for source, target in (*zip(sidecar_paths(old), sidecar_paths(new), strict=True), (old, new)):
                 with contextlib.suppress(NotFoundError):
                     files.move(source, target)
 
@@ -121,6 +125,15 @@ class StagingArea:
     def remove(self) -> None:
         if self.staged:
             files.remove_tree(self.home)
+
+
+def shard_of_sidecar(name: str) -> str:
+    """Return the name of the shard whose index or zones have a name; any other name as it is. Pure: no I/O.
+
+    >>> shard_of_sidecar("a.tfrecord.idx"), shard_of_sidecar("a.tfrecord.zones"), shard_of_sidecar("a.tfrecord")
+    ('a.tfrecord', 'a.tfrecord', 'a.tfrecord')
+    """
+    return name.removesuffix(".zones") if name.endswith(".zones") else name.removesuffix(".idx")
 
 
 def shuffle_folder(folder: str, digest: str) -> str:
@@ -170,13 +183,13 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
 
 
 def remove_indexes(folder: str, prefixes: Mapping[str, bool], kept: Collection[str]) -> None:
-    """Remove the indexes of shards under some prefixes, except of some that are kept."""
+    """Remove the indexes and zones of shards under some prefixes, except of some that are kept."""
     sidecar = os.path.join(folder, SIDECAR_FOLDER)
-    shards = {name: name.removesuffix(".idx") for name in names_in(sidecar) if name.endswith(".idx")}
+    shards = {name: shard_of_sidecar(name) for name in names_in(sidecar)}
     remove_all(
         os.path.join(sidecar, name)
         for name, shard in shards.items()
-        if belongs_to(shard, prefixes) and shard not in kept
+        if shard != name and belongs_to(shard, prefixes) and shard not in kept
     )
 
 
@@ -188,7 +201,7 @@ def clear_temporary(job: Job, prefixes: Mapping[str, bool]) -> None:
     for name in names_in(sidecar):
         base = temporary_of(name)
         if base is not None and (
-            belongs_to(base.removesuffix(".idx"), prefixes) or base.removesuffix(".idx") in job.files
+            belongs_to(shard_of_sidecar(base), prefixes) or shard_of_sidecar(base) in job.files
         ):
             files.remove(os.path.join(sidecar, name))
 

@@ -23,7 +23,7 @@ State = Literal["made", "good", "missing", "stale", "failed"]
 
 
 class _Found(NamedTuple):
-    """What became of the index of one shard."""
+    """What became of the index, or of the zones, of one shard."""
 
     path: str
     index_file: str
@@ -37,6 +37,10 @@ class IndexOptions(arg.OverwriteOptions, arg.PrintOptions):
     """The options of `tfr index`."""
 
     text: bool = option(False, "`offset size` lines in SHARD.idx, as DALI and PyTorch's tfrecord read them.")
+    zones: bool = option(
+        False,
+        "Also the bounds of each feature in each run of records, so that scans read only what can match.",
+    )
     check: bool = option(False, "Make nothing; end with 1 if an index is missing or stale.")
     manifest: bool = option(False, "Write one manifest.json for all shards of a folder, and no index.")
     sources: Sequence[str] = option(
@@ -46,9 +50,9 @@ class IndexOptions(arg.OverwriteOptions, arg.PrintOptions):
     def __post_init__(self) -> None:
         """Check what goes together."""
         super().__post_init__()
-        if (self.text or self.check or self.overwrite) if self.manifest else self.sources:
+        if (self.text or self.zones or self.check or self.overwrite) if self.manifest else self.sources:
             raise InvalidArgumentError(
-                "--from is for --manifest, which goes without --text, --check and --overwrite."
+                "--from is for --manifest, which goes without --text, --zones, --check and --overwrite."
             )
 
 
@@ -57,7 +61,8 @@ def index(paths: arg.ShardPaths, options: IndexOptions) -> None:
     """Make the indexes that random access and counting use.
 
     The index of out/a.tfrecord is out/.tfrkit/a.tfrecord.idx. One that belongs to the file as it is now is left alone,
-    unless --overwrite. Plain files and GZIP in members can have one.
+    unless --overwrite. Plain files and GZIP in members can have one. The zones are out/.tfrkit/a.tfrecord.zones; files
+    of any compression can have them.
 
     Example: tfr index 'out/*.tfrecord'
     """
@@ -67,12 +72,12 @@ def index(paths: arg.ShardPaths, options: IndexOptions) -> None:
     files = shard_files(paths)
     with progress_bar("index", len(files), quiet=options.quiet, unit="files") as advance:
 
-        def one(path: str) -> _Found:
+        def one(path: str) -> list[_Found]:
             made = _one(path, options)
             advance(1)
             return made
 
-        found = ask_all(one, files)
+        found = [each for made in ask_all(one, files) for each in made]
     if options.as_json:
         out_json({"files": [each._asdict() for each in found]})
     elif not options.quiet or options.check:
@@ -101,7 +106,31 @@ def _manifests(paths: Sequence[str], options: IndexOptions) -> None:
         say(plain(remark))
 
 
-def _one(path: str, options: IndexOptions) -> _Found:
+def _one(path: str, options: IndexOptions) -> list[_Found]:
+    """Make what a shard lacks. With zones, a file that can have no index is no failure."""
+    if not options.zones:
+        return [_index(path, options)]
+    zones = _zones(path, options)
+    return [zones] if not options.text and _is_one_stream(path) else [_index(path, options), zones]
+
+
+def _is_one_stream(path: str) -> bool:
+    from tfrkit.codecs.table import codec
+    from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
+    from tfrkit.stores.files import open_source
+
+    try:
+        source = open_source(path)
+        compression = sniff_compression(source.peek(HEAD_BYTES))
+        members = codec(compression).members
+        if members is None:
+            return bool(compression)
+        return members.parse_header(source.look_at(0, members.header_bytes)) is None
+    except OpError:
+        return False  # the index then says what is wrong
+
+
+def _index(path: str, options: IndexOptions) -> _Found:
     from tfrkit.records.access.index import build_index, index_path, save_index, write_text_index
     from tfrkit.stores.files import is_there, open_source
 
@@ -122,6 +151,24 @@ def _one(path: str, options: IndexOptions) -> _Found:
     except OpError as error:
         return _Found(path, target, "failed", None, error.message)
     return _Found(path, target, "made", len(made))
+
+
+def _zones(path: str, options: IndexOptions) -> _Found:
+    from tfrkit.records.access.index import zones_path
+    from tfrkit.records.access.zones import build_zones, load_zones
+    from tfrkit.stores.files import is_there, open_source
+
+    target = zones_path(path)
+    try:
+        found = load_zones(path, open_source(path))
+        if found is not None and not options.overwrite:
+            return _Found(path, target, "good", found.records)
+        if options.check:
+            return _Found(path, target, "stale" if is_there(target) else "missing", None)
+        made = build_zones(path, save=True)
+    except OpError as error:
+        return _Found(path, target, "failed", None, error.message)
+    return _Found(path, target, "made", made.records)
 
 
 def _records_of(path: str, target: str, source: ByteSource, text: bool) -> int | None:

@@ -39,9 +39,11 @@ __all__ = [
     "read_text_index",
     "save_index",
     "save_lengths",
+    "sidecar_paths",
     "tail_checksum",
     "walk_frames",
     "write_text_index",
+    "zones_path",
 ]
 
 _MAGIC: Final = b"TFRKIDX1"
@@ -109,8 +111,26 @@ def index_path(shard: str) -> str:
     >>> index_path("a/b.tfrecord"), index_path("https://host/b?key=1")
     ('a/.tfrkit/b.tfrecord.idx', 'https://host/.tfrkit/b.idx?key=1')
     """
+    return _beside(shard, ".idx")
+
+
+def zones_path(shard: str) -> str:
+    """Return the path of a shard's zones (`zones.py`), beside its index.
+
+    >>> zones_path("a/b.tfrecord")
+    'a/.tfrkit/b.tfrecord.zones'
+    """
+    return _beside(shard, ".zones")
+
+
+def sidecar_paths(shard: str) -> tuple[str, str]:
+    """Return the paths of all that may be kept beside a shard: its index, and its zones."""
+    return index_path(shard), zones_path(shard)
+
+
+def _beside(shard: str, suffix: str) -> str:
     name, query = split_query(shard)
-    return os.path.join(sidecar_folder(name), os.path.basename(name) + ".idx") + query
+    return os.path.join(sidecar_folder(name), os.path.basename(name) + suffix) + query
 
 
 def tail_checksum(source: ByteSource) -> tuple[int, int]:

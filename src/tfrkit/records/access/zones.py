@@ -7,13 +7,12 @@ there are none that fit the shard as it is now, all of it is read.
 from __future__ import annotations
 
 import contextlib
-import os
 
 from tfrkit.codecs.table import codec
 from tfrkit.errors import FailedPreconditionError, OpError
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.access.find_index import cache_path
-from tfrkit.records.access.index import index_path, tail_checksum
+from tfrkit.records.access.index import tail_checksum, zones_path
 from tfrkit.records.access.zone_bytes import MAX_ZONE_BYTES, decode_zones, encode_zones
 from tfrkit.records.access.zone_maker import ZoneMaker
 from tfrkit.records.access.zone_values import FeatureOutline, FeatureZones, KindOutline, ShardOutline, Zones
@@ -21,10 +20,9 @@ from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.reader import BlockReader
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.cache.folder import make_cache_folder
-from tfrkit.stores.files import is_local, open_small, open_source, traits_of, write_bytes
+from tfrkit.stores.files import create, is_local, open_small, open_source, traits_of, write_bytes
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.source import ByteSource
-from tfrkit.stores.url import split_query
 from tfrkit.threads import spawn
 
 __all__ = [
@@ -36,24 +34,7 @@ __all__ = [
     "build_zones",
     "load_zones",
     "save_zones",
-    "sidecar_paths",
-    "zones_path",
 ]
-
-
-def zones_path(shard: str) -> str:
-    """Return the path of a shard's zones: beside its index. Pure: no I/O.
-
-    >>> zones_path("a/b.tfrecord"), zones_path("https://host/b?key=1")
-    ('a/.tfrkit/b.tfrecord.zones', 'https://host/.tfrkit/b.zones?key=1')
-    """
-    name, query = split_query(index_path(shard))
-    return os.path.splitext(name)[0] + ".zones" + query
-
-
-def sidecar_paths(shard: str) -> tuple[str, str]:
-    """Return the paths of everything that may be kept beside a shard: its index and its zones. Pure: no I/O."""
-    return index_path(shard), zones_path(shard)
 
 
 def build_zones(path: PathLike, *, save: bool = False, threads: int | None = None) -> Zones:
@@ -101,7 +82,13 @@ def build_zones(path: PathLike, *, save: bool = False, threads: int | None = Non
 def save_zones(shard: str, zones: Zones) -> str:
     """Keep zones beside their shard, atomically; return the path."""
     path = zones_path(shard)
-    write_bytes(path, encode_zones(zones))
+    output = create(path, durable=False)  # its checksum tells whether it is whole
+    try:
+        output.write(encode_zones(zones))
+        output.close()
+    except BaseException:
+        output.discard()
+        raise
     return path
 
 

@@ -29,7 +29,8 @@ from tfrkit.errors import (
     from_os_error,
 )
 from tfrkit.model.arguments import check_bools
-from tfrkit.records.access.index import build_index, index_path, save_index
+from tfrkit.records.access.index import build_index, index_path, save_index, sidecar_paths, zones_path
+from tfrkit.records.access.zones import build_zones
 from tfrkit.records.check.completeness import ShardFiles, find_shards
 from tfrkit.records.check.folder_state import Problem
 from tfrkit.records.check.repair import RepairReport, mend
@@ -49,6 +50,7 @@ from tfrkit.stores.files import (
     open_source,
     read_bytes,
     real_path,
+    remove,
     write_bytes,
 )
 from tfrkit.stores.output import SIDECAR_FOLDER, AtomicOutput, WholeOutput
@@ -218,11 +220,16 @@ def _replace_damaged(
             _move_to_repairing(folder, entry)
         if isinstance(output, AtomicOutput):
             os.chmod(output.temporary, stat.S_IMODE(os.stat(path).st_mode))
+        zoned = is_there(zones_path(path))
+        if zoned:
+            remove(zones_path(path))  # before they may be taken for those of the new content
         output.publish()
         if codec(kind).seeks and (known is not None or is_there(index_path(path))):
-            writer.save_index(path)
+            writer.save_sidecars(path)
         if known is not None:
             _enter(folder, entry)
+        if zoned:
+            build_zones(path, save=True)
     finally:
         output.discard()  # nothing, if it has its name
     return report
@@ -365,17 +372,18 @@ def _copy(source: str, target: str, progress: Callable[[int], object] | None) ->
     found = _inspect(source, progress)
     if found.ok:
         _copy_bytes(source, target)
-        index: bytes | None = None
-        with contextlib.suppress(NotFoundError, PermissionDeniedError):  # a web server may say either
-            index = read_bytes(index_path(source))
-        if index is not None:
-            write_bytes(index_path(target), index)
+        for old, new in zip(sidecar_paths(source), sidecar_paths(target), strict=True):
+            sidecar: bytes | None = None
+            with contextlib.suppress(NotFoundError, PermissionDeniedError):  # a web server may say either
+                sidecar = read_bytes(old)
+            if sidecar is not None:
+                write_bytes(new, sidecar)
         return _report(source, target, found.records, found.data_bytes)
     output, writer, report = _mend_beside(source, target, found.compression)
     try:
         output.publish()
         if codec(found.compression).seeks:
-            writer.save_index(target)
+            writer.save_sidecars(target)
     finally:
         output.discard()
     return report

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from tfrkit.errors import OpError
-from tfrkit.records.access.index import index_path
+from tfrkit.records.access.index import sidecar_paths, zones_path
 from tfrkit.records.manifest import change_manifest, manifest_path
 from tfrkit.records.record_names import RecordName, parse_record_name
 from tfrkit.stores.files import (
@@ -108,6 +108,13 @@ class OldShards(ABC):
         if self._jobs:
             content["jobs"] = self._jobs | content.get("jobs", {})
 
+    def _drop_zones(self) -> None:
+        """Remove zones of shards that are replaced, before they may be taken for those of the new ones."""
+        there = set(list_names(sidecar_folder(self._prefix)))
+        for path in (zones_path(os.path.join(self._folder, name)) for name in self._new):
+            if os.path.basename(path) in there:
+                remove(path)
+
     def _is_mine(self, name: str) -> bool:
         return name.startswith(self._title) and _is_number(parse_record_name(name[len(self._title) :]))
 
@@ -124,6 +131,7 @@ class _ShardsAside(OldShards):
     def set_aside(self) -> None:
         if self._paths or self._has_manifest():
             change_manifest(self._folder, self._forget)
+        self._drop_zones()
         for path in self._paths:
             self._aside.append(path)
             make_folder(sidecar_folder(path))
@@ -156,7 +164,7 @@ class _ShardsAside(OldShards):
             name = found.removesuffix(_ASIDE)
             if name != found and self._is_mine(name):
                 if name not in self._new:
-                    remove(index_path(os.path.join(self._folder, name)))
+                    _remove_sidecars(os.path.join(self._folder, name))
                 remove(os.path.join(folder, found))
 
     def _has_manifest(self) -> bool:
@@ -181,6 +189,8 @@ class _ShardsInPlace(OldShards):
     def set_aside(self) -> None:
         if self._versions or is_there(manifest_path(self._folder)):
             change_manifest(self._folder, self._forget)
+        if self._versions:
+            self._drop_zones()
 
     def _forget(self, content: dict[str, Any]) -> None:
         super()._forget(content)
@@ -216,7 +226,12 @@ class _ShardsInPlace(OldShards):
         for name in self._versions.keys() - set(self._new):
             path = os.path.join(self._folder, name)
             remove(path)
-            remove(index_path(path))
+            _remove_sidecars(path)
+
+
+def _remove_sidecars(path: str) -> None:
+    for sidecar in sidecar_paths(path):
+        remove(sidecar)
 
 
 def _aside(path: str) -> str:

@@ -61,6 +61,8 @@ class ShardWriter:
         compression: "none" (default), "GZIP", "ZLIB", "XZ", "ZSTD"; the names get a suffix.
         level: of the compression.
         index: keep an index of each shard beside it (plain and GZIP).
+        zones: keep the least and greatest value of each feature in each run of records beside each shard, so that scans
+            read only what can match.
         overwrite: replace the shards that an earlier writer left under this prefix; else they are an error. They stay
             until close() has the new ones ready, and come back if these cannot be published. An object store cannot
             rename: there the manifest forgets them, and the new ones replace them one by one. More than 25 shards
@@ -86,6 +88,7 @@ class ShardWriter:
         compression: str | None = None,
         level: int | None = None,
         index: bool = True,
+        zones: bool = False,
         overwrite: bool = False,
     ) -> None:
         self._closed = True
@@ -100,6 +103,7 @@ class ShardWriter:
         self._kind = canonical(compression)
         self._level = level
         self._index = index and codec(self._kind).seeks
+        self._zones = zones
         self._shard_bytes = shard_bytes
         self._run_bytes = max(
             1 << 14, min(RUN_BYTES, _BUFFER_BYTES // (shards or 1), shard_bytes or RUN_BYTES)
@@ -240,7 +244,12 @@ class ShardWriter:
         threads = default_threads() if self._count is None else 1 if number > 64 else None
         try:
             writer = TFRecordWriter(
-                output, compression=self._kind, level=self._level, index=self._index, threads=threads
+                output,
+                compression=self._kind,
+                level=self._level,
+                index=self._index,
+                zones=self._zones,
+                threads=threads,
             )
         except BaseException:
             output.discard()
@@ -292,8 +301,8 @@ class ShardWriter:
 
     def _publish_shard(self, shard: _Shard, path: str) -> ShardEntry:
         shard.publish(path)
-        if self._index:
-            shard.writer.save_index(path)
+        if self._index or self._zones:
+            shard.writer.save_sidecars(path)
         return ShardEntry(os.path.basename(path), shard.writer.records, shard.output.position, self._kind)
 
 

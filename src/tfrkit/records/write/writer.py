@@ -6,6 +6,7 @@ files are the output's, continuing an existing file is `append.py`'s.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 from collections.abc import Callable, Iterable
@@ -24,14 +25,16 @@ from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.parsing.encode import ExampleEncoder, encode_examples
-from tfrkit.records.access.index import build_index, save_index, save_lengths
+from tfrkit.records.access.index import build_index, save_index, save_lengths, tail_checksum, zones_path
+from tfrkit.records.access.zone_maker import ZoneMaker
+from tfrkit.records.access.zones import build_zones, save_zones
 from tfrkit.records.write.append import kept_blocks, plan_append
 from tfrkit.records.write.frame_runs import FrameRun, FrameRuns, frames_of
 from tfrkit.records.write.options import TFRecordOptions
 from tfrkit.records.write.overlap import UninterruptedStep, WriteOverlap
 from tfrkit.records.write.sink import MemberSink, PlainSink, Sink, StreamSink, ZlibSink
 from tfrkit.stores.at_exit import finish_at_exit, unless_exiting
-from tfrkit.stores.files import create, is_local, open_source
+from tfrkit.stores.files import create, is_local, open_source, remove
 from tfrkit.stores.output import FileOutput, ObjectOutput, Output
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.threads import default_threads
@@ -58,6 +61,8 @@ class TFRecordWriter:
             a file that holds no records, is an error and leaves the file as it is. Object stores cannot append.
         atomic: write to a temporary file and rename it at close(), so that the name never shows a half file.
         index: keep an index of the frames beside the file, for random access; plain and member-GZIP files only.
+        zones: keep the least and greatest value of each feature in each run of records beside the file, so that scans
+            read only what can match. Local zones that belong to what is replaced are removed.
         threads: for GZIP members; by default all cores.
         policy: TFRKIT, or TENSORFLOW to behave and write exactly as TensorFlow does.
 
@@ -85,6 +90,7 @@ class TFRecordWriter:
         append: bool = False,
         atomic: bool = False,
         index: bool = False,
+        zones: bool = False,
         threads: int | None = None,
         policy: ReadPolicy = TFRKIT,
     ) -> None:
@@ -103,8 +109,8 @@ class TFRecordWriter:
         self.records = 0
         self._before = 0  # records that were there before appending
         name = _checked_path(path, self._strict)
-        if name is None and not getattr(path, "whole", False) and (append or index or atomic):
-            raise InvalidArgumentError("append, atomic and index need a path, not an open file.")
+        if name is None and not getattr(path, "whole", False) and (append or index or zones or atomic):
+            raise InvalidArgumentError("append, atomic, index and zones need a path, not an open file.")
         kind, zlib_options = _resolve(name, options, compression, self._strict)
         used = codec(kind)
         members = (
@@ -116,9 +122,13 @@ class TFRecordWriter:
                 f"There is no index of one {kind} stream. Write it plain or in {SEEKABLE.name} members."
             )
         self._name, self._kind = name, kind
+        self._zones = ZoneMaker(whole_pieces=members, threads=1) if zones else None
         plan = plan_append(name, kind) if append and name is not None else None
         self._extends = plan is not None
         rewrite = plan is not None and (atomic or plan.rewrite)
+        if name is not None and is_local(name):
+            with contextlib.suppress(OpError):
+                remove(zones_path(name))  # before they may be taken for those of the new content
         self._output = _open_output(path, name, atomic or rewrite, plan)
         try:
             self._sink = _make_sink(
@@ -266,26 +276,36 @@ class TFRecordWriter:
             self.discard()
             raise
         self._closed = True
-        if self._lengths is not None and self._name is not None:
-            if self._extends:
-                save_index(self._name, build_index(open_source(self._name)))
-            else:
-                self.save_index(self._name)
+        if self._name is not None and (self._lengths is not None or self._zones is not None):
+            self._keep_sidecars(self._name)
 
-    def save_index(self, shard: str) -> None:
-        """Keep the index of the closed file beside it; the writer was made with `index=True`.
+    def _keep_sidecars(self, name: str) -> None:
+        if not self._extends:
+            self.save_sidecars(name)
+            return
+        if self._lengths is not None:
+            save_index(name, build_index(open_source(name)))
+        if self._zones is not None:
+            build_zones(name, save=True)
+
+    def save_sidecars(self, shard: str) -> None:
+        """Keep the index and the zones of the closed file beside it, whichever the writer was asked for.
 
         Args:
             shard: the file, which may have got its name since.
 
         Raises:
-            FailedPreconditionError: the file has no places to start at.
+            FailedPreconditionError: an index was asked for, and the file has no places to start at.
         """
-        if self._lengths is None or not self._sink.has_starts:
-            raise FailedPreconditionError(
-                f"{self._output.name}; written without index=True", path=self._output.name
-            )
-        save_lengths(shard, open_source(shard), self._lengths, self._kind, self._sink.members())
+        source = open_source(shard)
+        if self._lengths is not None:
+            if not self._sink.has_starts:
+                raise FailedPreconditionError(
+                    f"{self._output.name}; written without index=True", path=self._output.name
+                )
+            save_lengths(shard, source, self._lengths, self._kind, self._sink.members())
+        if self._zones is not None:
+            save_zones(shard, self._zones.finish(*tail_checksum(source)))
 
     def discard(self) -> None:
         """End without the file: an atomic one or an object never appears, any other keeps what has reached it."""
@@ -407,19 +427,27 @@ class TFRecordWriter:
     def _put_run(self, run: FrameRun) -> None:
         self._guard(lambda: self._sink.write(run.frames, len(run.lengths)))
         self._count(len(run.lengths), run.lengths)
+        if self._zones is not None:
+            ends = np.cumsum(run.lengths + 16)
+            self._zones.add(run.frames, ends - run.lengths - 4, run.lengths)
 
     def _put_pieces(self, pieces: list[Any]) -> None:
         """Write records as header, data, footer, header ..."""
         self._guard(lambda: self._sink.write_pieces(pieces))
         self._count(len(pieces) // 3, [len(data) for data in pieces[1::3]])
+        if self._zones is not None:
+            for data in pieces[1::3]:
+                self._zones.add(data, np.zeros(1, np.int64), np.array([len(data)]))
 
     def _put(self, frames: memoryview, count: int) -> None:
         self._guard(lambda: self._sink.write(frames, count))
-        if self._lengths is not None:
-            lengths = _core.scan_frames(frames, 0, len(frames), False, 2**62).lengths
-            self._count(count, lengths)
-        else:
+        if self._lengths is None and self._zones is None:
             self.records += count
+            return
+        found = _core.scan_frames(frames, 0, len(frames), False, 2**62)
+        self._count(count, found.lengths)
+        if self._zones is not None:
+            self._zones.add(frames, found.offsets, found.lengths)
 
     def _count(self, count: int, lengths: Any) -> None:
         self.records += count
