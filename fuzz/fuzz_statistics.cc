@@ -87,7 +87,7 @@ void check_digests(const std::vector<Bytes>& records) {
 void run(Bytes input) {
   const std::vector<Bytes> records = split(input);
   check_digests(records);
-  for (const Detail detail : {Detail::kOutline, Detail::kValues}) {
+  for (const Detail detail : {Detail::kOutline, Detail::kBounds, Detail::kValues}) {
     Statistics whole(std::nullopt, detail);
     whole.add(records);
     Statistics parts(std::nullopt, detail);

@@ -32,10 +32,14 @@ constexpr std::size_t kPartRecords = 4096;
 
 // Statistics that Python threads may share: one at a time works on them.
 struct SharedStatistics {
-  SharedStatistics(std::optional<FeatureColumns::Names> columns, bool outline_only)
-      : outline_only(outline_only),
-        statistics(std::move(columns), outline_only ? Detail::kOutline : Detail::kValues) {}
+  SharedStatistics(std::optional<FeatureColumns::Names> columns, bool outline_only, bool bounds)
+      : outline_only(outline_only || bounds),
+        bounds(bounds),
+        statistics(std::move(columns), bounds         ? Detail::kBounds
+                                       : outline_only ? Detail::kOutline
+                                                      : Detail::kValues) {}
   bool outline_only;
+  bool bounds;
   Statistics statistics;
   std::vector<FeatureColumns> columns;  // of the last batch; their memory serves the next
   std::mutex lock;
@@ -287,7 +291,7 @@ nb::tuple tuple_of(const CountMap& counts) {
   return nb::make_tuple(counts.least(), counts.greatest(), usual, times, counts.total());
 }
 
-nb::dict outline_of(const Outline& outline) {
+nb::dict outline_of(const Outline& outline, bool bounds) {
   const Values& values = outline.ranges.values;
   nb::list kinds;
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
@@ -309,7 +313,7 @@ nb::dict outline_of(const Outline& outline) {
   result["floats"] = nb::make_tuple(values.low_float, values.high_float, values.nans,
                                     values.infinities, values.negative_infinities);
   result["lengths"] = nb::make_tuple(values.shortest, values.longest, values.sum);
-  const bool has_strings = outline.ranges.counts[index_of(Kind::kBytes)] != 0;
+  const bool has_strings = bounds && outline.ranges.counts[index_of(Kind::kBytes)] != 0;
   result["bounds"] = has_strings ? nb::object(nb::make_tuple(tuple_of(values.bounds.least),
                                                              tuple_of(values.bounds.greatest)))
                                  : nb::none();
@@ -317,11 +321,11 @@ nb::dict outline_of(const Outline& outline) {
   return result;
 }
 
-nb::dict outlines_of(const Statistics::Totals& all) {
+nb::dict outlines_of(const Statistics::Totals& all, bool bounds) {
   nb::dict result;
   for (const auto& totals : all) {
     const std::string& key = totals->key();  // UTF-8: records with other keys are not Examples
-    result[nb::str(key.data(), key.size())] = outline_of(totals->outline());
+    result[nb::str(key.data(), key.size())] = outline_of(totals->outline(), bounds);
   }
   return result;
 }
@@ -340,8 +344,8 @@ nb::dict outline(SharedStatistics& self) {
   }
   nb::dict result;
   result["records"] = records;
-  result["features"] = outlines_of(self.statistics.features());
-  result["lists"] = outlines_of(self.statistics.lists());
+  result["features"] = outlines_of(self.statistics.features(), self.bounds);
+  result["lists"] = outlines_of(self.statistics.lists(), false);
   result["others"] = others;
   result["not_followed"] = self.statistics.not_followed();
   return result;
@@ -351,10 +355,10 @@ nb::dict outline(SharedStatistics& self) {
 
 void bind_statistics(nb::module_& module) {
   nb::class_<SharedStatistics>(module, "Statistics", "Statistics of the records that were added.")
-      .def(nb::init<std::optional<FeatureColumns::Names>, bool>(), nb::arg("columns").none(),
-           nb::arg("outline_only") = false,
+      .def(nb::init<std::optional<FeatureColumns::Names>, bool, bool>(), nb::arg("columns").none(),
+           nb::arg("outline_only") = false, nb::arg("bounds") = false,
            "Count all features, or only those with some names; with `outline_only` just what\n"
-           "`outline` returns, which is several times as fast.")
+           "`outline` returns, which is several times as fast; with `bounds` also that of bytes.")
       .def("add", add, nb::arg("pieces"), nb::arg("threads"),
            nb::sig("def add(self, pieces: collections.abc.Sequence[object], threads: int) -> None"),
            "Add records on `threads` threads, 0 is one for each core. Records are numbered from 0\n"
@@ -386,8 +390,8 @@ void bind_statistics(nb::module_& module) {
            "      a Feature with a kind, of Features in a list\n"
            "    ints: (least, greatest); floats: the same of finite ones, NaNs, inf, -inf\n"
            "    lengths: (least, greatest, sum) of bytes; examples: (beginning, length) of some\n"
-           "    bounds: of the least and the greatest of bytes, (first 16 bytes, whether it is\n"
-           "      longer), or None\n"
+           "    bounds: if made with `bounds`, of the least and the greatest of the bytes of a\n"
+           "      feature (first 16 bytes, whether it is longer); else None\n"
            "  others: (number, beginning, length) of the first records that are neither\n"
            "  not_followed: features passed over as there were too many keys");
 }

@@ -76,6 +76,7 @@ void FeatureColumns::read(std::span<const Bytes> records, std::int64_t first,
   }
   clear();
   detail_ = request.detail;
+  reader_.measure_bounds(detail_ == Detail::kBounds);
   number_ = first;
   for (const Bytes record : records) {
     if (!take_usual(record)) {
@@ -91,7 +92,7 @@ void FeatureColumns::read(std::span<const Bytes> records, std::int64_t first,
 void FeatureColumns::commit(RecordKind kind, Bytes record, const Names* wanted) {
   records_.add(kind, number_);
   if (kind == RecordKind::kOther) {
-    if (detail_ == Detail::kOutline) records_.keep_other(record, number_);
+    if (detail_ != Detail::kValues) records_.keep_other(record, number_);
     return;
   }
   not_followed_ += reader_.passed_over();
@@ -160,7 +161,7 @@ void FeatureColumns::flush() {
     if (rows_ == 0 || step.column == nullptr) continue;
     FeatureColumn& column = *step.column;
     column.outline.add_records(step.kind, number_ - rows, rows_);
-    if (detail_ == Detail::kOutline) {
+    if (detail_ != Detail::kValues) {
       column.outline.counts.add(1, rows_, budget_.counts);
     } else {
       column.counts.add(1, rows_);
@@ -183,7 +184,8 @@ void FeatureColumns::add_strings(const UsualFeature& step) {
   for (std::size_t row = 0; row < rows_; ++row, word += row_words_) {
     const auto address = static_cast<std::uintptr_t>(word[1]);
     const Bytes value(std::bit_cast<const std::byte*>(address), static_cast<std::size_t>(word[0]));
-    outline.ranges.add_string(value);
+    outline.ranges.add_one(Kind::kBytes, word[0]);
+    if (detail_ == Detail::kBounds) outline.ranges.values.bounds.add(value);
     if (strings != nullptr) {
       strings->push_back(value);
     } else {
@@ -199,7 +201,7 @@ void FeatureColumns::add_numbers(const UsualFeature& step) const {
   for (std::size_t row = 0; row < rows_; ++row) {
     ranges.add_one(step.kind, word[row * row_words_]);
   }
-  if (detail_ == Detail::kOutline) return;
+  if (detail_ != Detail::kValues) return;
   std::vector<std::uint64_t>& keys = step.column->of(step.kind).keys;
   const std::size_t before = keys.size();
   keys.resize(before + rows_);
@@ -242,7 +244,7 @@ void FeatureColumns::commit_feature(const FoundFeature& found) {
   const Values& values = reader_.found_values(found.values);
   column->outline.add_feature(values, number_);
   if (values.kind == Kind::kUnset) return;
-  if (detail_ == Detail::kOutline) {
+  if (detail_ != Detail::kValues) {
     column->outline.counts.add(values.count, 1, budget_.counts);
     const bool has_bytes = values.kind == Kind::kBytes && values.count != 0;
     if (has_bytes) column->outline.keep_example(values.first, budget_);
@@ -258,12 +260,11 @@ void FeatureColumns::commit_feature(const FoundFeature& found) {
 void FeatureColumns::commit_single(FeatureColumn& column, Kind kind, const FoundFeature& found) {
   const Bytes bytes(found.data, kind == Kind::kBytes ? static_cast<std::size_t>(found.bits) : 0);
   column.outline.add_records(kind, number_, 1);
-  if (kind == Kind::kBytes) {
-    column.outline.ranges.add_string(bytes);
-  } else {
-    column.outline.ranges.add_one(kind, found.bits);
+  column.outline.ranges.add_one(kind, found.bits);
+  if (detail_ == Detail::kBounds && kind == Kind::kBytes) {
+    column.outline.ranges.values.bounds.add(bytes);
   }
-  if (detail_ == Detail::kOutline) {
+  if (detail_ != Detail::kValues) {
     column.outline.counts.add(1, 1, budget_.counts);
     if (kind == Kind::kBytes) column.outline.keep_example(bytes, budget_);
     return;
@@ -285,7 +286,7 @@ void FeatureColumns::commit_list(const FoundList& found) {
   FeatureColumn* const column = lists_.columns[found.slot].get();
   if (column == nullptr) return;
   column->outline.add_list(found, number_);
-  if (detail_ == Detail::kOutline) {
+  if (detail_ != Detail::kValues) {
     column->outline.keep_counts(found, budget_);
     if (found.has_first) column->outline.keep_example(found.first, budget_);
     return;

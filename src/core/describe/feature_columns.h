@@ -42,6 +42,7 @@ class Runs {
 // What is found out about features.
 enum class Detail : std::uint8_t {
   kOutline,  // what a schema needs
+  kBounds,   // the same, and of features the bounds of byte strings
   kValues,   // all values too; of the outline neither counts nor examples
 };
 

@@ -21,7 +21,7 @@ void add_bytes(Bytes value, Values& values) noexcept {
   values.shortest = std::min<std::uint64_t>(values.shortest, value.size());
   values.longest = std::max<std::uint64_t>(values.longest, value.size());
   values.sum += value.size();
-  values.bounds.add(value);
+  if (values.bounded) values.bounds.add(value);
 }
 
 // Adds packed varints; false if the last one is not whole, or one is too long.
@@ -129,7 +129,9 @@ bool measure_feature(Bytes feature, std::size_t level, Values& values) noexcept 
     }
     const auto kind = static_cast<Kind>(field);
     if (kind != values.kind) {
+      const bool bounded = values.bounded;
       values = Values{};
+      values.bounded = bounded;
       values.kind = kind;
     }
     if (!wire.read_message(list) || !add_list(list, level + 1, values)) return false;

@@ -41,6 +41,7 @@ struct Values {
   std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();  // bytes: the lengths
   std::uint64_t longest = 0;
   std::uint64_t sum = 0;
+  bool bounded = false;  // whether they have bounds too
   ByteBounds bounds;
   Bytes first;  // bytes: the first of them, where the record is
 
@@ -65,8 +66,8 @@ struct Ranges {
 
   // Adds the values of one Feature.
   void add(const Values& more) noexcept;
-  // Adds one value: the bits of an int64 or a float, or the size of a byte string, of which the
-  // bounds are left to `add_string`.
+  // Adds one value: the bits of an int64 or a float, or the size of a byte string, whose bounds are
+  // left to the caller.
   void add_one(Kind kind, std::uint64_t bits) noexcept {
     ++counts[index_of(kind)];
     if (kind == Kind::kInt64) {
@@ -80,18 +81,13 @@ struct Ranges {
       values.sum += bits;
     }
   }
-  // Adds one byte string.
-  void add_string(Bytes value) noexcept {
-    add_one(Kind::kBytes, value.size());
-    values.bounds.add(value);
-  }
   void merge(const Ranges& other) noexcept;
 };
 
 // Adds what a Feature holds to `values`, which are those of the parts of the same message before it
-// (none: Values{}): a list of the same kind continues, one of another kind begins anew. Returns
-// false if the Feature is damaged. `level` is how many messages are round it, which count as
-// nesting.
+// (none: Values{}, perhaps `bounded`): a list of the same kind continues, one of another kind
+// begins anew. Returns false if the Feature is damaged. `level` is how many messages are round it,
+// which count as nesting.
 [[nodiscard]] bool measure_feature(Bytes feature, std::size_t level, Values& values) noexcept;
 
 }  // namespace tfrkit

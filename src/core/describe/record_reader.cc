@@ -190,6 +190,7 @@ bool RecordReader::found_feature(Bytes key, Bytes entry) {
   const std::uint32_t slot = slot_of(key, features_);
   if (slot == kBadKey) return false;
   Values values;
+  values.bounded = bounded_;
   if (!for_each_value(entry, [&](Bytes value) { return measure_feature(value, 3, values); })) {
     return false;
   }

@@ -59,6 +59,9 @@ class RecordReader {
   // Makes room for a key, so that it is followed however many others come before it.
   void expect(Bytes key);
 
+  // Says whether byte strings of features get bounds.
+  void measure_bounds(bool wanted) noexcept { bounded_ = wanted; }
+
   // Reads a record. What it finds lies in the record, and refers to slots of the two tables.
   [[nodiscard]] RecordKind read(Bytes record);
 
@@ -93,6 +96,7 @@ class RecordReader {
 
   KeyTable features_;
   KeyTable lists_;
+  bool bounded_ = false;
 
   // Of the record that is being read.
   std::uint64_t stamp_ = 0;

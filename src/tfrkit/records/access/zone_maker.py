@@ -55,7 +55,7 @@ class ZoneMaker:
     def __init__(self, *, whole_pieces: bool, threads: int) -> None:
         self._whole = whole_pieces
         self._threads = threads
-        self._scan = _core.Statistics(None, outline_only=True)
+        self._scan = _core.Statistics(None, bounds=True)
         self._run_records = self._run_bytes = 0
         self._starts = array("q")
         self._offsets = array("q")
@@ -124,7 +124,7 @@ class ZoneMaker:
 
     def _end_run(self) -> None:
         found = self._scan.outline()
-        self._scan = _core.Statistics(None, outline_only=True)
+        self._scan = _core.Statistics(None, bounds=True)
         run = len(self._starts)
         self._starts.append(self._records)
         self._offsets.append(self._bytes)
