@@ -117,6 +117,7 @@ class FeatureColumns {
   void flush();
   void learn();
   void add_strings(const UsualFeature& step);
+  void add_bounds(const UsualFeature& step) const;
   void add_numbers(const UsualFeature& step) const;
   void commit_feature(const FoundFeature& found);
   void commit_single(FeatureColumn& column, Kind kind, const FoundFeature& found);

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "core/bytes/bytes.h"
-#include "core/describe/byte_bounds.h"
+#include "core/describe/sketches/byte_bounds.h"
 #include "core/examples/feature_kind.h"
 
 namespace tfrkit {

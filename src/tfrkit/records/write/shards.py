@@ -92,7 +92,7 @@ class ShardWriter:
         overwrite: bool = False,
     ) -> None:
         self._closed = True
-        check_bools(index=index, overwrite=overwrite)
+        check_bools(index=index, zones=zones, overwrite=overwrite)
         if (shards is None) == (shard_bytes is None):
             given = "neither" if shards is None else "both"
             raise InvalidArgumentError(f"Expected either shards or shard_bytes but got {given}.")

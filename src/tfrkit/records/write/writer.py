@@ -95,7 +95,7 @@ class TFRecordWriter:
         policy: ReadPolicy = TFRKIT,
     ) -> None:
         self._closed = True  # until everything below has worked
-        check_bools(members=members, append=append, atomic=atomic, index=index)
+        check_bools(members=members, append=append, atomic=atomic, index=index, zones=zones)
         self._process = os.getpid()
         self._error: OpError | None = None
         self._pending: list[bytes] = []

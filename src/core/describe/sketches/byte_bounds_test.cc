@@ -1,4 +1,4 @@
-#include "core/describe/byte_bounds.h"
+#include "core/describe/sketches/byte_bounds.h"
 
 #include <algorithm>
 #include <random>
