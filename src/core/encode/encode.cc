@@ -14,11 +14,13 @@ namespace {
 constexpr std::uint8_t kField1 = delimited_tag(1);  // the first field of every message here
 constexpr std::uint8_t kField2 = delimited_tag(2);  // the value of a map entry
 constexpr std::size_t kTailBytes = 6;
-constexpr std::array<std::uint8_t, kTailBytes> kTail{kField2, 4, delimited_tag(3), 2, kField1, 0};
+constexpr std::array<std::uint8_t, kTailBytes> kTail{kField2, 4, 0, 2, kField1, 0};
+constexpr std::size_t kTailKind = 2;  // which byte of the tail names the kind
 constexpr std::size_t kMaxTemplateKey = kTemplateBytes - 4 - kTailBytes;
 constexpr std::size_t kMaxTemplateCount = std::size_t{1} << 24;
 constexpr std::uint64_t kContinue = 0x8080808080808080U;
-// Added to the tail of a single integer for each byte of its varint: all three lengths grow alike.
+constexpr std::size_t kMaxShortEntry = 0x7f;  // whose length, and all lengths inside, are one byte
+// Added to the tail of a single value for each of its bytes: all three lengths grow alike.
 constexpr std::uint64_t kTailStep = 0x0000'0100'0100'0100U;
 
 // Writers differ in whether they may write a few bytes too many, which the next ones overwrite. A
@@ -154,6 +156,21 @@ std::uint64_t list_size(const EncodeColumn& column, std::size_t row) noexcept {
   return total;
 }
 
+// Returns the bytes of an entry with its own tag and length, whose value has the size `value`.
+std::uint64_t whole_entry_size(const EncodeColumn& column, std::uint64_t value) noexcept {
+  const std::uint64_t entry = entry_size(column.key.size(), value);
+  return 1 + varint_size(entry) + entry;
+}
+
+std::uint64_t feature_entry_size(const EncodeColumn& column, std::size_t row) noexcept {
+  return whole_entry_size(column, feature_size_of(column.lists, row));
+}
+
+// Tells whether a single string of `size` bytes leaves the lengths of its template one byte each.
+bool fits_template(const EncodeColumn& column, std::size_t size) noexcept {
+  return size <= kMaxShortEntry + 2 - column.fixed_bytes;
+}
+
 bool is_present(const EncodeColumn& column, std::size_t row) noexcept {
   return column.present == nullptr || column.present[row] != 0;
 }
@@ -164,6 +181,12 @@ void add_sizes(const EncodeColumn& column, RowRange rows, std::uint64_t* sizes) 
   if (column.head_bytes != 0 && column.present == nullptr) {
     if (lists.kind == Kind::kFloat) {
       for (std::size_t row = rows.begin; row < rows.end; ++row) sizes[row] += column.fixed_bytes;
+    } else if (lists.kind == Kind::kBytes) {
+      for (std::size_t row = rows.begin; row < rows.end; ++row) {
+        const std::size_t size = lists.strings[row].size();
+        sizes[row] += fits_template(column, size) ? column.fixed_bytes + size
+                                                  : feature_entry_size(column, row);
+      }
     } else {
       for (std::size_t row = rows.begin; row < rows.end; ++row) {
         sizes[row] += column.fixed_bytes + varint_size(static_cast<std::uint64_t>(lists.ints[row]));
@@ -173,10 +196,8 @@ void add_sizes(const EncodeColumn& column, RowRange rows, std::uint64_t* sizes) 
   }
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
     if (!is_present(column, row)) continue;
-    const std::uint64_t value =
-        column.steps != nullptr ? list_size(column, row) : feature_size_of(lists, row);
-    const std::uint64_t entry = entry_size(column.key.size(), value);
-    sizes[row] += 1 + varint_size(entry) + entry;
+    sizes[row] += column.steps != nullptr ? whole_entry_size(column, list_size(column, row))
+                                          : feature_entry_size(column, row);
   }
 }
 
@@ -247,6 +268,30 @@ std::byte* put_entry(std::byte* at, const EncodeColumn& column, std::uint64_t va
   return put_length(at, value);
 }
 
+// Writes the entry of a column that is a feature.
+template <typename Writer>
+std::byte* put_general(std::byte* at, const std::byte* limit, const EncodeColumn& column,
+                       std::size_t row) noexcept {
+  const std::uint64_t size = feature_size_of(column.lists, row);
+  if (whole_entry_size(column, size) > room(at, limit)) return nullptr;
+  return put_feature<Writer>(put_entry(at, column, size), limit, column.lists, row);
+}
+
+// Writes the template of a single value of `size` bytes and returns the position after it.
+template <typename Writer>
+std::byte* put_single_head(std::byte* at, const EncodeColumn& column, std::size_t size) noexcept {
+  put_head<Writer>(at, column);
+  const std::uint64_t tail = column.tail + size * kTailStep;
+  at[1] = static_cast<std::byte>(column.fixed_bytes - 2 + size);
+  at += column.head_bytes;
+  if constexpr (Writer::kExact) {
+    for (std::size_t i = 0; i < kTailBytes; ++i) at[i] = static_cast<std::byte>(tail >> (8 * i));
+  } else {
+    store_le<std::uint64_t>(at, tail);
+  }
+  return at + kTailBytes;
+}
+
 // Writes the entry of a column that has a template.
 template <typename Writer>
 std::byte* put_templated(std::byte* at, const std::byte* limit, const EncodeColumn& column,
@@ -257,29 +302,16 @@ std::byte* put_templated(std::byte* at, const std::byte* limit, const EncodeColu
     put_head<Writer>(at, column);
     return put_floats(at + column.head_bytes, lists.floats + row * lists.count, lists.count);
   }
+  if (lists.kind == Kind::kBytes) {
+    const Bytes text = lists.strings[row];
+    if (!fits_template(column, text.size())) return put_general<Writer>(at, limit, column, row);
+    if (column.fixed_bytes + text.size() > room(at, limit)) return nullptr;
+    return put_bytes(put_single_head<Writer>(at, column, text.size()), text);
+  }
   const auto value = static_cast<std::uint64_t>(lists.ints[row]);
   const std::size_t size = varint_size(value);
   if (column.fixed_bytes + size > room(at, limit)) return nullptr;
-  put_head<Writer>(at, column);
-  const std::uint64_t tail = column.tail + size * kTailStep;
-  at[1] = static_cast<std::byte>(column.fixed_bytes - 2 + size);
-  at += column.head_bytes;
-  if constexpr (Writer::kExact) {
-    for (std::size_t i = 0; i < kTailBytes; ++i) at[i] = static_cast<std::byte>(tail >> (8 * i));
-  } else {
-    store_le<std::uint64_t>(at, tail);
-  }
-  return put_sized<Writer>(at + kTailBytes, value, size);
-}
-
-// Writes the entry of a column that is a feature.
-template <typename Writer>
-std::byte* put_general(std::byte* at, const std::byte* limit, const EncodeColumn& column,
-                       std::size_t row) noexcept {
-  const std::uint64_t size = feature_size_of(column.lists, row);
-  const std::uint64_t entry = entry_size(column.key.size(), size);
-  if (1 + varint_size(entry) + entry > room(at, limit)) return nullptr;
-  return put_feature<Writer>(put_entry(at, column, size), limit, column.lists, row);
+  return put_sized<Writer>(put_single_head<Writer>(at, column, size), value, size);
 }
 
 // Writes the entry of a column that is a feature list.
@@ -287,8 +319,7 @@ template <typename Writer>
 std::byte* put_steps(std::byte* at, const std::byte* limit, const EncodeColumn& column,
                      std::size_t row) noexcept {
   const std::uint64_t size = list_size(column, row);
-  const std::uint64_t entry = entry_size(column.key.size(), size);
-  if (1 + varint_size(entry) + entry > room(at, limit)) return nullptr;
+  if (whole_entry_size(column, size) > room(at, limit)) return nullptr;
   at = put_entry(at, column, size);
   const RowRange steps = steps_of(column, row);
   for (std::size_t i = steps.begin; i < steps.end; ++i) {
@@ -362,7 +393,8 @@ void prepare_column(EncodeColumn& column) noexcept {
   column.prepared = true;
   column.head_bytes = 0;
   const ValueLists& lists = column.lists;
-  const bool single = lists.kind == Kind::kInt64 && lists.count == 1;
+  const bool single =
+      (lists.kind == Kind::kInt64 || lists.kind == Kind::kBytes) && lists.count == 1;
   const bool fixed = lists.splits == nullptr && column.steps == nullptr;
   if (!fixed || column.key.size() > kMaxTemplateKey || !(single || lists.kind == Kind::kFloat)) {
     return;
@@ -375,7 +407,7 @@ void prepare_column(EncodeColumn& column) noexcept {
   }
   std::byte* const begin = column.head.data();
   const std::uint64_t body = single ? 0 : 4 * lists.count;
-  // A single integer is laid out for a value of no bytes; put_templated adds the size of the value.
+  // A single integer or string is laid out for a value of no bytes; put_templated adds its size.
   const std::uint64_t feature =
       single ? kTailBytes - 2 : feature_size(lists.kind, lists.count, body);
   std::byte* end = put_entry(begin, column, feature);
@@ -384,7 +416,11 @@ void prepare_column(EncodeColumn& column) noexcept {
   if (single) {
     end -= 2;
     column.tail = 0;
-    for (std::size_t i = 0; i < kTailBytes; ++i) column.tail |= std::uint64_t{kTail[i]} << (8 * i);
+    for (std::size_t i = 0; i < kTailBytes; ++i) {
+      const std::uint8_t byte =
+          i == kTailKind ? delimited_tag(static_cast<unsigned>(lists.kind)) : kTail[i];
+      column.tail |= std::uint64_t{byte} << (8 * i);
+    }
   } else {
     end = put_list_head(end, lists.kind, lists.count, body);
   }

@@ -48,7 +48,7 @@ struct EncodeColumn {
   std::array<std::byte, kTemplateBytes> head{};
   bool prepared = false;
   std::size_t head_bytes = 0;   // 0: there is no template
-  std::uint64_t tail = 0;       // the six bytes between key and value of a single integer
+  std::uint64_t tail = 0;       // the six bytes between key and value of a single one
   std::size_t fixed_bytes = 0;  // of the whole entry without the value
 };
 

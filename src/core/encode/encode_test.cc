@@ -231,7 +231,12 @@ TEST(strings_of_every_length) {
   texts.reserve(300);
   for (std::size_t size = 0; size < 300; ++size) texts.emplace_back(size, 'x');
   const std::size_t rows = texts.size();
-  check_all({{.key = "s", .kind = Kind::kBytes, .texts = texts}}, {}, rows);
+  for (const std::size_t key : {0U, 1U, 11U, 27U, 53U, 54U, 55U, 109U, 127U, 128U, 300U}) {
+    check_all({{.key = std::string(key, 'k'), .kind = Kind::kBytes, .texts = texts}}, {}, rows);
+  }
+  std::vector<std::uint8_t> present(rows, 1);
+  for (std::size_t row = 0; row < rows; row += 3) present[row] = 0;
+  check_all({{.key = "s", .kind = Kind::kBytes, .texts = texts, .present = present}}, {}, rows);
   check_all({{.key = "s", .kind = Kind::kBytes, .texts = texts, .count = 2}}, {}, rows / 2);
 }
 
