@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfrkit as tfr
+from tfrkit import _core
 from tfrkit.parsing.encode import ExampleEncoder
 
 
@@ -80,6 +81,8 @@ STRINGS = [
     pa.array(["a", "", "ccc"], pa.string_view()),
     pa.chunked_array([["a"], ["", "ccc"]]),
     pa.array(["a", "", "ccc"]).dictionary_encode(),
+    pa.array(["x", "a", "", "ccc"], pa.dictionary(pa.uint64(), pa.large_binary())).slice(1),
+    pa.chunked_array([pa.array(["a"]).dictionary_encode(), pa.array(["", "ccc"]).dictionary_encode()]),
     pd.Series(["a", "", "ccc"]),
     pl.Series(["a", "", "ccc"]),
     pl.Series(["a", "", "ccc"], dtype=pl.Categorical),
@@ -125,6 +128,22 @@ MISSING = [
 @pytest.mark.parametrize("column", MISSING, ids=[str(place) for place in range(len(MISSING))])
 def test_missing_entries_leave_the_feature_out(column):
     assert values_of(column) == [[1], None, [3]]
+
+
+def test_strings_of_a_dictionary_with_nulls():
+    column = pa.DictionaryArray.from_arrays([2, None, 0, 1], pa.array(["x", None, "é" * 90]))
+    assert values_of(column) == [["é".encode() * 90], None, [b"x"], None]
+    assert values_of(column.slice(1, 2)) == [None, [b"x"]]
+
+
+def test_index_outside_of_its_dictionary_is_an_error():
+    column = b"ab", np.array([0, 1, 2]), np.array([0, 1, 2], np.int32)
+    with pytest.raises(ValueError, match="column 'a': an index outside of its dictionary"):
+        _core.encode_columns(3, [("a", 1, column, None, 1, None, None)], None)
+    with pytest.raises(ValueError, match="column 'a': an index outside of its dictionary"):
+        _core.encode_columns(
+            1, [("a", 1, (*column[:2], np.array([-1], np.int32)), None, 1, None, None)], None
+        )
 
 
 @pytest.mark.parametrize("column", [[None, None], pa.nulls(2), pa.array([None, None], pa.int64())], ids=str)

@@ -25,10 +25,32 @@ namespace tfrkit {
 namespace {
 
 using FloatInput = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Int32Input = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MaskInput = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Rows that one thread takes at a time.
 constexpr std::size_t kChunkRows = 1024;
+
+// As many strings as it was made for. Their memory is pooled: malloc would return it to the system
+// after each batch, which costs more than to fill it.
+class PooledStrings {
+ public:
+  explicit PooledStrings(std::size_t most) : buffer_(most * sizeof(Bytes)) {}
+
+  // Precondition: there are fewer than `most`.
+  void add(Bytes value) noexcept { std::construct_at(place() + count_++, value); }
+
+  [[nodiscard]] const Bytes* data() const noexcept { return place(); }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+ private:
+  [[nodiscard]] Bytes* place() const noexcept {
+    return reinterpret_cast<Bytes*>(buffer_.bytes().data());
+  }
+
+  Buffer buffer_;
+  std::size_t count_ = 0;
+};
 
 // What a column keeps alive while the kernel works on it.
 struct ColumnOwners {
@@ -37,7 +59,7 @@ struct ColumnOwners {
   std::vector<FloatInput> floats;
   std::vector<MaskInput> masks;
   std::vector<std::unique_ptr<InputBytes>> exports;
-  std::vector<std::unique_ptr<std::vector<Bytes>>> strings;
+  std::vector<PooledStrings> strings;
   std::vector<std::unique_ptr<std::vector<std::int64_t>>> splits;
   std::vector<std::unique_ptr<std::uint64_t[]>> bodies;
 };
@@ -112,29 +134,29 @@ class Columns {
         return owners_.floats.back().shape(0);
       case Kind::kUnset:  // whole features, each a string
       case Kind::kBytes:
-        owners_.strings.push_back(std::make_unique<std::vector<Bytes>>());
         if (PyTuple_Check(values.ptr())) {
-          add_buffer(column, nb::borrow<nb::tuple>(values), *owners_.strings.back());
+          hold_buffer(column, nb::borrow<nb::tuple>(values));
         } else {
-          add_objects(values, *owners_.strings.back());
+          hold_objects(values);
         }
-        column.lists.strings = owners_.strings.back()->data();
-        return owners_.strings.back()->size();
+        column.lists.strings = owners_.strings.back().data();
+        return owners_.strings.back().size();
       default:
         raise_column(column, "no such kind");
     }
   }
 
-  // Adds the strings of (data, offsets).
-  void add_buffer(const EncodeColumn& column, const nb::tuple& pair, std::vector<Bytes>& strings) {
+  // Keeps the strings of (data, offsets), or of (data, offsets, indices) those that the indices
+  // say.
+  void hold_buffer(const EncodeColumn& column, const nb::tuple& parts) {
     auto data = std::make_unique<InputBytes>();
-    if (!data->hold(pair[0])) raise_column(column, "data without contiguous memory");
+    if (!data->hold(parts[0])) raise_column(column, "data without contiguous memory");
     const Bytes bytes = data->bytes();
     owners_.exports.push_back(std::move(data));
-    const auto array = nb::cast<Int64Input>(pair[1]);
+    const auto array = nb::cast<Int64Input>(parts[1]);
     const auto offsets = entries(array);
     if (offsets.empty()) raise_column(column, "no offsets");
-    strings.reserve(offsets.size() - 1);
+    PooledStrings strings(offsets.size() - 1);
     const auto limit = static_cast<std::int64_t>(bytes.size());
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
       const std::int64_t start = offsets[i];
@@ -142,26 +164,42 @@ class Columns {
       if (start < 0 || stop < start || stop > limit) {
         raise_out_of_range("offsets", i, bytes.size());
       }
-      strings.push_back(
+      strings.add(
           bytes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(stop - start)));
     }
+    owners_.strings.push_back(parts.size() == 2 ? std::move(strings)
+                                                : chosen(column, strings, parts[2]));
   }
 
-  // Adds the strings of a list of bytes, str and None, which stands for an entry left out.
-  void add_objects(nb::handle items, std::vector<Bytes>& strings) {
+  // Returns the strings that stand for the indices of a dictionary.
+  static PooledStrings chosen(const EncodeColumn& column, const PooledStrings& words,
+                              nb::handle indices) {
+    const auto array = nb::cast<Int32Input>(indices);
+    PooledStrings strings(array.shape(0));
+    for (const std::int32_t number : std::span(array.data(), array.shape(0))) {
+      const auto index = static_cast<std::uint32_t>(number);  // a negative one is a large one
+      if (index >= words.size()) raise_column(column, "an index outside of its dictionary");
+      strings.add(words.data()[index]);
+    }
+    return strings;
+  }
+
+  // Keeps the strings of a list of bytes, str and None, which stands for an entry left out.
+  void hold_objects(nb::handle items) {
     PyObject* const tuple = PySequence_Tuple(items.ptr());
     if (tuple == nullptr) throw nb::python_error();
     owners_.objects.push_back(nb::steal(tuple));
     const Py_ssize_t count = PyTuple_Size(tuple);
-    strings.reserve(static_cast<std::size_t>(count));
+    PooledStrings strings(static_cast<std::size_t>(count));
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* const item = PyTuple_GetItem(tuple, i);
       Bytes value;
       if (item != Py_None && !view_text(item, value)) {
         raise_item_type("bytes or str", item, static_cast<std::size_t>(i));
       }
-      strings.push_back(value);
+      strings.add(value);
     }
+    owners_.strings.push_back(std::move(strings));
   }
 
   // Keeps an array of count + 1 ascending entries from 0 or more on; sets `end` to the last.
@@ -297,8 +335,8 @@ void bind_encode(nb::module_& module) {
       "Write Examples, or with `lists` SequenceExamples, in frames: (buffer, offsets, lengths).\n\n"
       "A column is (key, kind, values, splits or None, count, present or None, steps or None); "
       "keys\n"
-      "are written in the order given. Values are int64 or float32 arrays, (data, offsets), or a\n"
-      "list of bytes, str and None.");
+      "are written in the order given. Values are int64 or float32 arrays, (data, offsets), the\n"
+      "same with int32 indices of which string each row has, or a list of bytes, str and None.");
   bind_encode_dict(module);
 }
 

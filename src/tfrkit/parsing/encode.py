@@ -145,12 +145,12 @@ def _read_columns(
     steps = read is list_column
     found: list[tuple[str, str, InputColumn]] = []
     if not isinstance(columns, Mapping) and hasattr(columns, "__arrow_c_stream__"):
-        imported = import_stream(columns)
-        for name, (values, valid) in zip(imported.names, imported.columns, strict=True):
+        imported = import_stream(columns, indexed=not steps)
+        for name, column in zip(imported.names, imported.columns, strict=True):
             if _UNNAMED_INDEX.fullmatch(name):
                 continue
             where = f"{noun} {name!r}"
-            found.append((name, where, decoded_column(values, valid, where, steps=steps)))
+            found.append((name, where, decoded_column(column, where, steps=steps)))
     else:
         for name, value in _pairs(columns):
             check_name(name, noun)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.model.arrow.arrow_exchange import import_stream
+from tfrkit.model.arrow.arrow_import import DecodedColumn
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.features import (
     BYTES,
@@ -47,8 +49,8 @@ class InputColumn:
     Attributes:
         rows: how many.
         kind: BYTES, FLOAT or INT64; UNSET if no row has values.
-        values: int64 or float32 array; for bytes (data, offsets) or a list of bytes, str and None; for UNSET the
-            bytes of each whole Feature, or None if no row has the feature.
+        values: int64 or float32 array; for bytes (data, offsets), (data, offsets, indices) or a list of bytes, str
+            and None; for UNSET the bytes of each whole Feature, or None if no row has the feature.
         splits: list i has the values from splits[i] to splits[i + 1]; or None: each list has `count` values.
         count: as said.
         present: uint8, 0 for rows without the feature, or None.
@@ -120,10 +122,13 @@ def _read(value: Any, where: str, convert: Callable[[Any, str], InputColumn]) ->
     )
 
 
-def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False) -> InputColumn:
+def decoded_column(column: DecodedColumn, where: str, *, steps: bool = False) -> InputColumn:
     """Read a column that `import_stream` has taken apart."""
+    values, valid, indices = column
     if valid is not None and not valid.any():
         return InputColumn(len(valid), UNSET, None)
+    if indices is not None and isinstance(values, BytesColumn):
+        return _masked(InputColumn(len(indices), BYTES, (values.data, values.offsets, indices)), valid)
     if valid is not None and isinstance(values, np.ndarray) and values.dtype == np.uint64:
         values = values.copy()
         values[~valid] = 0  # what a producer left under a null need not fit into int64
@@ -132,11 +137,10 @@ def decoded_column(values: Any, valid: Mask, where: str, *, steps: bool = False)
 
 
 def _from_arrow(value: Any, where: str, convert: Callable[[Any, str], InputColumn]) -> InputColumn:
-    imported = _named(where, import_stream, value)
+    imported = _named(where, partial(import_stream, indexed=convert is _from_features), value)
     if len(imported.columns) != 1:
         raise TypeError(f"{where}: expected one column but got a table of {len(imported.columns)}")
-    values, valid = imported.columns[0]
-    return decoded_column(values, valid, where, steps=convert is _from_steps)
+    return decoded_column(imported.columns[0], where, steps=convert is _from_steps)
 
 
 def _named(where: str, convert: Callable[[Any], _Made], value: Any) -> _Made:

@@ -193,7 +193,7 @@ def _of_arrow(source: Any) -> SerializedInput:
     names, columns, count = import_stream(source)
     if len(columns) != 1:
         raise ValueError(f"expected one column of serialised examples but got {len(columns)}: {list(names)}")
-    values, valid = columns[0]
+    values, valid, _ = columns[0]
     if not isinstance(values, BytesColumn):
         raise ValueError(
             f"expected an Arrow array of binary but got {type(values).__name__} of {count} values"

@@ -55,7 +55,7 @@ def address(array: np.ndarray) -> int:
 
 def to_list(imported: Imported, index: int = 0) -> list[Any]:
     """A column with None for nulls."""
-    values, valid = imported.columns[index]
+    values, valid, _ = imported.columns[index]
     items = values.tolist() if isinstance(values, np.ndarray) else values.to_list()
     return (
         items if valid is None else [item if good else None for item, good in zip(items, valid, strict=True)]
@@ -385,7 +385,7 @@ def test_single_arrays_are_imported(name):
 @pytest.mark.parametrize("name", [name for name in NUMBERS if name != "bool"])
 def test_numbers_are_imported_without_copying(name):
     array = COLUMNS[name].slice(1)
-    values, _ = import_stream(array).columns[0]
+    values = import_stream(array).columns[0].values
     assert isinstance(values, np.ndarray)
     assert address(values) == array.buffers()[1].address + values.itemsize
     assert not values.flags.writeable
@@ -527,7 +527,7 @@ def test_capsule_of_another_kind_is_refused():
 def test_our_own_columns_come_back(made, masked):
     column, rows = made
     valid = np.arange(len(rows)) % 2 == 0 if masked else None
-    values, found = import_stream(ArrowStream({"x": column}, {"x": valid})).columns[0]
+    values, found, _ = import_stream(ArrowStream({"x": column}, {"x": valid})).columns[0]
     if not masked or len(rows) < 2:
         assert found is None
         assert values == column

@@ -31,6 +31,7 @@ __all__ = [
 
 _BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
 _MAX_BATCH_ROWS: Final = 64 << 10
+_VALUE_BYTES: Final = 8  # of one value, at least, however well the file packs it
 
 # A column of maps becomes two columns of lists, of its name and these.
 MAP_KEY: Final = "/key"
@@ -169,9 +170,10 @@ def check_rows(piece: TablePiece, rows: int) -> None:
         raise InputChangedError(piece.file.path, f"expected {piece.rows:,} rows {where} but got {rows:,}")
 
 
-def batch_rows(piece: TablePiece) -> int:
-    """Return how many rows of a piece make a batch of some MB."""
-    return max(1, min(_MAX_BATCH_ROWS, _BATCH_BYTES * piece.rows // max(1, piece.size)))
+def batch_rows(piece: TablePiece, columns: int) -> int:
+    """Return how many rows of a piece make a batch of about a MB, if so many columns of it are read."""
+    size = max(1, piece.size, _VALUE_BYTES * columns * piece.rows)
+    return max(1, min(_MAX_BATCH_ROWS, _BATCH_BYTES * piece.rows // size))
 
 
 def open_input(file: InputFile) -> ByteSource:

@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.model.arrow.arrow_import import ArrowSchema, DecodedColumn, Valid, Values, decode, empty
+from tfrkit.model.arrow.arrow_import import (
+    ArrowSchema,
+    DecodedColumn,
+    Valid,
+    Values,
+    decode,
+    decode_indexed,
+    empty,
+)
 from tfrkit.model.arrow.arrow_layout import ArrowColumn, Layout, array_layout, export_layout
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
@@ -26,7 +34,8 @@ class Imported(NamedTuple):
 
     Attributes:
         names: of the columns; one empty name if the source is a single array without a name.
-        columns: for each the values (array, BytesColumn or Ragged) and a mask, false where a row is null, or None.
+        columns: for each the values (array, BytesColumn or Ragged), a mask, false where a row is null, or None, and
+            where it was asked for the indices of a dictionary.
         rows: how many.
     """
 
@@ -100,12 +109,13 @@ def export_array(column: Any, valid: Valid = None) -> tuple[object, object]:
     return export_layout(_layout(column, valid))
 
 
-def import_stream(source: Any) -> Imported:
+def import_stream(source: Any, *, indexed: bool = False) -> Imported:
     """Take apart anything that offers `__arrow_c_stream__` or `__arrow_c_array__`; several batches are joined.
 
     Numbers, booleans, strings, binary, lists of fixed and variable size, dictionaries (which are decoded) and nulls are
     taken. What lies in one batch is not copied, except booleans, string views and dictionaries; it stays alive
-    as long as the columns do.
+    as long as the columns do. With `indexed`, a dictionary of strings in one batch is not decoded: the column has the
+    strings of the dictionary and `indices`.
 
     Raises:
         TypeError: there is no such method, or a column's type has no counterpart; the column is named.
@@ -127,7 +137,10 @@ def import_stream(source: Any) -> Imported:
         nodes = _columns_of(batch, schema) if table else [batch]
         start = batch.offset if table else 0
         for field, node, found in zip(fields, nodes, parts, strict=True):
-            found.append(_decode_column(node, field, start, batch.length))
+            try:
+                found.append((decode_indexed if indexed else decode)(node, field, start, batch.length))
+            except (TypeError, ValueError) as error:
+                raise _named(field, error) from None
         rows += batch.length
     columns = [_join(field, found) for field, found in zip(fields, parts, strict=True)]
     return Imported([field.name for field in fields], columns, rows)
@@ -158,13 +171,6 @@ def _columns_of(batch: _core.ArrowNode, schema: ArrowSchema) -> list[_core.Arrow
     return children
 
 
-def _decode_column(node: _core.ArrowNode, field: ArrowSchema, start: int, length: int) -> DecodedColumn:
-    try:
-        return decode(node, field, start, length)
-    except (TypeError, ValueError) as error:
-        raise _named(field, error) from None
-
-
 def _named(field: ArrowSchema, error: Exception) -> Exception:
     """The same error with the name of the column, if it has one."""
     return type(error)(f"column {field.name!r}: {error}") if field.name else error
@@ -178,6 +184,7 @@ def _join(field: ArrowSchema, parts: list[DecodedColumn]) -> DecodedColumn:
             raise _named(field, error) from None
     if len(parts) == 1:
         return parts[0]
+    parts = [part.decoded() for part in parts]
     valid = None
     if any(part.valid is not None for part in parts):
         valid = np.concatenate(

@@ -17,7 +17,7 @@ from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 
-__all__ = ["ArrowSchema", "DecodedColumn", "decode", "empty"]
+__all__ = ["ArrowSchema", "DecodedColumn", "decode", "decode_indexed", "empty"]
 
 Values: TypeAlias = "npt.NDArray[Any] | BytesColumn | Ragged"
 Valid: TypeAlias = npt.NDArray[np.bool_] | None
@@ -40,10 +40,20 @@ _NAMES: Final = {
 
 
 class DecodedColumn(NamedTuple):
-    """A column, and which of its rows are no nulls; None: all. Rows of lists and bytes that are null are empty."""
+    """A column, and which of its rows are no nulls; None: all. Rows of lists and bytes that are null are empty.
+
+    With `indices`, which only `decode_indexed` returns, row `i` is `values[indices[i]]`; null rows have any index.
+    """
 
     values: Values
     valid: Valid
+    indices: npt.NDArray[np.int32] | None = None
+
+    def decoded(self) -> DecodedColumn:
+        """Return the same column without indices."""
+        if self.indices is None:
+            return self
+        return DecodedColumn(self.values[self.indices.astype(np.int64)], self.valid)
 
 
 class ArrowSchema(NamedTuple):
@@ -86,19 +96,15 @@ def decode(node: _core.ArrowNode, schema: ArrowSchema, start: int, length: int) 
         TypeError: the type has no place among columns.
         ValueError: the array is damaged, or has nulls inside its lists.
     """
-    if start + length > node.length:
-        raise ValueError(
-            f"expected at least {start + length} entries in an Arrow array but it has {node.length}"
-        )
-    begin = node.offset + start
-    part = _Part(node, begin, length, _validity(node, schema, begin, length))
+    part = _part(node, schema, start, length)
     if schema.dictionary is not None:
-        return _dictionary(part, schema)
+        values, indices, valid = _dictionary(part, schema)
+        return DecodedColumn(values[indices.astype(np.int64)], valid)
     code = schema.format
     if code in NUMBER_FORMATS:
         return DecodedColumn(part.read(1, NUMBER_FORMATS[code]), part.valid)
     if code == "b":
-        return DecodedColumn(_bits(node, 1, begin, length), part.valid)
+        return DecodedColumn(_bits(node, 1, part.begin, length), part.valid)
     if code == "n":
         return DecodedColumn(np.full(length, None), np.zeros(length, bool))  # objects: nothing tells a type
     if code in ("u", "z", "U", "Z"):
@@ -112,6 +118,29 @@ def decode(node: _core.ArrowNode, schema: ArrowSchema, start: int, length: int) 
     if code.startswith("+w:"):
         return _fixed_list(part, schema, int(code[3:]))
     raise _no_place(code)
+
+
+def decode_indexed(node: _core.ArrowNode, schema: ArrowSchema, start: int, length: int) -> DecodedColumn:
+    """Make a column as `decode` does, but leave a dictionary of byte strings as it is, with its indices.
+
+    Raises:
+        TypeError, ValueError: as `decode`.
+    """
+    if schema.dictionary is None:
+        return decode(node, schema, start, length)
+    values, indices, valid = _dictionary(_part(node, schema, start, length), schema)
+    if isinstance(values, BytesColumn) and values.ndim == 1 and len(values) <= np.iinfo(np.int32).max:
+        return DecodedColumn(values, valid, np.ascontiguousarray(indices, np.int32))
+    return DecodedColumn(values[indices.astype(np.int64)], valid)
+
+
+def _part(node: _core.ArrowNode, schema: ArrowSchema, start: int, length: int) -> _Part:
+    if start + length > node.length:
+        raise ValueError(
+            f"expected at least {start + length} entries in an Arrow array but it has {node.length}"
+        )
+    begin = node.offset + start
+    return _Part(node, begin, length, _validity(node, schema, begin, length))
 
 
 def empty(schema: ArrowSchema) -> Values:
@@ -204,7 +233,7 @@ def _fixed_binary(part: _Part, size: int) -> DecodedColumn:
 def _list(part: _Part, schema: ArrowSchema, dtype: npt.DTypeLike) -> DecodedColumn:
     offsets = _offsets(part, dtype)
     first, last = int(offsets[0]), int(offsets[-1])
-    values, inner_valid = decode(_only_child(part), schema.children[0], first, last - first)
+    values, inner_valid, _ = decode(_only_child(part), schema.children[0], first, last - first)
     splits = offsets - offsets[0] if first else offsets
     lengths = np.diff(splits)
     if part.valid is not None and bool(lengths[~part.valid].any()):
@@ -219,7 +248,7 @@ def _list(part: _Part, schema: ArrowSchema, dtype: npt.DTypeLike) -> DecodedColu
 
 def _fixed_list(part: _Part, schema: ArrowSchema, size: int) -> DecodedColumn:
     first, count = part.begin * size, part.length * size
-    values, inner_valid = decode(_only_child(part), schema.children[0], first, count)
+    values, inner_valid, _ = decode(_only_child(part), schema.children[0], first, count)
     if inner_valid is not None:
         wrong = ~inner_valid.reshape(part.length, size).all(axis=1)
         if part.valid is not None:
@@ -242,13 +271,14 @@ def _only_child(part: _Part) -> _core.ArrowNode:
     return children[0]
 
 
-def _dictionary(part: _Part, schema: ArrowSchema) -> DecodedColumn:
+def _dictionary(part: _Part, schema: ArrowSchema) -> tuple[Values, npt.NDArray[Any], Valid]:
+    """The values of a dictionary, which of them each row has, and which rows are no nulls."""
     assert schema.dictionary is not None
     if schema.format not in NUMBER_FORMATS or NUMBER_FORMATS[schema.format].kind not in "iu":
         raise ValueError(f"expected integers as indices of an Arrow dictionary but got {schema.format!r}")
     indices = part.read(1, NUMBER_FORMATS[schema.format])
     dictionary = part.node.dictionary
-    values, inner_valid = decode(dictionary, schema.dictionary, 0, dictionary.length)
+    values, inner_valid, _ = decode(dictionary, schema.dictionary, 0, dictionary.length)
     valid = part.valid
     if valid is not None:
         indices = np.where(valid, indices, 0)
@@ -263,7 +293,7 @@ def _dictionary(part: _Part, schema: ArrowSchema) -> DecodedColumn:
         )
     if inner_valid is not None:
         valid = inner_valid[indices] if valid is None else valid & inner_valid[indices]
-    return DecodedColumn(values[indices.astype(np.int64)], valid)
+    return values, indices, valid
 
 
 def _padding(schema: ArrowSchema) -> Values:

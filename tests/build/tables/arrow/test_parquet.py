@@ -252,6 +252,70 @@ def test_damaged_pages_are_an_error_without_a_shard(tmp_path):
     assert not list((tmp_path / "out").glob("*.tfrecord"))
 
 
+WORDS = [f"word {n % 7}" if n % 11 else None for n in range(3000)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"null_value": 7}, {"where": "text == 'word 3'"}, {"column": ["text:bytes[ ]"]}],
+    ids=["as it is", "null", "where", "list"],
+)
+def test_strings_of_a_dictionary_become_the_same_records(tmp_path, options):
+    table = pa.table({"n": range(len(WORDS)), "text": WORDS})
+    found = []
+    for use_dictionary in (True, False):
+        path = tmp_path / str(use_dictionary) / "a.parquet"
+        path.parent.mkdir()
+        write(path, table, use_dictionary=use_dictionary, row_group_size=1000)
+        build(path, path.parent / "out", shards=2, **options)
+        found.append(rows(path.parent / "out"))
+    assert found[0] == found[1]
+    if not options:
+        assert [row.get("text", [None])[0] for row in found[0]] == [text and text.encode() for text in WORDS]
+
+
+def indexed_columns(tmp_path, table, **options):
+    """The columns of a file that are read as dictionaries, and how many strings each dictionary has."""
+    path = write(tmp_path / "a.parquet", table, **options)
+    reporter = TaskReporter(Stop(), "skip", lambda *_: None)
+    survey = ParquetFormat().survey(InputFile(str(path), "a.parquet", {}, path.stat().st_size), reporter)
+    columns = tuple(TableColumn(name, name, "bytes") for name in table.column_names)
+    batch = next(ParquetFormat().read(survey.pieces[0], range(survey.pieces[0].rows), columns, reporter))
+    return {
+        name: len(array.dictionary) for name, array in batch.items() if pa.types.is_dictionary(array.type)
+    }
+
+
+def test_only_strings_of_small_dictionaries_stay_indices(tmp_path):
+    noise = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "few": WORDS,
+            "all differ": [f"{n}" for n in range(3000)],
+            "long": [noise.bytes(90_000 // 7) for _ in range(7)] * 428 + [b"x"] * 4,
+            "large": pa.array(WORDS, pa.large_string()),
+            "in lists": [[word] for word in WORDS],
+        }
+    )
+    assert indexed_columns(tmp_path, table) == {"few": 7}
+    assert indexed_columns(tmp_path, table, use_dictionary=False) == {}
+    assert indexed_columns(tmp_path, table, write_statistics=False) == {}
+
+
+def test_index_outside_of_its_dictionary_is_a_damaged_file(tmp_path):
+    path = write(tmp_path / "a.parquet", {"a": ["x", "yy", "zzz"] * 1000}, compression="none")
+    chunk = parquet.ParquetFile(path).metadata.row_group(0).column(0)
+    data = bytearray(path.read_bytes())
+    end = chunk.dictionary_page_offset + chunk.total_compressed_size
+    data[end - 100 : end] = b"\xff" * 100
+    path.write_bytes(data)
+    os.utime(path, (1, 1))
+    with pytest.raises(
+        DataLossError, match=r"a\.parquet: this is not a whole Parquet file: .*Index 3 out of bounds"
+    ):
+        build(path, tmp_path / "out", shards=1)
+
+
 def test_file_that_goes_away_is_named(tmp_path):
     with pytest.raises(NotFoundError, match=r"gone\.parquet"):
         build(tmp_path / "gone.parquet", tmp_path / "out")

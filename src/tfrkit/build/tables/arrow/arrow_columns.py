@@ -141,6 +141,8 @@ def _fit(array: Any, column: TableColumn) -> tuple[Any, dict[int, str]]:
     passes = array.null_count == 0 or column.null_value is None
     if column.separator is None and passes and _is_plain(array.type, column.kind):
         return array, {}
+    if column.separator is None and passes and column.kind == "bytes" and _is_indexed(array):
+        return array, {}
     whole = _convert(array, column)
     if whole is not None:
         return whole, {}
@@ -192,6 +194,13 @@ def _is_plain(kind: Any, wanted: str) -> bool:
     if wanted == "float":
         return bool(types.is_floating(kind))
     return is_text(kind)
+
+
+def _is_indexed(array: Any) -> bool:
+    """Whether it is a dictionary that the encoder takes as it is: of strings, none of which is null."""
+    if not arrow_types().is_dictionary(array.type):
+        return False
+    return is_text(array.type.value_type) and array.dictionary.null_count == 0
 
 
 def _convert(array: Any, column: TableColumn) -> Any:

@@ -82,7 +82,7 @@ def fitted_batches(
     reporter: TaskReporter,
 ) -> Iterator[Mapping[str, Any]]:
     """Yield some rows of a piece, which `batches` has, as columns for the encoder; some MB at once."""
-    size = batch_rows(piece)
+    size = batch_rows(piece, len(columns))
     at = 0
     wanted: list[tuple[str, ...]] = []
     for batch in batches:

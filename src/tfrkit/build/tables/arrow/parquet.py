@@ -1,12 +1,12 @@
 """Parquet files as tables: row groups are the pieces, and only the columns that are wanted are read.
 
-The survey reads the footer alone. Row groups of any size are read as a stream of batches, never as a whole.
+The survey reads the footer alone. Row groups of any size are read as a stream of batches, never as a whole. Strings
+that the file has as indices of a small dictionary stay so up to the encoder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -23,13 +23,18 @@ from tfrkit.build.tables.table_format import (
     batch_rows,
     check_rows,
 )
-from tfrkit.optional import require
+from tfrkit.optional import lazy, require
 from tfrkit.stores.url import is_url
 
 __all__ = ["ParquetFormat"]
 
+pyarrow: Any = lazy("pyarrow", "Reading Parquet")
 _READ_BYTES: Final = 1 << 20  # of a column that are read at once
 _REQUEST_BYTES: Final = 1 << 22  # the same behind a URL
+_DICTIONARY_BYTES: Final = (
+    64 << 10
+)  # in the file; larger ones, of which each batch gets a copy, are decoded at once
+_PLAIN_BYTES: Final = 4  # that a string takes at least where it is not in a dictionary: its length
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class ParquetFormat:
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
         reporter.advance()
-        with _opened(file) as opened:
+        with opened_source(file, "Parquet") as source:
+            opened = _open(source, file)
             meta = opened.metadata
             nulls = set(_with_nulls(meta, leaves(opened.schema_arrow)))
             return survey_schema(opened.schema_arrow, file, _pieces(file, meta), nulls.__contains__)
@@ -46,28 +52,37 @@ class ParquetFormat:
     def read(
         self, piece: TablePiece, rows: range, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Iterator[Mapping[str, Any]]:
-        with _opened(piece.file) as opened:
+        with opened_source(piece.file, "Parquet") as source:
+            opened = _open(source, piece.file)
             paths = {leaf.name: leaf.path for leaf in leaves(opened.schema_arrow)}
             groups = opened.metadata.num_row_groups
             check_rows(piece, opened.metadata.row_group(piece.begin).num_rows if piece.begin < groups else 0)
+            wanted = {paths[column.name][0] for column in columns}
+            indexed = sorted(wanted.intersection(_in_dictionaries(opened, piece.begin)))
+            if indexed:
+                opened = _open(source, piece.file, opened.metadata, indexed)
             batches = opened.iter_batches(
-                batch_rows(piece),
+                batch_rows(piece, len(columns)),
                 row_groups=[piece.begin],
-                columns=sorted({paths[column.name][0] for column in columns}),
+                columns=sorted(wanted),
                 use_threads=False,
             )
-            yield from fitted_batches(batches, piece, rows, columns, reporter)
+            yield from fitted_batches(map(_checked, batches), piece, rows, columns, reporter)
 
 
-@contextmanager
-def _opened(file: InputFile) -> Iterator[Any]:
+def _open(source: Any, file: InputFile, footer: Any = None, indexed: Sequence[str] = ()) -> Any:
+    """Open a file, or open it again with its footer and have the columns `indexed` as dictionaries."""
     parquet = require("pyarrow.parquet", "Reading Parquet")
-    with opened_source(file, "Parquet") as source:
-        footer, size = None, _READ_BYTES
-        if is_url(file.path):
-            footer, size = _footer(file.path, file.stamp), _REQUEST_BYTES
-        # With `pre_buffer` some versions would read the whole row group ahead.
-        yield parquet.ParquetFile(source, metadata=footer, buffer_size=size, pre_buffer=False)
+    size = _READ_BYTES
+    if is_url(file.path):
+        footer, size = _footer(file.path, file.stamp) if footer is None else footer, _REQUEST_BYTES
+    return parquet.ParquetFile(
+        source,
+        metadata=footer,
+        read_dictionary=list(indexed),
+        buffer_size=size,
+        pre_buffer=False,  # some versions would read the whole row group ahead
+    )
 
 
 @lru_cache(maxsize=64)
@@ -76,6 +91,31 @@ def _footer(path: str, stamp: InputStamp | None) -> Any:
     parquet = require("pyarrow.parquet", "Reading Parquet")
     with opened_source(InputFile(path, path, {}, 0, stamp), "Parquet") as source:
         return parquet.read_metadata(source)
+
+
+def _in_dictionaries(opened: Any, group: int) -> Iterator[str]:
+    """Names of string columns that a row group has, nearly all, as indices of a small dictionary."""
+    chunks = opened.metadata.row_group(group)
+    kinds = {field.name: field.type for field in opened.schema_arrow}
+    for number in range(chunks.num_columns):
+        chunk = chunks.column(number)
+        kind = kinds.get(chunk.path_in_schema)
+        if kind is None or not (pyarrow.types.is_string(kind) or pyarrow.types.is_binary(kind)):
+            continue
+        if not chunk.has_dictionary_page or chunk.statistics is None:
+            continue
+        size = chunk.data_page_offset - chunk.dictionary_page_offset
+        strings = chunk.statistics.num_values
+        if 0 < size <= _DICTIONARY_BYTES and chunk.total_uncompressed_size < _PLAIN_BYTES * strings:
+            yield chunk.path_in_schema
+
+
+def _checked(batch: Any) -> Any:
+    """Return the batch if its indices are inside of their dictionaries: pyarrow trusts the file."""
+    for column in batch.columns:
+        if pyarrow.types.is_dictionary(column.type):
+            pyarrow.DictionaryArray.from_arrays(column.indices, column.dictionary)
+    return batch
 
 
 def _pieces(file: InputFile, meta: Any) -> tuple[TablePiece, ...]:
