@@ -7,37 +7,58 @@
 namespace tfrkit {
 namespace {
 
-// By bytes, from the last to the first, without those that are the same in all keys.
-// Returns where the keys are then: in `from` or in
-// `into`.
-template <typename Word>
-[[nodiscard]] const Word* sort_by_bytes(std::span<Word> from, std::span<Word> into,
-                                        Word differing) noexcept {
-  for (unsigned shift = 0; shift < 8 * sizeof(Word); shift += 8) {
-    if ((differing >> shift & 0xff) == 0) continue;
-    std::array<std::uint32_t, 256> places{};
-    for (const Word key : from) ++places[key >> shift & 0xff];
+constexpr std::size_t kManyKeys = 2048;  // for which wide digits pay
+
+// By digits of `Bits` bits, from the last to the first, without those that are the same in all
+// keys. How often each digit occurs is counted for all of them at once. Returns where the keys are
+// then: in `from` or in `into`.
+template <unsigned Bits, typename Word>
+[[nodiscard]] const Word* sort_by_digits(std::span<Word> from, std::span<Word> into,
+                                         Word differing) noexcept {
+  constexpr unsigned kWordBits = 8 * sizeof(Word);
+  constexpr std::size_t kDigits = (kWordBits + Bits - 1) / Bits;
+  constexpr Word kMask = (Word{1} << Bits) - 1;
+  std::array<std::array<std::uint32_t, std::size_t{1} << Bits>, kDigits> places{};
+  for (const Word key : from) {
+    for (std::size_t digit = 0; digit < kDigits; ++digit) {
+      ++places[digit][key >> (Bits * digit) & kMask];
+    }
+  }
+  for (std::size_t digit = 0; digit < kDigits; ++digit) {
+    const auto shift = static_cast<unsigned>(Bits * digit);
+    if ((differing >> shift & kMask) == 0) continue;
     std::uint32_t next = 0;
-    for (std::uint32_t& place : places) next += std::exchange(place, next);
-    for (const Word key : from) into[places[key >> shift & 0xff]++] = key;
+    for (std::uint32_t& place : places[digit]) next += std::exchange(place, next);
+    for (const Word key : from) into[places[digit][key >> shift & kMask]++] = key;
     std::swap(from, into);
   }
   return from.data();
 }
 
-// Merges two sorted runs without a branch for each key: which one is less cannot be predicted.
+// Merges two sorted runs without a branch for each key: which one is less cannot be predicted. From
+// both ends at once, since each step waits for the one before.
 void merge_two(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
                std::uint64_t* into) noexcept {
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() && j < b.size()) {
-    const bool take_b = b[j] < a[i];
-    *into++ = take_b ? b[j] : a[i];
-    i += static_cast<std::size_t>(!take_b);
-    j += static_cast<std::size_t>(take_b);
+  const std::uint64_t* first_a = a.data();
+  const std::uint64_t* first_b = b.data();
+  const std::uint64_t* last_a = first_a + a.size();
+  const std::uint64_t* last_b = first_b + b.size();
+  std::uint64_t* back = into + a.size() + b.size();
+  // As many steps as no run can end in: each takes one key from the front and one from the back.
+  for (std::size_t safe = std::min(a.size(), b.size()) / 2; safe != 0;
+       safe = static_cast<std::size_t>(std::min(last_a - first_a, last_b - first_b)) / 2) {
+    for (; safe != 0; --safe) {
+      const bool take_b = *first_b < *first_a;
+      *into++ = take_b ? *first_b : *first_a;
+      first_a += static_cast<std::ptrdiff_t>(!take_b);
+      first_b += static_cast<std::ptrdiff_t>(take_b);
+      const bool take_a = last_b[-1] < last_a[-1];
+      *--back = take_a ? last_a[-1] : last_b[-1];
+      last_a -= static_cast<std::ptrdiff_t>(take_a);
+      last_b -= static_cast<std::ptrdiff_t>(!take_a);
+    }
   }
-  into = std::copy(a.begin() + static_cast<std::ptrdiff_t>(i), a.end(), into);
-  std::copy(b.begin() + static_cast<std::ptrdiff_t>(j), b.end(), into);
+  std::merge(first_a, last_a, first_b, last_b, into);
 }
 
 }  // namespace
@@ -91,7 +112,8 @@ void Quantiles::sort(std::vector<std::uint64_t>& keys) {
   std::uint64_t differing = 0;
   for (const std::uint64_t key : keys) differing |= key ^ keys[0];
   if (differing >> 32 != 0) {
-    if (sort_by_bytes<std::uint64_t>(keys, spare_, differing) != keys.data()) keys.swap(spare_);
+    if (sort_by_digits<8>(std::span(keys), std::span(spare_), differing) != keys.data())
+      keys.swap(spare_);
     return;
   }
   // Only the low halves differ, as in keys of floats: these alone fit into the nearest cache.
@@ -100,8 +122,11 @@ void Quantiles::sort(std::vector<std::uint64_t>& keys) {
   std::ranges::transform(keys, low_.begin(),
                          [](auto key) { return static_cast<std::uint32_t>(key); });
   const std::span low(low_);
-  const auto* sorted = sort_by_bytes<std::uint32_t>(low.first(keys.size()), low.last(keys.size()),
-                                                    static_cast<std::uint32_t>(differing));
+  const auto first = low.first(keys.size());
+  const auto other = low.last(keys.size());
+  const auto* sorted = keys.size() >= kManyKeys
+                           ? sort_by_digits<11>(first, other, static_cast<std::uint32_t>(differing))
+                           : sort_by_digits<8>(first, other, static_cast<std::uint32_t>(differing));
   for (std::uint64_t& key : keys) key = high | *sorted++;
 }
 

@@ -213,6 +213,36 @@ TEST(quantiles_are_the_same_when_many_keys_are_added_at_once) {
   }
 }
 
+// Every other one of some keys in their order.
+std::vector<std::uint64_t> every_other(std::vector<std::uint64_t> keys, std::size_t first) {
+  std::ranges::sort(keys);
+  std::vector<std::uint64_t> left;
+  for (std::size_t i = first; i < keys.size(); i += 2) left.push_back(keys[i]);
+  return left;
+}
+
+TEST(keys_that_go_up_are_every_other_one_of_those_in_order) {
+  for (const std::uint64_t mask :
+       {std::uint64_t{7}, std::uint64_t{0xffff00}, std::uint64_t{0xffffffff}, ~std::uint64_t{0}}) {
+    for (const std::size_t width : {1U, 2U, 3U, 500U, 1024U, 2048U}) {
+      std::mt19937_64 random(8);
+      std::vector<std::uint64_t> keys(4 * width);
+      for (std::uint64_t& key : keys) key = random() & mask;
+      const auto half = keys.begin() + static_cast<std::ptrdiff_t>(2 * width);
+      std::vector<std::uint64_t> level = every_other({keys.begin(), half}, 0);
+      for (const std::uint64_t key : every_other({half, keys.end()}, 1)) level.push_back(key);
+      Quantiles quantiles(width);
+      quantiles.add(keys);
+      std::vector<std::uint64_t> found;
+      quantiles.for_each([&](std::uint64_t key, std::uint64_t weight) {
+        CHECK_EQ(weight, 4U);
+        found.push_back(key);
+      });
+      CHECK(found == every_other(level, 0));
+    }
+  }
+}
+
 TEST(a_level_of_three_runs_is_thinned_out_in_order) {
   for (const std::size_t first : {1U, 5U, 11U}) {
     Quantiles sketch(16);
