@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/describe/record_digest.h"
 #include "core/describe/statistics.h"
+#include "core/digest/record_digest.h"
 #include "require.h"
 
 namespace tfrkit {

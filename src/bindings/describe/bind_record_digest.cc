@@ -19,7 +19,7 @@
 #include "bindings/bind.h"
 #include "bindings/frames/record_inputs.h"
 #include "bindings/parallel.h"
-#include "core/describe/record_digest.h"
+#include "core/digest/record_digest.h"
 
 namespace tfrkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/describe/record_digest.h"
+#include "core/digest/record_digest.h"
 
 #include <algorithm>
 #include <cstdint>
