@@ -163,12 +163,12 @@ RecordDigester::RecordDigester(std::span<const std::string> keys) : keys_(keys) 
 
 bool RecordDigester::read(Bytes record) {
   if (!reader_) {
-    reader_.emplace();
+    reader_ = std::make_unique<RecordReader>();
     for (const std::string& key : keys_) reader_->expect(std::as_bytes(std::span(key)));
   }
   if (reader_->read(record) == RecordKind::kOther) return false;
   if (reader_->passed_over() == 0) return true;
-  reader_.emplace();  // the names of other records have filled the table
+  reader_ = std::make_unique<RecordReader>();  // the names of other records have filled the table
   return reader_->read(record) != RecordKind::kOther && reader_->passed_over() == 0;
 }
 

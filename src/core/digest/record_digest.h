@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +41,7 @@ class RecordDigester {
   [[nodiscard]] bool read(Bytes record);
 
   std::span<const std::string> keys_;
-  std::optional<RecordReader> reader_;
+  std::unique_ptr<RecordReader> reader_;  // made for the first record that is read
 };
 
 }  // namespace tfrkit
