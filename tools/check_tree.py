@@ -39,15 +39,15 @@ OWN_FOLDERS_OF_TESTS = {
 STEP = 50
 PART_LINES = {
     "src/bindings": 8_200,  # many files read in one call; digests of records
-    "src/core": 14_150,  # floats in bulk and in shares; usual JPEG headers; bounds of bytes; what a record means
+    "src/core": 14_250,  # floats in bulk and in shares; usual JPEG headers; bounds of bytes; what a record means
     "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
     "src/tfrkit/build": 19_150,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
     "src/tfrkit/cli": 3_750,  # skipped damage is said
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
-    "src/tfrkit/images": 5_750,  # headers of files of all formats, and how photos are turned, which were in build
-    "src/tfrkit/model": 4_600,  # misspelt attributes are answered with the nearest one; booleans refused by name
+    "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
+    "src/tfrkit/model": 4_650,  # misspelt attributes are answered with the nearest one; booleans refused by name
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 14_050,  # manifests in stores, and of several builds; random access by ranges; zones; diff
     "src/tfrkit/scanning": 1_850,  # columns of exports and read_table came from there
