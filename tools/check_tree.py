@@ -47,10 +47,11 @@ PART_LINES = {
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
+    "src/tfrkit/integrations": 1_000,  # SQL and frames: Arrow datasets, DuckDB, polars, Hugging Face
     "src/tfrkit/model": 4_650,  # misspelt attributes are answered with the nearest one; booleans refused by name
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 14_050,  # manifests in stores, and of several builds; random access by ranges; zones; diff
-    "src/tfrkit/scanning": 1_850,  # columns of exports and read_table came from there
+    "src/tfrkit/scanning": 1_950,  # columns of exports and read_table came from there; methods for frames
     "src/tfrkit/stores": 6_050,  # object stores, fsspec, memory, the cache, leases; their settings are checked
     "src/tfrkit/testing": 1_800,
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given

@@ -39,6 +39,7 @@ LAYERS: dict[str, float] = {
     "engines": 5,
     "scanning": 5,
     "build": 7,
+    "integrations": 8,
     "tf": 8,
     "testing": 8,
     "cli": 10,
@@ -53,6 +54,7 @@ DOORS = {  # modules that may import by computed name: extras, and parts on firs
     "tfrkit.cli.command_group",
     "tfrkit.image",
     "tfrkit.optional",
+    "tfrkit.scanning.frames",
     "tfrkit.stores.table",
     "tfrkit.tf.namespace",
 }

@@ -23,6 +23,7 @@ from tfrkit.records.where import WhereChoice, parse_where
 from tfrkit.scanning.batches import Batches
 from tfrkit.scanning.chunks import Mask, RowFilter, scan_chunks
 from tfrkit.scanning.columns import OnKind, ScanChunk, ScanColumn, ScanParser
+from tfrkit.scanning.frames import FrameMethods
 from tfrkit.scanning.outline_schema import outline_schema
 from tfrkit.scanning.pruning import MayMatch, PrunedBlocks, runs_that_may_match
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
@@ -98,7 +99,7 @@ class ScanBatches(Iterator[Any]):
             self._blocks.close()
 
 
-class Scan:
+class Scan(FrameMethods):
     """The records of some files as a table: see `scan`. Nothing is read before it is asked for.
 
     It can be read any number of times, each time from the beginning, and by several threads. Whatever takes an Arrow
@@ -132,6 +133,11 @@ class Scan:
     def schema(self) -> Any:
         """The pyarrow.Schema; see `columns`."""
         return Batches(self.columns, "scan", with_source=self._request.with_source).schema
+
+    @property
+    def row_limit(self) -> int | None:
+        """At most so many rows, if there is a limit."""
+        return self._request.limit
 
     def count(self) -> int:
         """Count the rows: from indexes and manifests where all are wanted, without reading a record."""
@@ -213,19 +219,30 @@ class Scan:
         )
 
     def row_filter(
-        self, names: Collection[str], mask: Callable[[Any], Mask], may_match: MayMatch | None = None
+        self,
+        names: Collection[str],
+        mask: Callable[[Any], Mask],
+        may_match: MayMatch | None = None,
+        *,
+        expression: Any = None,
     ) -> RowFilter:
         """Return a choice of rows for `read`.
 
         Args:
             names: of the columns that it looks at.
-            mask: gets a pyarrow.RecordBatch of them, and returns an array that is true where a row is taken.
+            mask: gets a pyarrow.RecordBatch of them, in the order of the table, and returns an array that is true where
+                a row is taken. Called by several threads at once.
             may_match: tells by zones which runs of records may have such rows; None: all.
+            expression: the same as a pyarrow expression, if there is one.
         """
         wanted = set(names)
         columns = tuple(column for column in self.columns if column.name in wanted)
-        batches = Batches(columns, "scan")
-        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), may_match)
+        batches = Batches(
+            columns, "scan", with_source=self._request.with_source and len(columns) < len(wanted)
+        )
+        return RowFilter(
+            ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), may_match, expression=expression
+        )
 
     def _blocks(self, rows: RowFilter | None = None) -> BlockReader | PrunedBlocks | list[Block]:
         asked = self._request
