@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
+    from tfrkit.integrations.sql import sql
     from tfrkit.model.arrow.arrow_exchange import ArrowStream
     from tfrkit.model.block import Block
     from tfrkit.model.bytes_column import BytesColumn
@@ -203,6 +204,7 @@ __all__ = [
     "spec_from_json",
     "spec_to_json",
     "split",
+    "sql",
     "stats",
     "to_dict",
     "verify",
@@ -225,6 +227,7 @@ _EXPORTS = {
     "data.sources.records_dataset": "TFRecordDataset",
     "data.shuffle.epoch_seeds": "set_seed",
     "data.sources.text_lines": "TextLineDataset",
+    "integrations.sql": "sql",
     "parsing.example_values": "make_example make_sequence_example to_dict",
     "parsing.payloads.decode_base64": "decode_base64 encode_base64",
     "parsing.payloads.decode_compressed": "decode_compressed",

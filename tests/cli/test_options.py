@@ -51,7 +51,7 @@ def refused(kind: type[OptionSet], each: Field[Any], hint: Any) -> str:
 
 
 def paths(words: tuple[str, ...]) -> list[str]:
-    return ["a.tfrecord", "b.tfrecord"][: 1 if words in (("demo",), ("cache", "clear")) else 2]
+    return ["a.tfrecord", "b.tfrecord"][: 1 if words in (("demo",), ("sql",), ("cache", "clear")) else 2]
 
 
 CASES = [

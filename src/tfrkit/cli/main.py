@@ -35,7 +35,7 @@ COMMANDS: Final = {
     name: f"tfrkit.cli.commands.{name}"
     for name in (
         "build", "head", "cat", "count", "schema", "stats", "diff", "verify", "repair", "index", "reshard", "merge",
-        "split", "sample", "shuffle", "select", "compress", "export", "cache", "demo",
+        "split", "sample", "shuffle", "select", "compress", "export", "sql", "cache", "demo",
     )
 }  # fmt: skip
 # Click's exceptions, whether typer brings its own copy of click or uses the package.

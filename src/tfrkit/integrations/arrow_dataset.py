@@ -103,12 +103,14 @@ class ScanScanner:
         columns: Sequence[str] | Mapping[str, Any] | None,
         condition: Any,
         batch_size: int | None,
+        failures: list[BaseException] | None = None,
     ) -> None:
         """Use `Dataset.scanner`."""
         self._dataset = require("pyarrow.dataset", _WHAT)
         self._pyarrow = require("pyarrow", _WHAT)
         self._scan = scan
         self._batch_size = batch_size
+        self._failures = failures
         self.dataset_schema = schema = scan.schema
         self._condition = None if condition is None else arrow_condition(condition, schema)
         self._made: Mapping[str, Any] | None = None  # columns that Arrow makes of others
@@ -131,7 +133,15 @@ class ScanScanner:
 
     def to_reader(self) -> Any:
         """Return the rows as a pyarrow.RecordBatchReader."""
-        return self._pyarrow.RecordBatchReader.from_batches(self.projected_schema, self.to_batches())
+        return self._pyarrow.RecordBatchReader.from_batches(self.projected_schema, self._noting_failures())
+
+    def _noting_failures(self) -> Iterator[Any]:
+        try:
+            yield from self.to_batches()
+        except Exception as error:
+            if self._failures is not None:
+                self._failures.append(error)
+            raise
 
     def to_batches(self, limit: int | None = None) -> Iterator[Any]:
         """Return the rows as pyarrow.RecordBatches, in order; at most some of them."""
@@ -229,6 +239,7 @@ class _DatasetMethods:
     def __init__(self, scan: Scan, condition: Any = None) -> None:
         self._scan = scan
         self._condition = condition
+        self.failures: list[BaseException] = []  # of which an engine may have kept the text only
 
     def __repr__(self) -> str:
         return f"<ScanDataset of {self._scan!r}>"
@@ -253,7 +264,8 @@ class _DatasetMethods:
         batch_size: int | None = None,
         **options: Any,
     ) -> ScanScanner:
-        return ScanScanner(self._scan, columns, _and(self._condition, filter), batch_size)
+        condition = _and(self._condition, filter)
+        return ScanScanner(self._scan, columns, condition, batch_size, self.failures)
 
     def get_fragments(self, filter: Any = None) -> Iterator[_Fragment]:  # noqa: A002 - the name that Arrow has
         return iter([_Fragment(self._scan, _and(self._condition, filter))])
