@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
+    from tfrkit.integrations.datasets import to_hf
     from tfrkit.integrations.sql import sql
     from tfrkit.model.arrow.arrow_exchange import ArrowStream
     from tfrkit.model.block import Block
@@ -207,6 +208,7 @@ __all__ = [
     "sql",
     "stats",
     "to_dict",
+    "to_hf",
     "verify",
     "write_text_index",
 ]
@@ -227,6 +229,7 @@ _EXPORTS = {
     "data.sources.records_dataset": "TFRecordDataset",
     "data.shuffle.epoch_seeds": "set_seed",
     "data.sources.text_lines": "TextLineDataset",
+    "integrations.datasets": "to_hf",
     "integrations.sql": "sql",
     "parsing.example_values": "make_example make_sequence_example to_dict",
     "parsing.payloads.decode_base64": "decode_base64 encode_base64",

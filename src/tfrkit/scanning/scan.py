@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, Any
@@ -63,7 +63,7 @@ class ScanBatches(Iterator[Any]):
     def __init__(
         self,
         request: _Request,
-        blocks: BlockReader | PrunedBlocks | list[Block],
+        blocks: BlockReader | PrunedBlocks | Generator[Block] | list[Block],
         columns: Sequence[ScanColumn],
         rows: RowFilter | None,
     ) -> None:
@@ -85,7 +85,7 @@ class ScanBatches(Iterator[Any]):
     @property
     def skipped(self) -> int:
         """Damages that were passed over so far."""
-        return 0 if isinstance(self._blocks, list) else self._blocks.skipped
+        return int(getattr(self._blocks, "skipped", 0))
 
     @property
     def runs_left_out(self) -> int:
@@ -198,6 +198,7 @@ class Scan(FrameMethods):
         rows: RowFilter | None = None,
         *,
         limit: int | None = None,
+        blocks: Generator[Block] | None = None,
     ) -> ScanBatches:
         """Return batches for an engine that says what it needs.
 
@@ -205,6 +206,7 @@ class Scan(FrameMethods):
             names: of the columns, in order; None means all.
             rows: a further choice of rows, as `row_filter` makes it.
             limit: a further limit of rows.
+            blocks: the records, if they are not all of the files: a generator, which is closed.
         """
         known, asked = self._settled(), self._request
         columns = known.columns
@@ -215,7 +217,10 @@ class Scan(FrameMethods):
         limits = [each for each in (limit, asked.limit) if each is not None]
         wanted = _both(_where_filter(asked.where, known), rows)
         return ScanBatches(
-            replace(asked, limit=min(limits, default=None)), self._blocks(wanted), columns, wanted
+            replace(asked, limit=min(limits, default=None)),
+            self._blocks(wanted) if blocks is None else blocks,
+            columns,
+            wanted,
         )
 
     def row_filter(
