@@ -228,6 +228,10 @@ class _Fragment:
 
 
 def _and(one: Any, other: Any) -> Any:
+    """Join two conditions, either of which may be None. DataFusion passes what is always true or false as a scalar."""
+    compute = require("pyarrow.compute", _WHAT)
+    if other is not None and not isinstance(other, compute.Expression):
+        other = compute.scalar(other)
     if one is None or other is None:
         return one if other is None else other
     return one & other
