@@ -54,7 +54,7 @@ def _export(paths: tuple[Any, ...], out: str) -> int:
 
     import tfrkit as tfr
 
-    tfr.build.export([str(path) for path in paths], out, overwrite=True)
+    tfr.build.export([str(path) for path in paths], out, format="parquet", overwrite=True)
     query = QUERY.replace(" from t", f", count(*) from '{out}/*.parquet'")
     return sum(row[-1] for row in duckdb.sql(query).fetchall())
 
