@@ -32,6 +32,7 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "pyarrow.compute": ("pyarrow", "arrow"),
     "pyarrow.csv": ("pyarrow", "arrow"),
     "pyarrow.dataset": ("pyarrow", "arrow"),
+    "pyarrow.fs": ("pyarrow", "arrow"),
     "pyarrow.feather": ("pyarrow", "arrow"),
     "pyarrow.ipc": ("pyarrow", "arrow"),
     "pyarrow.json": ("pyarrow", "arrow"),

@@ -12,7 +12,6 @@ import pytest
 
 import tfrkit
 from tfrkit.integrations.arrow_dataset import referenced_columns
-from tfrkit.scanning.chunks import RowFilter
 
 ROWS = 1000
 
@@ -46,17 +45,6 @@ def test_columns_of_the_condition_come_first_and_others_of_the_rows_left(dataset
     table = dataset.to_table(columns=["name"], filter=pc.field("label") >= 990)
     assert table.to_pydict() == {"name": [f"n{number}" for number in range(990, 1000)]}
     assert decoded == {"label": ROWS, "name": 10}
-
-
-def test_expression_stays_reachable_at_the_filter(dataset, monkeypatch):
-    seen = []
-    keep = RowFilter.keep
-    monkeypatch.setattr(
-        RowFilter, "keep", lambda self, blocks: seen.append(self.expression) or keep(self, blocks)
-    )
-    expression = pc.field("label") > 5
-    dataset.count_rows(filter=expression)
-    assert seen[0].equals(expression)
 
 
 @pytest.mark.parametrize(

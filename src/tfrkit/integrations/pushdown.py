@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tfrkit.integrations.zone_guarantees import runs_of_expression
 from tfrkit.optional import require
 from tfrkit.scanning.chunks import Mask
+from tfrkit.scanning.pruning import MayMatch
 from tfrkit.scanning.scan import Scan
 
 __all__ = ["Condition", "pick_columns", "read_rows"]
@@ -55,13 +58,21 @@ def read_rows(
         return
     rows = None
     if condition is not None:
-        rows = scan.row_filter(condition.names, condition.mask, expression=condition.expression)
+        rows = scan.row_filter(condition.names, condition.mask, _may_match(scan, condition))
     batches = scan.read(names, rows, limit=limit)
     try:
         for batch in batches:
             yield pick_columns(batch, names)
     finally:
         batches.close()
+
+
+def _may_match(scan: Scan, condition: Condition) -> MayMatch | None:
+    if condition.expression is None:
+        return None
+    wanted = set(condition.names)
+    columns = [column for column in scan.columns if column.name in wanted]
+    return partial(runs_of_expression, condition.expression, columns, scan.schema)
 
 
 def pick_columns(batch: Any, names: Sequence[str]) -> Any:

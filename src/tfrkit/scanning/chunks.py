@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,14 +43,12 @@ class RowFilter:
         mask: tells for a chunk of them which rows are taken.
         may_match: tells by zones which runs of records may have such rows; None: all.
         before: another choice, which is made first.
-        expression: what it is as a pyarrow expression, if it is one: rows for which it is not true are not taken.
     """
 
     parser: ScanParser
     mask: Callable[[ScanChunk], Mask]
     may_match: MayMatch | None = None
     before: RowFilter | None = None
-    expression: Any = None
 
     def runs(self, zones: Zones) -> Mask:
         """Say which runs of records may have rows that are taken."""

@@ -228,8 +228,6 @@ class Scan(FrameMethods):
         names: Collection[str],
         mask: Callable[[Any], Mask],
         may_match: MayMatch | None = None,
-        *,
-        expression: Any = None,
     ) -> RowFilter:
         """Return a choice of rows for `read`.
 
@@ -238,16 +236,13 @@ class Scan(FrameMethods):
             mask: gets a pyarrow.RecordBatch of them, in the order of the table, and returns an array that is true where
                 a row is taken. Called by several threads at once.
             may_match: tells by zones which runs of records may have such rows; None: all.
-            expression: the same as a pyarrow expression, if there is one.
         """
         wanted = set(names)
         columns = tuple(column for column in self.columns if column.name in wanted)
         batches = Batches(
             columns, "scan", with_source=self._request.with_source and len(columns) < len(wanted)
         )
-        return RowFilter(
-            ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), may_match, expression=expression
-        )
+        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), may_match)
 
     def _blocks(self, rows: RowFilter | None = None) -> BlockReader | PrunedBlocks | list[Block]:
         asked = self._request

@@ -7,6 +7,7 @@ there are none that fit the shard as it is now, all of it is read.
 from __future__ import annotations
 
 import contextlib
+import os
 
 from tfrkit.codecs.table import codec
 from tfrkit.errors import FailedPreconditionError, OpError
@@ -104,7 +105,7 @@ def load_zones(path: str, source: ByteSource) -> Zones | None:
     if not source.regular:
         return None
     if not source.remote:
-        return _read_zones(zones_path(path), source)
+        return None if is_local(path) and not _is_older(path) else _read_zones(zones_path(path), source)
     place = cache_path(path, source, ".zones")
     zones = _read_zones(place, source, checked=traits_of(path).tagged)
     if zones is None:
@@ -114,6 +115,14 @@ def load_zones(path: str, source: ByteSource) -> Zones | None:
                 make_cache_folder("indexes")
                 write_bytes(place, encode_zones(zones))
     return zones
+
+
+def _is_older(path: str) -> bool:
+    """Tell whether a local shard was not changed since its zones were written: what they leave out nobody sees."""
+    try:
+        return os.stat(path).st_mtime_ns <= os.stat(zones_path(path)).st_mtime_ns
+    except OSError:
+        return False
 
 
 def _read_zones(path: str, source: ByteSource, *, checked: bool = False) -> Zones | None:
