@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import time
 
 import numpy as np
 import pytest
@@ -77,11 +78,18 @@ def test_abandoned_generators_are_closed():
             closed.append(True)
 
     ds = Dataset.from_generator(numbers, output_signature=INT)
-    for make in (lambda: iter(ds), lambda: iter(ds.prefetch(2)), lambda: iter(ds.batch(3))):
+    for count, make in enumerate(
+        [lambda: iter(ds), lambda: iter(ds.prefetch(2)), lambda: iter(ds.batch(3))], 1
+    ):
         iterator = make()
         next(iterator)
         del iterator
         gc.collect()
+        deadline = time.monotonic() + 20
+        while (
+            len(closed) < count and time.monotonic() < deadline
+        ):  # a thread that runs it closes it when it is done
+            time.sleep(0.001)
     assert closed == [True] * 3
 
 
