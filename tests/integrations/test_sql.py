@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import tfrkit
 from tfrkit import optional
-from tfrkit.errors import InvalidArgumentError, MissingExtraError, NotFoundError
+from tfrkit.errors import InvalidArgumentError, MissingExtraError, NotFoundError, ResourceExhaustedError
 from tfrkit.integrations.sql import connect, names_records, needed_tables
 
 
@@ -168,3 +169,9 @@ def test_tables_of_a_query_by_duckdb_itself():
     assert needed_tables(con, query) == (["c"], set())
     assert needed_tables(con, "select count(*) from 'x.tfrecord'") == (["x.tfrecord"], {"x.tfrecord"})
     assert needed_tables(con, 'pivot \'中文.tfrecord\' on "a""b"')[0] == ["中文.tfrecord", 'a"b']
+
+
+def test_errors_of_native_code_are_ours_beside_duckdb():
+    """Both are nanobind modules: without a domain of our own, its translator would take our exceptions."""
+    with pytest.raises(ResourceExhaustedError, match="OOM when allocating tensor"):
+        tfrkit.image.resize(np.zeros((1, 1, 1), np.uint8), (2**31 - 1, 2**16), "nearest")

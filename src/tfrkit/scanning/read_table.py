@@ -73,4 +73,4 @@ def read_table(
         cache=cache,
         policy=policy,
     )
-    return found.to_table()
+    return (found if found.is_local else found.kept()).to_table()  # what is remote is fetched once

@@ -27,6 +27,7 @@ from tfrkit.scanning.frames import FrameMethods
 from tfrkit.scanning.outline_schema import outline_schema
 from tfrkit.scanning.pruning import MayMatch, PrunedBlocks, runs_that_may_match
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
+from tfrkit.stores.files import is_local
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import is_stream
 
@@ -46,11 +47,12 @@ class _Request:
     limit: int | None
     on_kind: OnKind
     reading: Mapping[str, Any]  # options of read_blocks
+    keeps: bool = False
 
     @property
     def streams(self) -> bool:
-        """Whether some of the files can be read only once: they are then kept in memory."""
-        return any(not isinstance(file, str) or is_stream(file) for file in self.files)
+        """Whether files are read once and their records kept: that is asked for, or one cannot be read again."""
+        return self.keeps or any(not isinstance(file, str) or is_stream(file) for file in self.files)
 
 
 class ScanBatches(Iterator[Any]):
@@ -139,6 +141,11 @@ class Scan(FrameMethods):
         """At most so many rows, if there is a limit."""
         return self._request.limit
 
+    @property
+    def is_local(self) -> bool:
+        """Whether all files are on local disks: they can be read again at little cost."""
+        return all(isinstance(file, str) and is_local(file) for file in self._request.files)
+
     def count(self) -> int:
         """Count the rows: from indexes and manifests where all are wanted, without reading a record."""
         asked = self._request
@@ -168,6 +175,10 @@ class Scan(FrameMethods):
         other = Scan(replace(self._request, limit=least))
         other._known, other._kept = self._known, self._kept
         return other
+
+    def kept(self) -> Scan:
+        """Return a scan that reads its files once, and keeps the records in memory for every further look at them."""
+        return Scan(replace(self._request, keeps=True))
 
     def to_batches(self) -> ScanBatches:
         """Return the rows as pyarrow.RecordBatches, in order."""

@@ -300,8 +300,8 @@ def test_string_input_producer_arguments() -> None:
         with tensorflow().Graph().as_default():
             producer = tensorflow().compat.v1.train.string_input_producer
             theirs = attempt(functools.partial(producer, names, num_epochs=epochs))
-        assert mine == theirs
-        assert mine.name == "ValueError"
+        assert mine.name == theirs.name == "ValueError"
+        assert mine.message.startswith(theirs.message)
 
 
 @tf_rule("4 match_filenames_once")
