@@ -127,6 +127,7 @@ def test_record_that_is_no_example_is_named(tmp_path):
     with pytest.raises(InvalidArgumentError, match=rf"neither .* is record 1 of '{path}'") as caught:
         read_table(path)
     assert caught.value.record == 1
+    assert caught.value.offset == len(example(n=1)) + 16
 
 
 def test_sequence_examples(tmp_path, chunked):

@@ -279,13 +279,25 @@ class Scan(FrameMethods):
         options = {name: value for name, value in asked.reading.items() if name != "block_bytes"}
         return inspect(list(asked.files), sample, columns=columns, **options)
 
+    def _offset(self, path: str | None, record: int) -> int | None:
+        """Find where a record begins that a survey has only numbered: an error needs it, and nothing else."""
+        for block in self._blocks():
+            if block.path == path and block.first_record <= record < block.first_record + len(block):
+                return block.place(record - block.first_record)[1]
+        return None
+
     def _settled(self) -> Settled:
         if self._known is None:
             asked = self._request
             if asked.spec is None or isinstance(asked.spec, Schema):
-                self._known = settle_by_survey(
-                    self._survey, asked.spec, asked.columns, asked.where, asked.text, asked.on_kind
-                )
+                try:
+                    self._known = settle_by_survey(
+                        self._survey, asked.spec, asked.columns, asked.where, asked.text, asked.on_kind
+                    )
+                except OpError as error:
+                    if error.record is not None and error.offset is None:
+                        error.offset = self._offset(error.path, error.record)
+                    raise
             else:
                 self._known = settle_by_spec(asked.spec, asked.columns, asked.where, asked.text)
         return self._known

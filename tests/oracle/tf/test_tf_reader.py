@@ -301,7 +301,7 @@ def test_string_input_producer_arguments() -> None:
             producer = tensorflow().compat.v1.train.string_input_producer
             theirs = attempt(functools.partial(producer, names, num_epochs=epochs))
         assert mine.name == theirs.name == "ValueError"
-        assert mine.message.startswith(theirs.message)
+        assert mine.message == theirs.message + ("" if names else ", got no strings")
 
 
 @tf_rule("4 match_filenames_once")
