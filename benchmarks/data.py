@@ -8,10 +8,13 @@ back further, so the `sample_*` files, which the comparison of compressions uses
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
+import shutil
 import struct
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).parent / "data"
 VERSION = 3  # raise it when the content changes, so that older files are replaced
 FRAME_OVERHEAD = 16
+_MEMORY_BYTES = 4 << 30  # that must be free for what a command writes at scale 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,15 @@ def scratch(scale: float) -> Path:
     path = folder(scale) / "scratch"
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+@contextlib.contextmanager
+def in_memory(scale: float) -> Iterator[str]:
+    """A folder in memory, where that has room: commands that sync what they write would show the disk's speed."""
+    memory = Path("/dev/shm")
+    has_room = memory.is_dir() and shutil.disk_usage(memory).free > _MEMORY_BYTES * scale
+    with tempfile.TemporaryDirectory(dir=memory if has_room else scratch(scale)) as path:
+        yield path
 
 
 def dataset(name: str, scale: float) -> Dataset:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -61,7 +62,7 @@ class Contender:
         unit: What `fn` counts.
         records: Records that one run goes through; 0 if it knows no records.
         bytes: Bytes that one run goes through, counted alike for all contenders of a group.
-        output: File that `fn` makes; removed before every run, its size noted after, both outside the clock.
+        output: File or folder that `fn` makes; removed before every run, its size noted after, both outside the clock.
         at_most: Number of turns, for one that is slow and steady.
     """
 
@@ -97,7 +98,7 @@ class Result:
 
 def _run_once(contender: Contender) -> float:
     if contender.output is not None:
-        contender.output.unlink(missing_ok=True)
+        _remove(contender.output)
     gc.collect()
     start = time.perf_counter()
     done = contender.fn()
@@ -106,6 +107,18 @@ def _run_once(contender: Contender) -> float:
     if done != expected:
         raise RuntimeError(f"{contender.name}: expected {expected} {contender.unit} but got {done}")
     return seconds
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+    return sum(each.stat().st_size for each in files)
 
 
 def measure(contenders: Sequence[Contender], repeat: int) -> list[Result]:
@@ -119,8 +132,8 @@ def measure(contenders: Sequence[Contender], repeat: int) -> list[Result]:
                 continue
             seconds[contender.name].append(_run_once(contender))
             if contender.output is not None:
-                sizes[contender.name] = contender.output.stat().st_size
-                contender.output.unlink()
+                sizes[contender.name] = _size(contender.output)
+                _remove(contender.output)
     return [Result(c.name, seconds[c.name], c.records, c.bytes, sizes.get(c.name)) for c in contenders]
 
 
