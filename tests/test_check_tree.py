@@ -11,6 +11,7 @@ from tools.check_tree import (
     problems_of,
     problems_of_folders,
     problems_of_lines,
+    questions_about_stages,
     repeated_class_names,
     table_of_lines,
 )
@@ -115,3 +116,15 @@ def test_public_class_name_that_occurs_twice_outside_tf_is_found():
         "src/tfrkit/data/dataset.py": b"class Dataset: ...\n",
     }
     assert [*repeated_class_names(files)] == ["class Place is defined 2 times: build/y.py, data/x.py"]
+
+
+def test_class_of_a_stage_that_is_asked_for_in_another_file_is_found():
+    files = {
+        "src/tfrkit/data/stages/map.py": b"class MapNode: ...\nisinstance(1, MapNode)\n",
+        "src/tfrkit/data/engine/node.py": b"isinstance(1, Node)\n",
+        "src/tfrkit/data/report/explain.py": b"isinstance(1, (int, MapNode, x.FilterNode))\n",
+    }
+    assert [*questions_about_stages(files)] == [
+        "src/tfrkit/data/report/explain.py, line 1: asks for FilterNode; read a trait of the node instead",
+        "src/tfrkit/data/report/explain.py, line 1: asks for MapNode; read a trait of the node instead",
+    ]

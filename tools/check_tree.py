@@ -1,4 +1,4 @@
-"""Check what no other linter looks at: files, folders, the lines of each part, class names, imports between parts.
+"""Check what no other linter looks at: files, folders, lines, class names, imports between parts, stages of pipelines.
 
 python tools/check_tree.py            prints what is wrong, one line each, and exits with 1 if there is anything
 python tools/check_tree.py --lines    prints PART_LINES as it would be written today
@@ -143,6 +143,20 @@ def repeated_class_names(files: Mapping[str, bytes]) -> Iterator[str]:
             yield f"class {name} is defined {len(paths)} times: {', '.join(paths)}"
 
 
+def questions_about_stages(files: Mapping[str, bytes]) -> Iterator[str]:
+    """Say where a class of a pipeline's stages is asked for outside its own file; `Node` has traits. Pure: no I/O."""
+    for name, data in sorted(files.items()):
+        if not name.startswith("src/tfrkit/") or not name.endswith(".py") or b"Node" not in data:
+            continue
+        tree = ast.parse(data)
+        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} | {"Node"}
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("isinstance", "issubclass"):
+                asked = {getattr(each, "attr", getattr(each, "id", "")) for each in ast.walk(call.args[1])}
+                for kind in sorted(kind for kind in asked - own if kind.endswith("Node")):
+                    yield f"{name}, line {call.lineno}: asks for {kind}; read a trait of the node instead"
+
+
 def table_of_lines(counts: Mapping[str, int]) -> Iterator[str]:
     """Yield the rows of PART_LINES for these counts, with the exact counts beside them. Pure: no I/O."""
     for part, count in counts.items():
@@ -160,6 +174,7 @@ def problems() -> Iterator[str]:
     yield from problems_of_imports()
     yield from problems_of_lines(lines_of_parts(files), PART_LINES)
     yield from repeated_class_names(files)
+    yield from questions_about_stages(files)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -13,13 +13,14 @@ import tfrkit as tfr
 from tests.data.features.test_parse import shown
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
-from tfrkit.data.batch.background_batch import BackgroundBatchNode, _Batches
+from tfrkit.data.batch.background_batch import BackgroundBatchIterator, _Batches
 from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.features.column_ops import DecodeRawOp
+from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.model.block import Block
 
 SPEC = {
@@ -140,12 +141,12 @@ def source():
 )
 def test_stages_round_a_batch_become_one(ds, label):
     plan = optimise(ds.node)
-    assert kinds_of(plan) == [BackgroundBatchNode, RunsNode]
+    assert kinds_of(plan) == [FusedBatchNode, RunsNode]
     assert plan.label == label
     assert plan.element_spec() == ds.element_spec
     assert plan.cardinality() == ds.node.cardinality()
     ahead = optimise(ds.prefetch(-1).node)
-    assert kinds_of(ahead) == [BackgroundBatchNode, RunsNode]
+    assert kinds_of(ahead) == [FusedBatchNode, RunsNode]
     assert ahead.label == f"{label} + prefetch(AUTOTUNE)"
 
 
@@ -153,8 +154,11 @@ def test_what_a_user_could_notice_is_not_made_ahead():
     called = []
     ds = source().map(lambda each: called.append(1) or each).parse(SPEC).batch(2).prefetch(1)
     plan = optimise(ds.node)
-    assert BackgroundBatchNode not in kinds_of(plan)
-    assert FusedBatchNode in kinds_of(plan)
+    assert kinds_of(plan)[:2] == [PrefetchNode, FusedBatchNode]
+    iterator = plan.inputs[0].begin(Context())
+    assert not isinstance(iterator, BackgroundBatchIterator)
+    iterator.close()
+    assert not called
 
 
 def test_a_batch_is_made_without_the_plan_too():

@@ -13,7 +13,7 @@ from PIL import Image
 
 import tfrkit as tfr
 from tests.data.support.image_files import SPEC, image_record, jpeg, png, write_images
-from tfrkit.data.batch.background_batch import BackgroundBatchNode
+from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.images.image_maker import ImageMaker
 
@@ -180,7 +180,7 @@ def test_what_is_known_of_the_elements(parsed):
 def test_stages_round_a_batch_become_one(parsed):
     ds = parsed.decode_image("image", size=(4, 5)).normalize("image").batch(2)
     plan = optimise(ds.node)
-    assert isinstance(plan, BackgroundBatchNode)
+    assert isinstance(plan, FusedBatchNode)
     assert plan.label == (
         "parse(2 features) + decode_image('image', size=(4, 5)) + normalize('image') + batch(2)"
     )

@@ -18,7 +18,7 @@ from tfrkit.data.engine.node import Context, Node, to_json
 from tfrkit.data.shuffle import shuffle
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle.shuffle import ShuffleNode
-from tfrkit.data.shuffle.shuffle_state import pack, source_of, unpack
+from tfrkit.data.shuffle.shuffle_state import pack, unpack
 from tfrkit.testing.shuffle_reference import PlainSeeds, plain_shuffle_repeat
 
 
@@ -180,16 +180,16 @@ def test_random_seeds_are_part_of_a_state():
 
 def test_sources_are_found_behind_stages_that_only_choose(files):
     records = tfr.TFRecordDataset(files)
-    assert source_of(records.node) is records.node
-    assert source_of(records.take(5).skip(2).node) is records.node
-    assert source_of(records.filter(bool).shard(2, 1).prefetch(3).repeat(2).node) is records.node
-    assert source_of(records.map(len).node) is None
-    in_turn = source_of(tfr.TFRecordDataset(files, num_parallel_reads=2).node)
+    assert records.node.record_source is records.node
+    assert records.take(5).skip(2).node.record_source is records.node
+    assert records.filter(bool).shard(2, 1).prefetch(3).repeat(2).node.record_source is records.node
+    assert records.map(len).node.record_source is None
+    in_turn = tfr.TFRecordDataset(files, num_parallel_reads=2).node.record_source
     assert in_turn is not None
     assert list(in_turn.files) == files
     names = tfr.Dataset.list_files(files, seed=1)
-    assert source_of(tfr.TFRecordDataset(names, num_parallel_reads=2).node) is not None
-    assert source_of(tfr.Dataset.range(3).node) is None
+    assert tfr.TFRecordDataset(names, num_parallel_reads=2).node.record_source is not None
+    assert tfr.Dataset.range(3).node.record_source is None
     assert not tfr.Dataset.range(3).shuffle(2).node.seeks
 
 

@@ -1,6 +1,6 @@
 """Batches made ready in the background, several at once, in order.
 
-What a fused batch takes from its input is taken by one thread at a time, in order; making the batch is native work that
+What a batch takes from its input is taken by one thread at a time, in order; making the batch is native work that
 any number of threads do at once. If an element fails, the batches that were begun after it are made anew: their
 elements go back, and what was made of them is dropped. That cannot be observed, as there is no user's code in it.
 """
@@ -9,64 +9,28 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
-from tfrkit.data.batch.fused_batch import BatchJob, BatchMaker, FusedBatchNode
+from tfrkit.data.batch.batch_maker import BatchJob, BatchMaker
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
 from tfrkit.data.engine.cursor import Segment, split
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run
+from tfrkit.data.engine.node import Context, Node, Run
 
-__all__ = ["BackgroundBatchNode"]
+__all__ = ["BackgroundBatchIterator"]
 
 _EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
 _MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
 _MEASURED: Final = 64  # one of this many batches is measured
 
 
-@dataclass(frozen=True, eq=False)
-class BackgroundBatchNode(Node):
-    """A fused batch with the prefetch after it; or without (the depth is None), which cannot be observed."""
+class BackgroundBatchIterator(BackgroundIterator):
+    """Batches of a pure input, made ahead."""
 
-    input: FusedBatchNode
-    depth: int | None
-
-    verb = "batch"
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return self.input.inputs
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        fused = self.input
-        return BackgroundBatchNode(
-            FusedBatchNode(inputs[0], fused.before, fused.batch, fused.after), self.depth
-        )
-
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return _BackgroundBatchIterator(self, context, state)
-
-    def element_spec(self) -> Any:
-        return self.input.element_spec()
-
-    def cardinality(self) -> int:
-        return self.input.cardinality()
-
-    @property
-    def label(self) -> str:
-        if self.depth is None:
-            return self.input.label
-        return f"{self.input.label} + prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})"
-
-
-class _BackgroundBatchIterator(BackgroundIterator):
-    def __init__(self, node: BackgroundBatchNode, context: Context, state: Any) -> None:
-        at, skip = state, 0
-        if state is not None and node.depth is not None:  # prefetch has a state of its own
-            at, skip = state["at"], state["skip"]
-        inner, seen = node.input.read_state(at)
-        self._shared = _Batches(node, context, inner, seen + skip * node.input.batch.size)
+    def __init__(self, stages: Any, depth: int | None, *opening: Any) -> None:
+        """Take the stages, as BatchMaker does, and the depth of the prefetch after them."""
+        self._shared = _Batches(stages, depth, *opening)
 
     def pull(self, n: int) -> Run | None:
         """Return batches that are ready; make some if none is."""
@@ -110,14 +74,16 @@ class _Batches(BackgroundInput):
         hungry: the consumer found nothing ready, and works itself: it counts as one of the threads.
     """
 
-    def __init__(self, node: BackgroundBatchNode, context: Context, state: Any, seen: int) -> None:
-        super().__init__(node.input.input, context, state)
+    def __init__(
+        self, stages: Any, depth: int | None, input: Node, context: Context, state: Any, seen: int
+    ) -> None:
+        super().__init__(input, context, state)
         self._threads = max(1, context.threads)
-        self._implicit = node.depth is None
-        self._most = max(node.depth or 0, _EACH * self._threads)
+        self._implicit = depth is None
+        self._most = max(depth or 0, _EACH * self._threads)
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._each = replace(context, threads=1)  # for one batch
-        self._jobs = BatchMaker(node.input, self._cursor, self._each, seen)
+        self._jobs = BatchMaker(stages, self._cursor, self._each, seen)
         self._slots: deque[_Slot] = deque()
         self._taking = threading.Lock()  # held by the thread that takes elements
         self._at: Any = None  # where it began to

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.data.batch.fused_batch import FusedBatchNode, fused_batch
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, concat
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import batched
 from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor
-from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["BatchIterator", "BatchNode", "BatchingNode", "PlainBatchIterator", "batch_count"]
 
@@ -64,7 +65,14 @@ class BatchNode(BatchingNode):
         return PlainBatchIterator(Cursor(self.input, context, state), self.size, self.drop)
 
     def maker(self) -> Callable[[Chunk], Any]:
-        return _stacked
+        return lambda chunk: chunk.batch()
+
+    def fused(self) -> Node | None:
+        return fused_batch(self)
+
+    def fused_with(self, stage: Any) -> Node | None:
+        """With a stage that takes batches of records."""
+        return FusedBatchNode(self.input, (), self, (stage,)) if stage.takes_records else None
 
     def element_spec(self) -> Any:
         return batched(self.input.element_spec(), self.rows)
@@ -132,11 +140,7 @@ class PlainBatchIterator(BatchIterator):
         return super().pull(1)
 
     def make(self, chunk: Chunk) -> Any:
-        return _stacked(chunk)
-
-
-def _stacked(chunk: Chunk) -> Any:
-    return chunk.batch()
+        return chunk.batch()
 
 
 def _cut_arrays(chunk: Chunk, count: int, size: int) -> ColumnChunk | None:

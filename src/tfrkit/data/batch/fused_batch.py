@@ -1,22 +1,22 @@
 """Stages round a batch as one: elements are taken, parsed and put together in one go, without looking in between.
 
-`rewrites.py` makes it of `parse` and verbs on features before or after a batch. A batch can be made apart from taking
-its elements, so that several can be made at once (`background_batch.py`). All comes out as it would from the stages one
-by one, errors in their places, and the state is theirs too: it is valid with and without fusing.
+`parse` and verbs on features are fused with the batch before or after them, and so is a prefetch after it. If pulling
+ahead cannot be observed, several batches are made at once, also without a prefetch. The state is that of the stages one
+by one: it is valid with and without fusing.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
-from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor, split
-from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
-from tfrkit.data.features.decode_image import DecodeImageNode
-from tfrkit.data.features.image_column import BadImage
+from tfrkit.data.batch.background_batch import BackgroundBatchIterator
+from tfrkit.data.batch.batch_maker import BatchMaker
+from tfrkit.data.engine.cursor import Cursor, split
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
 
-__all__ = ["BatchJob", "BatchMaker", "FusedBatchNode"]
+__all__ = ["FusedBatchNode", "fused_batch"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,13 @@ class FusedBatchNode(UnaryNode):
         before: stages for single elements, first to last; their own inputs do not count.
         batch: BatchNode or PaddedBatchNode.
         after: stages for batches.
+        depth: of the prefetch after them; None if there is none.
     """
 
     before: tuple[Any, ...]
     batch: Any
     after: tuple[Any, ...]
+    depth: int | None = None
 
     verb = "batch"
 
@@ -41,19 +43,33 @@ class FusedBatchNode(UnaryNode):
         return (self.input,)
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return FusedBatchNode(inputs[0], self.before, self.batch, self.after)
+        return dataclasses.replace(self, input=inputs[0])
+
+    @property
+    def prefetches(self) -> bool:
+        return self.depth is not None
+
+    def fused_with(self, stage: Node) -> Node | None:
+        return dataclasses.replace(self, after=(*self.after, stage)) if self.depth is None else None
+
+    def fused_with_prefetch(self, depth: int) -> Node | None:
+        return dataclasses.replace(self, depth=depth) if self.pure and self.depth is None else None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        inner, seen = self.read_state(state)
-        return _FusedIterator(BatchMaker(self, Cursor(self.input, context, inner), context, seen))
+        inner, seen = self._read_state(state)
+        stages = self.before, self.batch, self.after
+        if self.pure:
+            return BackgroundBatchIterator(stages, self.depth, self.input, context, inner, seen)
+        return _FusedIterator(BatchMaker(stages, Cursor(self.input, context, inner), context, seen))
 
-    def read_state(self, state: Any) -> tuple[Any, int]:
+    def _read_state(self, state: Any) -> tuple[Any, int]:
         """Return the state of a cursor over the input, and how many elements of that were seen.
 
         The stages write a state each, the last one the outermost: where its input stood, and what it used of a run.
         """
         seen = 0
-        for unit in [int(self.batch.size)] * len(self.after) + [1] * len(self.before):
+        after = len(self.after) + self.prefetches
+        for unit in [int(self.batch.size)] * after + [1] * len(self.before):
             if state is not None:
                 seen += unit * state["skip"]
                 state = state["at"]
@@ -67,108 +83,24 @@ class FusedBatchNode(UnaryNode):
 
     @property
     def label(self) -> str:
-        return " + ".join(stage.label for stage in (*self.before, self.batch, *self.after))
+        labels = [stage.label for stage in (*self.before, self.batch, *self.after)]
+        if self.depth is not None:
+            labels.append(f"prefetch({'AUTOTUNE' if self.depth == AUTOTUNE else self.depth})")
+        return " + ".join(labels)
 
     @property
     def _last(self) -> Any:
         return (self.batch, *self.after)[-1]
 
 
-class BatchJob:
-    """A batch that is to be made.
-
-    Attributes:
-        segments: its elements.
-        error: of the input, after them: the batch is lost.
-        short: the input ended before the batch was whole.
-    """
-
-    __slots__ = ("error", "segments", "short")
-
-    def __init__(self, segments: list[Segment], size: int) -> None:
-        self.segments = segments
-        self.error = segments[-1].error
-        self.short = self.error is None and sum(len(segment.chunk) for segment in segments) < size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, as far as that is quickly said."""
-        return sum(segment.chunk.nbytes for segment in self.segments)
-
-
-class BatchMaker:
-    """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""
-
-    def __init__(self, node: FusedBatchNode, cursor: Cursor, context: Context, seen: int = 0) -> None:
-        """Read from a cursor over the node's input, of which `seen` elements were seen already."""
-        self.source = SegmentCursor(cursor)
-        self._size = int(node.batch.size)
-        self._drop = bool(node.batch.drop)
-        self._levels = len(node.before) + len(node.after)
-        self._before = [stage.chunk_function(context) for stage in _joined(node.before)]
-        self._batch = node.batch.maker()
-        self._after = [stage.chunk_function(context) for stage in node.after]
-        self.source.drop(seen)
-
-    def take(self) -> BatchJob | None:
-        """Take the elements of the next batch; None at the end."""
-        segments = self.source.take(self._size)
-        return BatchJob(segments, self._size) if segments else None
-
-    def make(self, job: BatchJob) -> tuple[Run | None, int | None]:
-        """Make the batch.
-
-        Returns:
-            A run with the batch or an error, None if it is dropped at the end; and, if an element of the job failed,
-            how many were used: the next batch begins after those.
-        """
-        elements = chunk = concat([segment.chunk for segment in job.segments])
-        failure: Exception | None = None
-        for function in self._before:
-            if len(chunk):
-                chunk, error = function(chunk)
-                failure = error or failure
-        if failure is not None:
-            return Run(ObjectChunk([]), _located(failure, elements, len(chunk))), len(chunk) + 1
-        if job.error is not None:
-            return Run(ObjectChunk([]), job.error), None
-        if job.short and self._drop:
-            return None, None
-        try:
-            made: Chunk = ObjectChunk([self._batch(chunk)])
-        except Exception as error:  # elements that do not fit together
-            return Run(ObjectChunk([]), error), None
-        for function in self._after:
-            made, failure = function(made)
-            if failure is not None:
-                return Run(ObjectChunk([]), _located(failure, elements)), None
-        return Run(made), None
-
-    def state_of(self, place: Any) -> Any:
-        """The state of a place in the input (as a cursor writes it), as the stages one by one would write it."""
-        for _ in range(self._levels):
-            place = {"at": place, "skip": 0}
-        return place
-
-
-def _joined(stages: tuple[Any, ...]) -> list[Any]:
-    """The stages, some of them as one that does the work of two."""
-    found: list[Any] = []
-    for stage in stages:
-        both = found[-1].with_next(stage) if found and isinstance(found[-1], DecodeImageNode) else None
-        if both is None:
-            found.append(stage)
-        else:
-            found[-1] = both
-    return found
-
-
-def _located(error: Exception, elements: Chunk, row: int | None = None) -> Exception:
-    """The error for the user; a broken image is the row's that is given, or that of its own number."""
-    if not isinstance(error, BadImage):
-        return error
-    place = error.row if row is None else row
-    return error.locate(elements.slice(place, place + 1).origin, 0).error()
+def fused_batch(batch: Any) -> Node | None:
+    """A batch with the chunkwise stages before it as one stage; None if there are none."""
+    before: list[Node] = []
+    source = batch.input
+    while source.chunkwise:
+        before.append(source)
+        (source,) = source.inputs
+    return FusedBatchNode(source, tuple(reversed(before)), batch, ()) if before else None
 
 
 class _FusedIterator(NodeIterator):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.batch.batch import BatchingNode, BatchIterator
+from tfrkit.data.batch.fused_batch import fused_batch
 from tfrkit.data.batch.pad import pad_column, pad_values
 from tfrkit.data.batch.pad_plan import PadPlan, make_pad_plan
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, RecordChunk
@@ -37,6 +38,9 @@ class PaddedBatchNode(BatchingNode):
 
     def maker(self) -> Callable[[Chunk], Any]:
         return _Padder(self).make
+
+    def fused(self) -> Node | None:
+        return fused_batch(self)
 
     def plan(self) -> PadPlan | None:
         """What to pad, None if it is not known without running functions."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tfrkit.data.elements.chunk import Chunk
 from tfrkit.data.engine.cursor import Cursor, CursorIterator
-from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["ChunkFunction", "ChunkNode"]
 
@@ -23,9 +23,21 @@ class ChunkNode(UnaryNode):
 
     takes_records: ClassVar[bool] = False  # its elements are records, or batches of them
 
+    @property
+    def chunkwise(self) -> bool:
+        return self.keeps_count
+
+    def fused(self) -> Node | None:
+        """With a batch before it: a batch of records that is then parsed, and verbs on features of batches."""
+        return self.input.fused_with(self) if self.chunkwise else None
+
     @abstractmethod
     def chunk_function(self, context: Context) -> ChunkFunction:
         """What is done to a chunk."""
+
+    def with_next(self, stage: Node) -> ChunkNode | None:
+        """The stage that also does what the next one before a batch does; None if it cannot."""
+        return None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))

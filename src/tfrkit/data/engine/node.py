@@ -12,7 +12,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from tfrkit.data.elements.chunk import Chunk
 from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.open_ahead import OpenAhead
 from tfrkit.threads import default_threads
+
+if TYPE_CHECKING:
+    from tfrkit.data.sources.records_source import RecordsNode
 
 __all__ = [
     "AUTOTUNE",
@@ -141,6 +144,13 @@ class Node(ABC):
     Properties that are the same for every node of a class are plain class attributes there: `pure = False`.
     """
 
+    # Traits that are the same for all stages of a class; others are properties.
+    calls_function: ClassVar[bool] = False  # a user's, with every element
+    counts: ClassVar[bool] = False  # its states count elements of its inputs, whose order must not vary
+    reorders: ClassVar[bool] = False  # its elements are its input's, unchanged, in another order
+    selects: ClassVar[bool] = False  # its elements are some of its input's, unchanged and in their order
+    wants_origin: ClassVar[bool] = False  # it must know the file and record of each element
+
     @property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes that this one pulls from."""
@@ -165,7 +175,7 @@ class Node(ABC):
                 changed[each.name] = tuple(left.pop(0) for _ in value)
         return dataclasses.replace(self, **changed) if changed else self
 
-    # ---- what the engine asks
+    # ---- what the engine asks: how it runs, and traits, so that no other part asks for classes
 
     @abstractmethod
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -203,34 +213,41 @@ class Node(ABC):
         return True
 
     @property
-    def counts(self) -> bool:
-        """True if its states count elements of its inputs, which must then come in the same order every time."""
-        return False
-
-    @property
     def keeps_count(self) -> bool:
         """Of a stage that makes one element of each: True if it leaves none out."""
         return True
 
     @property
-    def wants_origin(self) -> bool:
-        """True if it must know the file and the record number of the elements that it gets."""
-        return False
-
-    @property
-    def selects(self) -> bool:
-        """True if its elements are some of its input's, unchanged and in their order."""
-        return False
-
-    @property
-    def reorders(self) -> bool:
-        """True if its elements are its input's, unchanged, in another order."""
-        return False
-
-    @property
     def no_op(self) -> bool:
         """True if it does nothing, as take(-1): TensorFlow leaves it out before it runs a pipeline."""
         return False
+
+    @property
+    def chunkwise(self) -> bool:
+        """True if it makes one element of each, and it cannot be observed of how many at once; see `ChunkNode`."""
+        return False
+
+    @property
+    def threaded(self) -> bool:
+        """True if its pulls wait for what other threads do."""
+        return False
+
+    @property
+    def prefetches(self) -> bool:
+        """True if elements are made ready while the consumer works with others."""
+        return False
+
+    @property
+    def record_source(self) -> RecordsNode | None:
+        """The source whose records come out unchanged, if there is one."""
+        return self.inputs[0].record_source if self.selects else None
+
+    @property
+    def file_names(self) -> tuple[str, ...] | None:
+        """The names of files that its elements are, in some order; None if they are something else, or not known."""
+        return self.inputs[0].file_names if self.selects or self.reorders else None
+
+    # ---- the same stage, or another one in its place
 
     def in_order(self) -> Node:
         """The same stage, keeping the order also where the user leaves it free; see `keep_order.py`."""
@@ -239,6 +256,31 @@ class Node(ABC):
     def repeated(self, count: int) -> Node | None:
         """The stage that repeats itself, for a stage that does so in its own way; None: a stage after it does."""
         return None
+
+    def fused(self) -> Node | None:
+        """One stage that does the work of this one and its inputs (fused already); None if there is none."""
+        return None
+
+    def fused_with(self, stage: Node) -> Node | None:
+        """One stage that does the work of this one and of the chunkwise stage after it; None if there is none."""
+        return None
+
+    def fused_with_prefetch(self, depth: int) -> Node | None:
+        """One stage that does the work of this one and of a prefetch after it; None if there is none."""
+        return None
+
+    def measured(self, add_call: Callable[[float], None]) -> Node:
+        """The same stage for a profile: leaves no trace, and reports the seconds of each call in another thread."""
+        return self
+
+    def advice(self, each: float, *, waits: bool) -> str:
+        """What would help if most of the time goes here; "" if nothing is known.
+
+        Args:
+            each: seconds of the CPU for an element.
+            waits: whether it mostly waits.
+        """
+        return ""
 
     # ---- what it is called
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from statistics import median
 from typing import Final
 
-__all__ = ["ThreadChoice"]
+__all__ = ["CHEAP_SECONDS", "ThreadChoice"]
 
 _FEW: Final = 9  # calls that are timed before something is decided
-_CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
+CHEAP_SECONDS: Final = 0.00005  # a call that takes less is not worth handing over
 _WAITS: Final = 0.5  # a call that keeps its core busy for less than this part of its time waits for something
 # Threads pay off if a concurrent call takes less than this x threads x the time of a lone call.
 _WORTH: Final = 0.95
@@ -66,7 +66,7 @@ class ThreadChoice:
 
     def _after_first(self) -> None:
         self._alone = self.seconds = median(self._seconds)
-        if self._alone < _CHEAP_SECONDS:
+        if self._alone < CHEAP_SECONDS:
             self.inline = self.settled = True
         elif self.fixed or self._busy < _WAITS * sum(self._seconds):
             self.inline, self.settled = False, True

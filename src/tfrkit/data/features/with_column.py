@@ -32,6 +32,7 @@ class WithColumnNode(UnaryNode):
     verb = "with_column"
     opaque = True
     pure = False
+    calls_function = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _WithColumnIterator(self.name, self.function, Cursor(self.input, context, state))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tfrkit.data.engine.node import Node
 from tfrkit.data.engine.rewrites import optimise
-from tfrkit.data.shuffle.shuffle import ShuffleNode
 
 __all__ = ["explain"]
 
@@ -41,4 +40,4 @@ def _tree(node: Node, depth: int = 1) -> list[tuple[str, str]]:
 def _how(node: Node) -> str:
     if not node.seeks:
         return "replays"
-    return "seeks" if not node.inputs or isinstance(node, ShuffleNode) else ""
+    return "seeks" if not node.inputs or node.reorders else ""

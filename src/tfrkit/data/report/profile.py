@@ -7,7 +7,6 @@ does nothing but pull, so the rate is the highest that the pipeline can give.
 
 from __future__ import annotations
 
-import dataclasses
 import resource
 import threading
 import time
@@ -21,9 +20,6 @@ from tfrkit.data.engine.read_ahead import next_demand
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.report.profile_hints import hints_for
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
-from tfrkit.data.stages.cache import CacheMemory, CacheNode
-from tfrkit.data.stages.map import MapNode
-from tfrkit.data.stages.prefetch import PrefetchNode
 
 __all__ = ["Profile", "StageTime", "profile"]
 
@@ -54,14 +50,9 @@ class StageTime:
     _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     @property
-    def ahead(self) -> bool:
-        """Whether its pulls only wait for what is done elsewhere."""
-        return isinstance(self.node, PrefetchNode) or getattr(self.node, "parallel", None) is not None
-
-    @property
     def seconds(self) -> float:
         """What the stage itself takes."""
-        return self.called + (self.busy if self.ahead else self.wall)
+        return self.called + (self.busy if self.node.threaded else self.wall)
 
     @property
     def waiting(self) -> float:
@@ -183,15 +174,12 @@ class _Measure:
         self.plan = self._instrument(plan, 0)
 
     def _instrument(self, node: Node, depth: int) -> Node:
-        """Make a stage for every node, the last one first; functions that threads call are put into timers."""
+        """Make a stage for every node, the last one first."""
         stage = StageTime(node, depth)
         self.stages.append(stage)
         inputs = tuple(self._instrument(each, depth + 1) for each in node.inputs)
         made = node.with_inputs(inputs) if inputs else node
-        if isinstance(made, MapNode) and made.parallel is not None:
-            made = dataclasses.replace(made, function=_TimedFunction(made.function, stage.add_call))
-        if isinstance(made, CacheNode) and made.memory.kept is None:
-            made = dataclasses.replace(made, memory=CacheMemory())
+        made = made.measured(stage.add_call)
         self._by_node[id(made)] = stage
         return made
 
@@ -253,20 +241,3 @@ class _Timed(NodeIterator):
 
     def close(self) -> None:
         self._iterator.close()
-
-
-class _TimedFunction:
-    """A function whose calls are timed."""
-
-    def __init__(self, function: Callable[..., Any], add: Callable[[float], None]) -> None:
-        self._function = function
-        self._add = add
-        self.__name__ = getattr(function, "__name__", type(function).__name__)
-        self.keeps_values = getattr(function, "keeps_values", False)
-
-    def __call__(self, *args: Any) -> Any:
-        start = time.perf_counter()
-        try:
-            return self._function(*args)
-        finally:
-            self._add(time.perf_counter() - start)

@@ -16,7 +16,7 @@ from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIter
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator, find_seeds
 from tfrkit.data.shuffle.object_buffer import IncomingObjects, ObjectBuffer
 from tfrkit.data.shuffle.record_store import IncomingRecords, RecordStore
-from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, list_places, source_of, unpack
+from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, list_places, unpack
 from tfrkit.data.shuffle.shuffle_store import ShuffleStore, StoredElements
 from tfrkit.data.stages.repeat import RepeatNode, repeated_count
 from tfrkit.records.read.position import Places
@@ -54,7 +54,7 @@ class ShuffleNode(UnaryNode):
     @property
     def seeks(self) -> bool:
         """Whether the buffer can be read again from the files."""
-        return source_of(self.input) is not None
+        return self.input.record_source is not None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return ShuffleIterator(self, context, state)
@@ -91,7 +91,7 @@ class ShuffleIterator(NodeIterator):
     def __init__(self, node: ShuffleNode, context: Context, state: Any = None) -> None:
         self._node = node
         self._context = context
-        self._source = source_of(node.input)
+        self._source = node.input.record_source
         self._store = self._new_store()
         self._input: NodeIterator | None = None
         self._pure = node.input.pure

@@ -7,22 +7,17 @@ from the beginning of the epoch. Both are a `Base`; a state is a base and how mu
 from __future__ import annotations
 
 import base64
-import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tfrkit.data.engine.node import Node
 from tfrkit.data.shuffle.record_store import RecordStore
 from tfrkit.data.sources.records_source import RecordsNode
-from tfrkit.data.sources.slices import SlicesNode
-from tfrkit.data.stages.interleave import InterleaveNode
-from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.row_selection import IntArray
 from tfrkit.records.read.position import Places
 
-__all__ = ["Base", "Epoch", "Saved", "list_places", "pack", "source_of", "unpack"]
+__all__ = ["Base", "Epoch", "Saved", "list_places", "pack", "unpack"]
 
 
 @dataclass(slots=True)
@@ -105,28 +100,6 @@ class Saved:
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {"base": self.base, "outputs": self.outputs, "errors": self.errors}
-
-
-def source_of(node: Node) -> RecordsNode | None:
-    """The source whose records come out of a pipeline unchanged, if there is one."""
-    while node.selects:
-        (node,) = node.inputs
-    if isinstance(node, InterleaveNode):  # several files in turn
-        files = _names(node.input)
-        make = getattr(node.function, "make", None)
-        if files is None or make is None:
-            return None
-        node = make(files)
-    return node if isinstance(node, RecordsNode) else None
-
-
-def _names(node: Node) -> tuple[str, ...] | None:
-    """The names of files that come out of a pipeline, in some order."""
-    while node.selects or node.reorders:
-        (node,) = node.inputs
-    if isinstance(node, SlicesNode) and isinstance(node.columns, BytesColumn) and node.columns.ndim == 1:
-        return tuple(os.fsdecode(name) for name in node.columns.to_list())
-    return getattr(node, "files", None)
 
 
 def list_places(store: RecordStore, source: RecordsNode) -> BufferPlaces | None:

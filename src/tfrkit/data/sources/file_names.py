@@ -44,6 +44,10 @@ class FilesNode(Node):
     def paths(self) -> tuple[str, ...]:
         return self.files
 
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        return self.files
+
     def __getstate__(self) -> dict[str, Any]:
         return state_with_stores(self, self.files)
 

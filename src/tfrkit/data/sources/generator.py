@@ -48,6 +48,9 @@ class GeneratorNode(Node):
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
+    def advice(self, each: float, *, waits: bool) -> str:
+        return "a generator runs in one thread; make the elements in a map(..., num_parallel_calls=AUTOTUNE) after it"
+
     def _shown(self) -> str:
         return name_of(self.function)
 

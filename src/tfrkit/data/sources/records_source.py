@@ -48,6 +48,10 @@ class RecordsNode(FileSourceNode):
     elements: ClassVar[str] = "records"
     reads_ahead: ClassVar[bool] = True  # other threads read the next blocks anyway
 
+    @property
+    def record_source(self) -> RecordsNode:
+        return self
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at a file, a byte of its uncompressed stream, and the number of the record there.
 

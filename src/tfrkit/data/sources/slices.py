@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import spec_of, spec_of_columns
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.sparse import Sparse
 
 __all__ = [
@@ -36,6 +38,12 @@ class SlicesNode(Node):
     spec: Any = field(metadata={"unsigned": True})
 
     verb = "from_tensor_slices"
+
+    @property
+    def file_names(self) -> tuple[str, ...] | None:
+        if not isinstance(self.columns, BytesColumn) or self.columns.ndim != 1:
+            return None
+        return tuple(os.fsdecode(name) for name in self.columns.to_list())
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return RowsIterator(ColumnChunk(self.columns, self.count), 0 if state is None else state)

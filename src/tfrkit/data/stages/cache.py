@@ -8,7 +8,8 @@ whose elements are read, and how far it was: resuming in another process makes t
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
@@ -59,6 +60,10 @@ class CacheNode(UnaryNode):
     def pure(self) -> bool:
         """Pulling ahead may complete a pass, which can be observed; reading what is kept cannot."""
         return self.memory.kept is not None
+
+    def measured(self, add_call: Callable[[float], None]) -> CacheNode:
+        """With a memory of its own, unless something is kept."""
+        return self if self.memory.kept is not None else replace(self, memory=CacheMemory())
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin with what is kept, or with the input; from a state, with the pass that it belongs to."""

@@ -27,12 +27,16 @@ class FilterNode(UnaryNode):
     verb = "filter"
     pure = False
     selects = True
+    calls_function = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _FilterIterator(self, Cursor(self.input, context, state))
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
+
+    def advice(self, each: float, *, waits: bool) -> str:
+        return "filter before what makes the elements large, or in the file's index"
 
 
 class _FilterIterator(CursorIterator):

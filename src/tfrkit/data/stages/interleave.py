@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.read.open_ahead import OPEN_AHEAD
 from tfrkit.threads import default_threads
+
+if TYPE_CHECKING:
+    from tfrkit.data.sources.records_source import RecordsNode
 
 __all__ = ["InterleaveNode", "resolve_cycle"]
 
@@ -63,6 +66,16 @@ class InterleaveNode(UnaryNode):
     @property
     def pure(self) -> bool:
         return bool(getattr(self.function, "pure", False)) and self.input.pure
+
+    @property
+    def threaded(self) -> bool:
+        return self.parallel is not None
+
+    @property
+    def record_source(self) -> RecordsNode | None:
+        """The source of the same files, if a dataset is made of each by tfrkit's own function."""
+        files, make = self.input.file_names, getattr(self.function, "make", None)
+        return None if files is None or make is None else make(files).record_source
 
     @property
     def opaque(self) -> bool:

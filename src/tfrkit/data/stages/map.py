@@ -7,6 +7,7 @@ and no others. Calls in several threads are in `parallel_map.py`.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from tfrkit.data.engine.cursor import CursorIterator
 from tfrkit.data.engine.function_spec import function_spec, name_of
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
 from tfrkit.data.engine.read_ahead import ObjectCursor
+from tfrkit.data.engine.thread_choice import CHEAP_SECONDS
 from tfrkit.data.stages.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
 
@@ -35,12 +37,36 @@ class MapNode(UnaryNode):
     verb = "map"
     opaque = True
     pure = False
+    calls_function = True
 
     def __post_init__(self) -> None:
         check_parallel(self.parallel)
 
+    @property
+    def threaded(self) -> bool:
+        return self.parallel is not None
+
     def in_order(self) -> Node:
         return self if self.deterministic else dataclasses.replace(self, deterministic=True)
+
+    def measured(self, add_call: Callable[[float], None]) -> Node:
+        """Calls in the consumer's thread are part of its pulls."""
+        if self.parallel is None:
+            return self
+        return dataclasses.replace(self, function=_TimedFunction(self.function, add_call))
+
+    def advice(self, each: float, *, waits: bool) -> str:
+        if self.parallel is not None:
+            if self.parallel == AUTOTUNE or waits:
+                return ""
+            return (
+                f"num_parallel_calls=AUTOTUNE instead of {self.parallel} would find out how many calls help"
+            )
+        if waits:
+            return "it mostly waits; num_parallel_calls=16 or so lets many calls wait at once"
+        if each < CHEAP_SECONDS:
+            return "it is called once for every element; after .batch(n) it can work on whole arrays"
+        return "num_parallel_calls=AUTOTUNE lets several calls run at once where they leave Python's lock"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         if self.parallel is None:
@@ -92,3 +118,20 @@ class _MapIterator(CursorIterator):
             self._cursor.unread(run, len(made) + 1)
             chunk = chunk.slice(0, len(made))
         return Run(ObjectChunk(made, chunk.origin if self._origin else None), failure)
+
+
+class _TimedFunction:
+    """A function whose calls are timed."""
+
+    def __init__(self, function: Callable[..., Any], add: Callable[[float], None]) -> None:
+        self._function = function
+        self._add = add
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.keeps_values = getattr(function, "keeps_values", False)
+
+    def __call__(self, *args: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return self._function(*args)
+        finally:
+            self._add(time.perf_counter() - start)

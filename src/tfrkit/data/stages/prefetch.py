@@ -30,6 +30,14 @@ class PrefetchNode(UnaryNode):
 
     verb = "prefetch"
     selects = True
+    threaded = True
+
+    @property
+    def prefetches(self) -> bool:
+        return self.depth != 0
+
+    def fused(self) -> Node | None:
+        return self.input.fused_with_prefetch(self.depth) if self.depth else None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         if self.depth == 0:

@@ -19,8 +19,6 @@ from tfrkit.data.batch.ragged_batch import RaggedBatchNode
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.engine.iterator import DatasetIterator
 from tfrkit.data.engine.node import Node, last_active
-from tfrkit.data.shuffle.shuffle import ShuffleNode
-from tfrkit.data.stages.map import MapNode
 from tfrkit.model.element_spec import RaggedTensorSpec
 from tfrkit.model.policy import TENSORFLOW, ReadPolicy
 from tfrkit.tf.data.absent_verbs import VerbsMeta, absent_verb
@@ -107,7 +105,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         """Put consecutive elements together; after a map an error loses the whole batch."""
         made = super().batch(batch_size, *args, **options)
         parallel = options.get("num_parallel_calls", args[1] if len(args) > 1 else None)
-        if parallel is None and isinstance(last_active(self.node), MapNode):
+        if parallel is None and last_active(self.node).verb == AutoMapNode.verb:
             return self._over(after_map(made.node))
         return made
 
@@ -115,14 +113,14 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         """Begin again at the end; after a shuffle, some counts are refused when it runs, as by TensorFlow."""
         made = super().repeat(count)
         number = -1 if count is None else int(count)
-        if (number == 0 or number < -1) and isinstance(last_active(self.node), ShuffleNode):
+        if (number == 0 or number < -1) and last_active(self.node).reorders:
             return self._over(RefusedRepeatNode(made.node))
         return made
 
     def ragged_batch(self, batch_size: int, *args: Any, **options: Any) -> Any:
         """Put consecutive elements together, as RaggedTensors, which TensorFlow makes in a map: see `batch`."""
         made = super().ragged_batch(batch_size, *args, **options)
-        if isinstance(last_active(self.node), MapNode) or _makes_ragged(made.node):
+        if last_active(self.node).verb == AutoMapNode.verb or _makes_ragged(made.node):
             return self._over(after_map(made.node))
         return made
 
@@ -204,9 +202,8 @@ def _name_of(node: Node) -> str:
     return f"{_NAMES.get(node.verb, f'_{parallel}{name}')}Dataset"
 
 
-def _makes_ragged(node: Node) -> bool:
+def _makes_ragged(node: RaggedBatchNode) -> bool:
     """Whether a value of a ragged_batch is ragged, for which TensorFlow has a map before the batch."""
-    assert isinstance(node, RaggedBatchNode)
     try:
         return any(isinstance(spec, RaggedTensorSpec) for spec in flatten(node.row_spec()))
     except Exception:  # noqa: BLE001  # a user's function may do anything; it will fail again at its element

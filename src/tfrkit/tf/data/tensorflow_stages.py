@@ -96,7 +96,7 @@ class MapAndRaggedBatchNode(RaggedBatchNode):
 
 def after_map(node: Any) -> Any:
     """The node of a batch, as it runs after a map."""
-    if isinstance(node, BatchNode):
+    if node.verb == MapAndBatchNode.verb:
         return MapAndBatchNode(node.input, node.size, node.drop)
     return MapAndRaggedBatchNode(node.input, node.size, node.drop, node.splits)
 
