@@ -38,7 +38,7 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 8_200,  # many files read in one call; digests of records
+    "src/bindings": 8_250,  # many files read in one call; digests of records; rows as dicts
     "src/core": 14_250,  # floats in bulk and in shares; usual JPEG headers; bounds of bytes; what a record means
     "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
     "src/tfrkit/build": 19_150,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown

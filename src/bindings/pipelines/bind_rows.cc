@@ -109,6 +109,31 @@ nb::object cut_runs(nb::handle values, nb::handle splits) {
   return nb::none();
 }
 
+// A copy of a dict takes over the table of its keys: a quarter of the time that it takes to insert
+// 41 of them.
+nb::list zip_dicts(const nb::tuple& names, const nb::list& values, std::size_t count) {
+  nb::dict pattern;
+  for (const nb::handle name : names) pattern[name] = nb::none();
+  const auto width = static_cast<Py_ssize_t>(nb::len(names));
+  if (nb::len(values) != nb::len(names)) throw nb::value_error("expected a list for each name");
+  for (const nb::handle column : values) {
+    if (!PyList_CheckExact(column.ptr()) || nb::len(column) != count)
+      throw nb::value_error("expected lists of one length");
+  }
+  return nb::borrow<nb::list>(list_of(count, [&](std::size_t row) {
+    nb::object element = nb::steal(PyDict_Copy(pattern.ptr()));
+    if (!element.is_valid()) throw nb::python_error();
+    for (Py_ssize_t i = 0; i < width; ++i) {
+      PyObject* const column = PyList_GetItem(values.ptr(), i);
+      PyObject* const value = PyList_GetItem(column, static_cast<Py_ssize_t>(row));
+      if (value == nullptr ||
+          PyDict_SetItem(element.ptr(), PyTuple_GetItem(names.ptr(), i), value) != 0)
+        throw nb::python_error();
+    }
+    return element.release().ptr();
+  }));
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& module) {
@@ -124,6 +149,11 @@ void bind_rows(nb::module_& module) {
               "splits: numpy.typing.NDArray[typing.Any]) -> list[typing.Any] | None"),
       "Copies of the parts of an array between one split and the next. None as in cut_rows,\n"
       "or if the splits are neither int64 nor int32.");
+  module.def(
+      "zip_dicts", zip_dicts, nb::arg("names"), nb::arg("values"), nb::arg("count"),
+      nb::sig("def zip_dicts(names: tuple[str, ...], values: list[list[typing.Any]], count: int) "
+              "-> list[dict[str, typing.Any]]"),
+      "A dict for each row of lists of one length, which stand under the names.");
 }
 
 }  // namespace tfrkit

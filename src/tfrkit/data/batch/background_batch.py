@@ -15,7 +15,7 @@ from typing import Any, Final
 from tfrkit.data.batch.batch_maker import BatchJob, BatchMaker
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
-from tfrkit.data.engine.cursor import Segment, split
+from tfrkit.data.engine.cursor import Segment, place, read_place, split
 from tfrkit.data.engine.node import Context, Node, Run
 
 __all__ = ["BackgroundBatchIterator"]
@@ -74,16 +74,14 @@ class _Batches(BackgroundInput):
         hungry: the consumer found nothing ready, and works itself: it counts as one of the threads.
     """
 
-    def __init__(
-        self, stages: Any, depth: int | None, input: Node, context: Context, state: Any, seen: int
-    ) -> None:
+    def __init__(self, stages: Any, depth: int | None, input: Node, context: Context, state: Any) -> None:
         super().__init__(input, context, state)
         self._threads = max(1, context.threads)
         self._implicit = depth is None
         self._most = max(depth or 0, _EACH * self._threads)
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._each = replace(context, threads=1)  # for one batch
-        self._jobs = BatchMaker(stages, self._cursor, self._each, seen)
+        self._jobs = BatchMaker(stages, self._cursor, self._each)
         self._slots: deque[_Slot] = deque()
         self._taking = threading.Lock()  # held by the thread that takes elements
         self._at: Any = None  # where it began to
@@ -143,12 +141,11 @@ class _Batches(BackgroundInput):
     def save(self) -> Any:
         with self.lock:
             if self._slots:
-                first = self._slots[0].job.segments[0]
-                place: Any = {"at": first.at, "skip": first.skip}
+                where = self._slots[0].job.segments[0].save()
             else:
-                place = self._jobs.source.save() if self._at is None else self._at
-        state = self._jobs.state_of(place)
-        return state if self._implicit else {"at": state, "skip": 0}
+                where = self._jobs.source.save() if self._at is None else self._at
+        state = self._jobs.state_of(where)
+        return state if self._implicit else place(state)
 
     def close(self) -> None:
         super().close()
@@ -179,13 +176,13 @@ class _Batches(BackgroundInput):
             with self.lock:
                 if self.closed or self.ended or len(self._slots) >= self._limit:
                     return None
-            place = self._jobs.source.save()
+            before = self._jobs.source.save()
             try:
-                self._at = place
+                self._at = before
                 try:
                     job = self._jobs.take()
                 except kept as error:
-                    job = BatchJob([Segment(place["at"], place["skip"], ObjectChunk([]), error)], 1)  # type: ignore[arg-type]  # raised as it is
+                    job = BatchJob([Segment(ObjectChunk([]), error, *read_place(before))], 1)  # type: ignore[arg-type]  # raised as it is
                 return self._add_slot(job, kept)
             finally:
                 self._at = None
@@ -234,7 +231,7 @@ class _Batches(BackgroundInput):
             while self._slots[-1] is not slot:
                 later = self._slots.pop()
                 later.cancelled = True
-                self._jobs.source.put_back(later.job.segments)
+                self._jobs.source.put_all_back(later.job.segments)
             slot.job.segments, rest = split(slot.job.segments, used)
-            self._jobs.source.put_back(rest)
+            self._jobs.source.put_all_back(rest)
             self.ended = False

@@ -17,7 +17,7 @@ from tfrkit.data.batch.fused_batch import FusedBatchNode, fused_batch
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, concat
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import batched
-from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor
+from tfrkit.data.engine.cursor import Cursor, CursorIterator, Segment
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["BatchIterator", "BatchNode", "BatchingNode", "PlainBatchIterator", "batch_count"]
@@ -78,20 +78,19 @@ class BatchNode(BatchingNode):
         return batched(self.input.element_spec(), self.rows)
 
 
-class BatchIterator(NodeIterator):
+class BatchIterator(CursorIterator):
     """Collects the elements of one batch at a time, of which `make` makes it.
 
     An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it.
     """
 
     def __init__(self, cursor: Cursor, size: int, drop: bool) -> None:
-        self._cursor = cursor
-        self._segments = SegmentCursor(cursor)
+        super().__init__(cursor)
         self._size = size
         self._drop = drop
 
     def pull(self, n: int) -> Run | None:
-        segments = self._segments.take(self._size)
+        segments = self._cursor.take_all(self._size)
         if not segments:
             return None
         error = segments[-1].error
@@ -113,12 +112,6 @@ class BatchIterator(NodeIterator):
     def make(self, chunk: Chunk) -> Any:
         """Make a batch of elements."""
 
-    def save(self) -> Any:
-        return self._segments.save()
-
-    def close(self) -> None:
-        self._segments.close()
-
 
 class PlainBatchIterator(BatchIterator):
     """Batches of elements as they are."""
@@ -126,7 +119,7 @@ class PlainBatchIterator(BatchIterator):
     def pull(self, n: int) -> Run | None:
         """Return several batches at once of arrays, which are cut without a copy; else one."""
         wanted = min(n, _AT_ONCE // self._size)
-        if wanted > 1 and not self._segments.pending:
+        if wanted > 1 and not self._cursor.pending:
             run = self._cursor.take(wanted * self._size)
             if run is None:
                 return None
@@ -134,7 +127,7 @@ class PlainBatchIterator(BatchIterator):
             used = count * self._size
             cut = _cut_arrays(run.chunk, count, self._size) if count else None
             if cut is None or used < len(run.chunk) or run.error is not None:
-                self._cursor.unread(run, 0 if cut is None else used)
+                self._cursor.put_back(run, 0 if cut is None else used)
             if cut is not None:
                 return Run(cut)
         return super().pull(1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
-from tfrkit.data.engine.cursor import Cursor, Segment, SegmentCursor
+from tfrkit.data.engine.cursor import Cursor, Segment, place
 from tfrkit.data.engine.node import Context, Run
 from tfrkit.data.features.image_column import BadImage
 
@@ -42,24 +42,20 @@ class BatchJob:
 class BatchMaker:
     """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""
 
-    def __init__(self, stages: Any, cursor: Cursor, context: Context, seen: int = 0) -> None:
-        """Read from a cursor over the input of the stages, of which `seen` elements were seen already.
-
-        `stages` are those before the batch, the batch, and those after it.
-        """
+    def __init__(self, stages: Any, cursor: Cursor, context: Context) -> None:
+        """Read from a cursor over the input of the stages: those before the batch, the batch, and those after it."""
         before, batch, after = stages
-        self.source = SegmentCursor(cursor)
+        self.source = cursor
         self._size = int(batch.size)
         self._drop = bool(batch.drop)
         self._levels = len(before) + len(after)
         self._before: list[Callable[..., Any]] = [each.chunk_function(context) for each in _joined(before)]
         self._batch = batch.maker()
         self._after: list[Callable[..., Any]] = [each.chunk_function(context) for each in after]
-        self.source.drop(seen)
 
     def take(self) -> BatchJob | None:
         """Take the elements of the next batch; None at the end."""
-        segments = self.source.take(self._size)
+        segments = self.source.take_all(self._size)
         return BatchJob(segments, self._size) if segments else None
 
     def make(self, job: BatchJob) -> tuple[Run | None, int | None]:
@@ -91,11 +87,11 @@ class BatchMaker:
                 return Run(ObjectChunk([]), _located(failure, elements)), None
         return Run(made), None
 
-    def state_of(self, place: Any) -> Any:
+    def state_of(self, state: Any) -> Any:
         """The state of a place in the input (as a cursor writes it), as the stages one by one would write it."""
         for _ in range(self._levels):
-            place = {"at": place, "skip": 0}
-        return place
+            state = place(state)
+        return state
 
 
 def _joined(stages: Sequence[Any]) -> list[Any]:

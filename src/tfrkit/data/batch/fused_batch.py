@@ -13,7 +13,7 @@ from typing import Any
 
 from tfrkit.data.batch.background_batch import BackgroundBatchIterator
 from tfrkit.data.batch.batch_maker import BatchMaker
-from tfrkit.data.engine.cursor import Cursor, split
+from tfrkit.data.engine.cursor import Cursor, place, read_place, split
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["FusedBatchNode", "fused_batch"]
@@ -56,24 +56,24 @@ class FusedBatchNode(UnaryNode):
         return dataclasses.replace(self, depth=depth) if self.pure and self.depth is None else None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        inner, seen = self._read_state(state)
+        inner = self._read_state(state)
         stages = self.before, self.batch, self.after
         if self.pure:
-            return BackgroundBatchIterator(stages, self.depth, self.input, context, inner, seen)
-        return _FusedIterator(BatchMaker(stages, Cursor(self.input, context, inner), context, seen))
+            return BackgroundBatchIterator(stages, self.depth, self.input, context, inner)
+        return _FusedIterator(BatchMaker(stages, Cursor(self.input, context, inner), context))
 
-    def _read_state(self, state: Any) -> tuple[Any, int]:
-        """Return the state of a cursor over the input, and how many elements of that were seen.
+    def _read_state(self, state: Any) -> Any:
+        """Return the state of a cursor over the input.
 
         The stages write a state each, the last one the outermost: where its input stood, and what it used of a run.
         """
         seen = 0
         after = len(self.after) + self.prefetches
         for unit in [int(self.batch.size)] * after + [1] * len(self.before):
-            if state is not None:
-                seen += unit * state["skip"]
-                state = state["at"]
-        return state, seen
+            state, skip = read_place(state)
+            seen += unit * skip
+        at, skip = read_place(state)
+        return place(at, skip + seen)
 
     def element_spec(self) -> Any:
         return self._last.element_spec()
@@ -113,7 +113,7 @@ class _FusedIterator(NodeIterator):
             return None
         run, used = self._jobs.make(job)
         if used is not None:
-            self._jobs.source.put_back(split(job.segments, used)[1])
+            self._jobs.source.put_all_back(split(job.segments, used)[1])
         return run
 
     def save(self) -> Any:

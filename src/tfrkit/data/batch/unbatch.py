@@ -116,7 +116,7 @@ class _UnbatchIterator(NodeIterator):
         if run is None or not len(run.chunk):
             return run
         if run.error is not None:
-            self._cursor.unread(run, 1)
+            self._cursor.put_back(run, 1)
         try:
             self._rows = _rows_of(run.chunk.objects()[0])
         except InvalidArgumentError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tfrkit import _core
 from tfrkit.data.batch.collate import collate
 from tfrkit.data.elements import columns as leaf
 from tfrkit.data.elements.origin import Origin, origin_of_records
@@ -115,22 +116,35 @@ class RecordChunk(RecordRows, Chunk):
 
 
 class ColumnChunk(Chunk):
-    """A structure of columns, each with one row an element.
-
-    Attributes:
-        columns: a dict, a tuple or a single column; see `columns.py`.
+    """A structure of columns, each with one row an element. Slices cut the columns when they are looked at.
 
     >>> chunk = ColumnChunk({"x": np.arange(3), "y": np.zeros((3, 2))}, 3)
     >>> chunk.slice(1, 2).objects()
     [{'x': np.int64(1), 'y': array([0., 0.])}]
     """
 
-    __slots__ = ("_count", "_origin", "columns")
+    __slots__ = ("_count", "_held", "_objects", "_origin")
 
     def __init__(self, columns: Any, count: int, origin: Origin | None = None) -> None:
-        self.columns = columns
+        self._held = columns, -1  # with where its rows begin, if the columns have others too
         self._count = count
         self._origin = origin
+        self._objects: list[Any] | None = None
+
+    @property
+    def columns(self) -> Any:
+        """A dict, a tuple or a single column; see `columns.py`."""
+        columns, start = self._held
+        if start >= 0:
+            stop = start + self._count
+            columns = map_structure(lambda column: leaf.cut(column, start, stop), columns)
+            self._held = columns, -1
+        return columns
+
+    def with_objects(self, objects: list[Any]) -> ColumnChunk:
+        """Note what `objects` returns, which exists already. Used once, by the maker of the chunk."""
+        self._objects = objects
+        return self
 
     @property
     def origin(self) -> Origin | None:
@@ -147,9 +161,10 @@ class ColumnChunk(Chunk):
         if not start and stop == self._count:
             return self
         origin = None if self._origin is None else self._origin.slice(start, stop)
-        return ColumnChunk(
-            map_structure(lambda column: leaf.cut(column, start, stop), self.columns), stop - start, origin
-        )
+        columns, before = self._held
+        part = ColumnChunk(columns, stop - start, origin)
+        part._held = columns, start + max(0, before)
+        return part
 
     def take(self, rows: IntArray) -> ColumnChunk:
         origin = None if self._origin is None else self._origin.take(rows)
@@ -161,12 +176,12 @@ class ColumnChunk(Chunk):
         return ColumnChunk(map_structure(leaf.frozen, self.columns), self._count, self._origin)
 
     def objects(self) -> list[Any]:
-        return _rows(self.columns, self._count)
+        return _rows(self.columns, self._count) if self._objects is None else self._objects
 
     @property
     def makes_own_objects(self) -> bool:
         """If no column has rows that have something in common."""
-        return all(map(leaf.has_own_rows, flatten(self.columns)))
+        return self._objects is None and all(map(leaf.has_own_rows, flatten(self.columns)))
 
     def batch(self) -> Any:
         """The columns themselves; those that are to be padded are."""
@@ -313,7 +328,7 @@ def _rows(structure: Any, count: int) -> list[Any]:
             return [{} for _ in range(count)]
         names = tuple(structure)
         values = [_rows(part, count) for part in structure.values()]
-        return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+        return _core.zip_dicts(names, values, count)
     inner = [_rows(part, count) for part in parts(structure)]
     if not inner:
         return [rebuild(structure, ()) for _ in range(count)]

@@ -16,8 +16,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from tfrkit.data.engine.cursor import Cursor, CursorPosition
-from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
+from tfrkit.data.engine.cursor import Cursor, Segment
+from tfrkit.data.engine.node import Context, Node, NodeIterator
 from tfrkit.errors import CancelledError
 from tfrkit.threads import exiting, spawn
 
@@ -38,7 +38,7 @@ class BackgroundInput:
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._cursor = Cursor(node, context, state)
         self._context = context
-        self._place: CursorPosition | None = None  # before the pull that is under way
+        self._place: dict[str, Any] | None = None  # before the pull that is under way
         self._tickets: set[object] = set()  # one for each thread at work
         self._failure: BaseException | None = None  # that ended a thread, outside of users' functions
         self._bell = threading.Lock()  # released to wake the consumer
@@ -55,30 +55,26 @@ class BackgroundInput:
         """Whether a thread is pulling; no other may."""
         return self._place is not None
 
-    def reserve(self) -> CursorPosition:
+    def reserve(self) -> None:
         """Be the one that pulls: the caller takes next."""
         self._place = self.now()
-        return self._place
 
-    def take(self, n: int) -> Run | None:
+    def take(self, n: int) -> Segment | None:
         """Pull at most n elements; without the lock."""
         return self._cursor.take(n)
 
-    def put_back(self, run: Run, used: int) -> None:
+    def put_back(self, run: Segment, used: int) -> None:
         """Put back the run that was taken last, except its first elements."""
-        self._cursor.unread(run, used)
+        self._cursor.put_back(run, used)
 
     def release(self, *, ended: bool = False) -> None:
         """Let others pull."""
         self._place = None
         self.ended = self.ended or ended
 
-    def now(self) -> CursorPosition:
+    def now(self) -> dict[str, Any]:
         """Where the input stands, or stood before the pull that is under way."""
-        if self._place is not None:
-            return self._place
-        state = self._cursor.save()
-        return CursorPosition(state["at"], state["skip"])
+        return self._cursor.save() if self._place is None else self._place
 
     # ---- threads
 

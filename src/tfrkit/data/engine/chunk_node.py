@@ -45,8 +45,8 @@ class ChunkNode(UnaryNode):
 
 class _ChunkIterator(CursorIterator):
     def __init__(self, function: ChunkFunction, cursor: Cursor) -> None:
+        super().__init__(cursor)
         self._function = function
-        self._cursor = cursor
 
     def pull(self, n: int) -> Run | None:
         """Pull a run and do it to all elements up to the first that fails."""
@@ -56,5 +56,5 @@ class _ChunkIterator(CursorIterator):
         chunk, error = self._function(run.chunk)
         if error is None:
             return Run(chunk, run.error)
-        self._cursor.unread(run, len(chunk) + 1)
+        self._cursor.put_back(run, len(chunk) + 1)
         return Run(chunk, error)

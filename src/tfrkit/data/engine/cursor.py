@@ -1,146 +1,293 @@
-"""Cursors: positions in an input from which a stage reads, when it may use less than it pulled.
+"""Cursor: reads an input, takes back what was not used, and knows where the next element stands.
 
-A position is an input's saved state and a number of elements to drop after it: `{"at": ..., "skip": ...}` in states. A
-`Cursor` reads runs and takes back what was not used of the last one. A `SegmentCursor` keeps what it read in segments
-that know their positions: a stage that makes a batch in one go finds out late that an element fails, and the next batch
-then begins right after that element.
+A position is an input's saved state and a number of elements to drop after it, in states `{"at": ..., "skip": ...}`;
+only `place` and `read_place` know that. What a cursor hands out are segments, which know their positions: a stage that
+makes something of many elements in one go finds out late that one of them fails, splits what it took, and puts back
+what follows that element.
+
+Where asking an input for more than is needed cannot be observed, a cursor does (`ahead`, `objects`).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Chunk
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk
+from tfrkit.data.elements.owned import own_elements
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, to_json
 
-__all__ = ["Cursor", "CursorIterator", "CursorPosition", "Segment", "SegmentCursor", "split"]
+__all__ = ["Cursor", "CursorIterator", "Segment", "next_demand", "place", "read_place", "split"]
+
+_MOST_ELEMENTS: Final = 1024  # that are asked for at once where fewer would do
+_MOST_BYTES: Final = 1 << 20
+_FEW: Final = 16  # elements; a stage that takes more gets runs of that size
 
 
-class CursorPosition(NamedTuple):
-    """Where an element stands: `skip` elements after a saved position of the input."""
+def place(at: Any, skip: int = 0) -> dict[str, Any]:
+    """The position `skip` elements after a saved one, as states have it."""
+    return {"at": at, "skip": skip}
 
-    at: Any
-    skip: int
 
-    def after(self, count: int) -> CursorPosition:
-        """The position `count` elements further in the same run."""
-        return CursorPosition(self.at, self.skip + count)
+def read_place(state: Any) -> tuple[Any, int]:
+    """Take apart what `place` made; None is the beginning."""
+    return (None, 0) if state is None else (state["at"], state["skip"])
 
-    def state(self) -> dict[str, Any]:
-        """As a Cursor takes it."""
-        return {"at": self.at, "skip": self.skip}
+
+def next_demand(demand: int, chunk: Chunk) -> int:
+    """How many elements to ask for next, after `demand` were asked for and these came: twice as many, within limits.
+
+    >>> next_demand(4, ObjectChunk([b"x"] * 4)), next_demand(4, ObjectChunk([b"x" * 300_000]))
+    (8, 3)
+    """
+    each = max(1, chunk.nbytes // max(1, len(chunk)))
+    return min(2 * demand, _MOST_ELEMENTS, max(1, _MOST_BYTES // each))
+
+
+@dataclass(slots=True)
+class Segment(Run):
+    """Some elements of a run, and perhaps the error after them.
+
+    Attributes:
+        at: where the input stood before the run.
+        skip: how many elements of the run come before these.
+    """
+
+    at: Any = None
+    skip: int = 0
+    _elements: list[Any] | None = None
+
+    def elements(self) -> list[Any]:
+        """Its elements as objects, to look at; kept also for the rest of it that is put back."""
+        if self._elements is None:
+            self._elements = self.chunk.objects()
+        return self._elements
+
+    def first(self, count: int) -> Segment:
+        """Its first elements, without what follows them."""
+        return Segment(self.chunk.slice(0, count), None, self.at, self.skip)
+
+    def after(self, count: int) -> Segment:
+        """The same without its first elements."""
+        if not count:
+            return self
+        rest, left = self.chunk.slice(count, len(self.chunk)), self._elements and self._elements[count:]
+        return Segment(rest, self.error, self.at, self.skip + count, left)
+
+    def save(self, used: int = 0) -> dict[str, Any]:
+        """The position of one of its elements, as a cursor saves its own."""
+        return place(self.at, self.skip + used)
 
 
 class Cursor:
-    """Reads an input, and remembers where it stood before the run at hand and how much of the run was used.
+    """Reads an input. Used by one thread at a time, except `save`.
 
-    To resume, the input is started at that position, and what was used already is dropped.
+    Args:
+        node: the input.
+        context: of the pass.
+        state: where to begin, as `save` returned it.
+        objects: the consumer looks at single elements. If it takes few of a pure input, many are pulled and made
+            objects at once: 4 us for an element of a loop over records with a map, where cutting each from its block
+            for itself takes 10.
+        owned: the consumer alone has the elements that it takes, and may write to them, if the input is pure: it can
+            `make_again` those of a segment.
+
+    Attributes:
+        input: the input's iterator.
+        owned: whether elements are.
     """
 
-    def __init__(self, node: Node, context: Context, state: Any = None) -> None:
+    def __init__(
+        self, node: Node, context: Context, state: Any = None, *, objects: bool = False, owned: bool = False
+    ) -> None:
+        at, skip = read_place(state)
         self._node = node
         self._context = context
-        self._broken = False  # a pull was interrupted, and restarting the input cannot be observed
-        self._skip = 0  # elements to be dropped then
-        self.input = node.begin(context, None if state is None else state["at"])
-        self._chunk: Chunk | None = None  # the run at hand, or what is left of it
-        self._error: Exception | None = None  # after its last element
-        self._offset = 0  # number in the run of the chunk's first element
-        self._used = 0  # elements of the run that were taken
-        self._state: Any = None  # of the input, before the run
-        if state is not None:
-            self._drop(state["skip"])
+        self._pure = node.pure
+        self._objects = objects and self._pure
+        self.owned = owned and self._pure
+        self._demand = 1  # elements to ask for where more than is needed may be asked for
+        self._pending: deque[Segment] = deque()  # pulled and not taken
+        self._used = 0  # elements of the first of them that were taken
+        self._saved: Any = None  # the input's state, until the next pull
+        self._is_saved = False
+        self._again: tuple[Any, int] | None = (
+            None  # where to begin the input again, as a pull was interrupted
+        )
+        self.input: NodeIterator = node.begin(context, at)
+        self._drop(skip)
 
-    def _drop(self, count: int) -> None:
-        while count > 0 and (run := self.take(count)) is not None:
-            count -= len(run.chunk)
-            if run.error is not None:
-                if count > 0:
-                    raise run.error
-                self.unread(run, len(run.chunk))  # not seen yet: it comes after the last element that was
+    def take(self, n: int, ahead: int = 0) -> Segment | None:
+        """Return at most n elements, what was pulled before first; None at the end.
 
-    def take(self, n: int) -> Run | None:
-        """Return at most n elements; what was left over first, without pulling."""
-        if self._broken:
+        If nothing was, `ahead` are pulled if that is more.
+        """
+        if self._again is not None:
             self._begin_again()
-        if self._chunk is None:
-            run = self._pull_safely(n)
-            if run is None:
-                return None
-            self._chunk, self._error, self._offset, self._used = run.chunk, run.error, 0, 0
-        chunk, first = self._chunk, self._used - self._offset
-        end = min(len(chunk), first + n)
-        part = chunk if first == 0 and end == len(chunk) else chunk.slice(first, end)
-        self._used += end - first
-        if end < len(chunk):
-            return Run(part)
-        error, self._error, self._chunk = self._error, None, None
-        return Run(part, error)
+        if not self._pending:
+            segment = self._pull(max(n, ahead))
+            if segment is None or len(segment.chunk) <= n:
+                return segment
+            self._pending.append(segment)
+        segment, start = self._pending[0], self._used
+        end = start + n
+        if end >= len(segment.chunk):
+            self._pending.popleft()
+            self._used = 0
+            return segment.after(start)
+        part = Segment(segment.chunk.slice(start, end), None, segment.at, segment.skip + start)
+        if self.owned:
+            self._release(segment.chunk, start, end)
+        self._used = end
+        return part
 
-    def _pull_safely(self, n: int) -> Run | None:
-        """Note the input's position, and pull; an input that was interrupted is restarted there."""
-        self._state = self.input.save()
-        try:
-            return self.pull(n)
-        except Exception:
-            raise
-        except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
-            self._broken, self._skip = self._node.pure and not self._context.closed, 0
-            raise
+    def take_all(self, n: int) -> list[Segment]:
+        """Return segments with n elements; fewer at the end, or if the last of them has an error.
 
-    def _begin_again(self) -> None:
-        state, skip = to_json(self._state), self._skip
-        self.input.close()
-        try:
-            self.input, self._broken = self._node.begin(self._context, state), False
-            self._drop(skip)
-        except BaseException:
-            self._broken, self._skip, self._state, self._chunk = True, skip, state, None
-            raise
-
-    def pull(self, n: int) -> Run | None:
-        """Pull a run of the input, regardless of what is left of the run before."""
-        return self.input.pull(n)
-
-    def unread(self, run: Run, used: int) -> None:
-        """Put back the run that was taken last, except its first `used` elements, and its error.
-
-        An element whose function failed counts as used.
+        An error that comes after the n-th element stays for the next time.
         """
-        left = len(run.chunk) - used
-        if self._chunk is None and (left or run.error is not None):
-            self._chunk, self._error, self._offset = run.chunk, run.error, self._used - len(run.chunk)
-        self._used -= left
+        segments: list[Segment] = []
+        try:
+            while n and (segment := self.take(n)) is not None:
+                size = len(segment.chunk)
+                if size == n and segment.error is not None:
+                    self.put_back(segment, n)
+                    segment = segment.first(n)
+                segments.append(segment)
+                n -= size
+                if segment.error is not None:
+                    break
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self.put_all_back(segments)
+            raise
+        return segments
 
-    def make_again(self, run: Run) -> None:
-        """Put back the run that was taken last, whose elements may have been written to.
+    def ahead(self, n: int) -> int:
+        """How many elements to take where n are needed: more, if they are few and that cannot be observed."""
+        return max(n, self._demand) if self._pure and n <= _FEW else n
 
-        The input must be pure: it makes them again.
+    @property
+    def pending(self) -> bool:
+        """Whether there are elements that were pulled and not taken."""
+        return bool(self._pending)
+
+    def put_back(self, segment: Segment, used: int = 0) -> None:
+        """Put back what was taken last, except its first `used` elements; an element that failed counts as used."""
+        size = len(segment.chunk)
+        if used >= size and segment.error is None:
+            return
+        if self._used:
+            first = self._pending[0]
+            if first.at is segment.at and first.skip + self._used == segment.skip + size:
+                end, self._used = self._used, self._used - (size - used)
+                if self.owned and isinstance(first.chunk, ObjectChunk):
+                    first.chunk.items[self._used : end] = segment.chunk.objects()[used:]
+                return
+            self._pending[0] = first.after(self._used)
+            self._used = 0
+        self._pending.appendleft(segment.after(used))
+
+    def put_all_back(self, segments: Sequence[Segment]) -> None:
+        """Put back segments, the last of which was taken last."""
+        for segment in reversed(segments):
+            self.put_back(segment)
+
+    def make_again(self, segment: Segment) -> None:
+        """Put back the segment that was taken last, whose elements may have been written to: the input makes them anew.
+
+        The input must be pure.
         """
-        self.unread(run, 0)
-        if not self._context.closed:
-            self._broken, self._skip = True, self._used
-            self._chunk = self._error = None
+        if self._context.closed:
+            self.put_back(segment)
+        else:
+            self._again = segment.at, segment.skip
 
-    def save(self) -> Any:
-        """Return the position of the next element."""
-        if self._broken:
-            return {"at": self._state, "skip": self._skip}
-        if self._chunk is None:
-            return {"at": self.input.save(), "skip": 0}
-        return {"at": self._state, "skip": self._used}
+    def save(self) -> dict[str, Any]:
+        """Return the position of the next element, or of the one that a pull under way began with."""
+        if self._again is not None:
+            return place(*self._again)
+        if self._pending:
+            return self._pending[0].save(self._used)
+        return place(self._input_state())
 
     def close(self) -> None:
         """Close the input."""
-        self._chunk = self._error = None
+        self._pending.clear()
+        self._used = 0
         self.input.close()
+
+    def _input_state(self) -> Any:
+        """Where the input stands: asked for once between two pulls."""
+        if not self._is_saved:
+            self._saved, self._is_saved = self.input.save(), True
+        return self._saved
+
+    def _pull(self, n: int) -> Segment | None:
+        few = self._objects and n <= _FEW
+        wanted = max(n, self._demand) if few else n
+        at = self._input_state()
+        try:
+            run = self.input.pull(wanted)
+        except Exception:
+            raise
+        except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
+            if self._pure and not self._context.closed:
+                self._again = at, 0
+            raise
+        finally:
+            self._is_saved = False
+        if run is None:
+            return None
+        chunk, error = run.chunk, run.error
+        if (
+            self._pure and (few or n == self._demand) and len(chunk) >= wanted
+        ):  # else more is not to be had at once
+            self._demand = next_demand(self._demand, chunk)
+        if len(chunk) and (few or self.owned):
+            del run  # so that the list is the only owner of what is not kept elsewhere
+            chunk = self._as_objects(chunk)
+        return Segment(chunk, error, at)
+
+    def _as_objects(self, chunk: Chunk) -> ObjectChunk:
+        origin = chunk.origin if self._context.origin else None
+        elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
+        return ObjectChunk(elements if ready else own_elements(elements), origin)
+
+    @staticmethod
+    def _release(chunk: Chunk, start: int, end: int) -> None:
+        if isinstance(chunk, ObjectChunk):
+            chunk.items[start:end] = [None] * (end - start)
+
+    def _drop(self, count: int) -> None:
+        while count > 0 and (segment := self.take(count)) is not None:
+            count -= len(segment.chunk)
+            if segment.error is not None:
+                if count > 0:
+                    raise segment.error
+                self.put_back(segment, len(segment.chunk))  # it comes after the last element that was seen
+
+    def _begin_again(self) -> None:
+        """Start the input at the position before the pull that was interrupted."""
+        assert self._again is not None
+        at, skip = to_json(self._again[0]), self._again[1]
+        self._pending.clear()
+        self._used = 0
+        self.input.close()
+        try:
+            self.input, self._is_saved, self._again = self._node.begin(self._context, at), False, None
+            self._drop(skip)
+        except BaseException:
+            self._again = at, skip
+            raise
 
 
 class CursorIterator(NodeIterator):
-    """A stage whose state is the position of its cursor. Subclasses set `_cursor`."""
+    """A stage whose state is the position of its cursor."""
 
-    _cursor: Cursor
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
 
     def save(self) -> Any:
         return self._cursor.save()
@@ -149,102 +296,10 @@ class CursorIterator(NodeIterator):
         self._cursor.close()
 
 
-class Segment(NamedTuple):
-    """Some elements of one run, and perhaps the error after them.
-
-    Attributes:
-        at: where the input stood before the run.
-        skip: how many elements of the run come before these.
-        chunk: the elements.
-        error: after them, or None.
-    """
-
-    at: Any
-    skip: int
-    chunk: Chunk
-    error: Exception | None
-
-    def after(self, count: int) -> Segment:
-        """The same without its first elements."""
-        return Segment(self.at, self.skip + count, self.chunk.slice(count, len(self.chunk)), self.error)
-
-
-class SegmentCursor:
-    """The segments of an input, which may be put back and split again. Used by one thread at a time."""
-
-    def __init__(self, cursor: Cursor) -> None:
-        self._cursor = cursor
-        self._pending: deque[Segment] = deque()
-
-    def take(self, n: int) -> list[Segment]:
-        """Return segments with n elements; fewer at the end, or if the last of them has an error.
-
-        An error that comes after the n-th element stays for the next time.
-        """
-        segments: list[Segment] = []
-        try:
-            while n:
-                segment = self._next(n)
-                if segment is None:
-                    break
-                size = len(segment.chunk)
-                if size > n or (size == n and segment.error is not None):
-                    self._pending.appendleft(segment.after(n))
-                    segment = Segment(segment.at, segment.skip, segment.chunk.slice(0, n), None)
-                segments.append(segment)
-                n -= len(segment.chunk)
-                if segment.error is not None:
-                    break
-        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self.put_back(segments)
-            raise
-        return segments
-
-    @property
-    def pending(self) -> bool:
-        """Whether something was put back."""
-        return bool(self._pending)
-
-    def put_back(self, segments: list[Segment]) -> None:
-        """Put segments before all others."""
-        self._pending.extendleft(reversed(segments))
-
-    def drop(self, count: int) -> None:
-        """Drop elements that were seen before a state was saved.
-
-        Raises:
-            Exception: the input fails where it did not fail before.
-        """
-        for segment in self.take(count):
-            if segment.error is not None:
-                raise segment.error
-
-    def save(self) -> dict[str, Any]:
-        """Return the position of the next element, as a Cursor does."""
-        if self._pending:
-            segment = self._pending[0]
-            return {"at": segment.at, "skip": segment.skip}
-        found: dict[str, Any] = self._cursor.save()
-        return found
-
-    def close(self) -> None:
-        """Close the input."""
-        self._pending.clear()
-        self._cursor.close()
-
-    def _next(self, n: int) -> Segment | None:
-        if self._pending:
-            return self._pending.popleft()
-        before = self._cursor.save()
-        run = self._cursor.take(n)
-        return None if run is None else Segment(before["at"], before["skip"], run.chunk, run.error)
-
-
-def split(segments: list[Segment], count: int) -> tuple[list[Segment], list[Segment]]:
+def split(segments: Sequence[Segment], count: int) -> tuple[list[Segment], list[Segment]]:
     """Split segments after `count` elements; an error there belongs to the second part.
 
-    >>> from tfrkit.data.elements.chunk import ObjectChunk
-    >>> first, second = split([Segment(0, 0, ObjectChunk([1, 2]), None), Segment(2, 0, ObjectChunk([3]), None)], 1)
+    >>> first, second = split([Segment(ObjectChunk([1, 2])), Segment(ObjectChunk([3]))], 1)
     >>> [segment.chunk.objects() for segment in first], [segment.chunk.objects() for segment in second]
     ([[1]], [[2], [3]])
     """
@@ -254,7 +309,7 @@ def split(segments: list[Segment], count: int) -> tuple[list[Segment], list[Segm
         used = min(count, len(segment.chunk))
         count -= used
         if used:
-            first.append(Segment(segment.at, segment.skip, segment.chunk.slice(0, used), None))
+            first.append(segment.first(used))
         if used < len(segment.chunk) or segment.error is not None:
-            second.append(segment.after(used) if used else segment)
+            second.append(segment.after(used))
     return first, second

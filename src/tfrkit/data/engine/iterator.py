@@ -14,9 +14,9 @@ import numpy as np
 from tfrkit.data.elements import structure
 from tfrkit.data.elements.optional_value import Optional
 from tfrkit.data.elements.owned import own_elements
+from tfrkit.data.engine.cursor import Cursor, place, read_place
 from tfrkit.data.engine.keep_order import keep_order
 from tfrkit.data.engine.node import Context, Node, Run, to_json
-from tfrkit.data.engine.read_ahead import next_demand
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.engine.state import StateKeeper
 from tfrkit.data.options import OptionsNode
@@ -75,28 +75,18 @@ class DatasetIterator(SuggestsNames):
         self._count = 0  # elements of that run
         self._error: Exception | None = None  # after them
         self._at: Any = None  # where the pipeline stood before that run
-        self._ahead = 1
         self._lock = threading.RLock()  # a signal's handler may ask for the state while this thread holds it
         self._pulling = False
-        self._broken = False  # a pull was interrupted, and restarting the pipeline cannot be observed
         self._pid = os.getpid()
-        self._open(None if state is None else self._keeper.check(state))
+        self._open(None if state is None else place(*self._keeper.check(state)))
         _alive.add(self)
 
-    def _open(self, place: tuple[Any, int] | None) -> None:
-        """Begin, or resume from a position after dropping a number of elements."""
+    def _open(self, state: Any) -> None:
+        """Begin, or resume from a position."""
         plan = optimise(keep_order(self._node))
-        self._pure = plan.pure
         self._context = new_context(self._node)
-        at, skip = (None, 0) if place is None else place
-        self._root = plan.begin(self._context, at)
-        self._at, self._count, self._broken = self._root.save(), 0, False
-        while skip > 0 and self._refill():
-            used = min(skip, len(self._items))
-            del self._items[len(self._items) - used :]
-            skip -= used
-            if skip and self._error is not None:
-                raise self._error
+        self._root = Cursor(plan, self._context, state)
+        self._at, self._count = self._root.save(), 0
 
     def __iter__(self) -> DatasetIterator:
         return self
@@ -126,15 +116,10 @@ class DatasetIterator(SuggestsNames):
             error, self._error = self._error, None
             self._at, self._count = self._root.save(), 0
             raise error
-        if self._broken:
-            self._root.close()
-            self._open((to_json(self._at), 0))
         self._at, self._count = self._root.save(), 0
         run = self._pull()
         if run is None or self._context.closed:
             return False
-        if self._pure and len(run.chunk) >= self._ahead:  # else more is not to be had at once
-            self._ahead = next_demand(self._ahead, run.chunk)
         self._error = run.error
         items, owned = run.chunk.objects(), self._keeps_values or run.chunk.makes_own_objects
         del run  # so that the list is the only owner of what is not kept elsewhere
@@ -144,25 +129,22 @@ class DatasetIterator(SuggestsNames):
     def _pull(self) -> Run | None:
         self._pulling = True
         try:
-            return self._root.pull(self._ahead)
+            return self._root.take(self._root.ahead(1))
         except Exception:
             if self._context.closed:  # by another thread, which has taken the files away
                 return None
-            raise
-        except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
-            self._broken = self._pure
             raise
         finally:
             self._pulling = False
 
     def _begin_in_child(self) -> None:
         """Resume after a fork: the threads have stayed with the parent, and locks that they held stay locked."""
-        place = to_json(self._at), self._count - len(self._items)
+        state = to_json(self._position())
         _of_parents.append(self._root)
         self._pid, self._lock, self._pulling = os.getpid(), threading.RLock(), False
-        self._items, self._error, self._ahead = [], None, 1
+        self._items, self._error = [], None
         if not self._context.closed:
-            self._open(place)
+            self._open(state)
 
     def get_next(self) -> Any:
         """Return the next element.
@@ -213,12 +195,17 @@ class DatasetIterator(SuggestsNames):
             self._begin_in_child()
         with self._lock:
             self._settle()
-            return self._keeper.write(self._at, self._count - len(self._items))
+            return self._keeper.write(*read_place(self._position()))
+
+    def _position(self) -> dict[str, Any]:
+        """Where the element stands that comes next."""
+        at, skip = read_place(self._at)
+        return place(at, skip + self._count - len(self._items))
 
     def _settle(self) -> None:
         """Take the present place as the one to count from, unless something of a run is left, or under way."""
         left = self._items or self._error is not None
-        if not (left or self._pulling or self._broken or self._context.closed):
+        if not (left or self._pulling or self._context.closed):
             self._at, self._count = self._root.save(), 0
 
     def state_dict(self) -> dict[str, Any]:
@@ -230,10 +217,10 @@ class DatasetIterator(SuggestsNames):
         if self._pid != os.getpid():
             self._begin_in_child()
         with self._lock:
-            place = self._keeper.check(state)
+            at = place(*self._keeper.check(state))
             self._end()
-            self._items, self._error, self._ahead = [], None, 1
-            self._open(place)
+            self._items, self._error = [], None
+            self._open(at)
 
     def close(self) -> None:
         """End all background work and release files; the iterator is then at its end.

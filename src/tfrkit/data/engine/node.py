@@ -12,7 +12,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -145,11 +145,11 @@ class Node(ABC):
     """
 
     # Traits that are the same for all stages of a class; others are properties.
-    calls_function: ClassVar[bool] = False  # a user's, with every element
-    counts: ClassVar[bool] = False  # its states count elements of its inputs, whose order must not vary
-    reorders: ClassVar[bool] = False  # its elements are its input's, unchanged, in another order
-    selects: ClassVar[bool] = False  # its elements are some of its input's, unchanged and in their order
-    wants_origin: ClassVar[bool] = False  # it must know the file and record of each element
+    calls_function = False  # a user's, with every element
+    counts = False  # its states count elements of its inputs, whose order must not vary
+    reorders = False  # its elements are its input's, unchanged, in another order
+    selects = False  # its elements are some of its input's, unchanged and in their order
+    wants_origin = False  # it must know the file and record of each element
 
     @property
     def inputs(self) -> tuple[Node, ...]:

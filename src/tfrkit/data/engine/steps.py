@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
-from tfrkit.data.engine.read_ahead import ObjectCursor
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 
 __all__ = ["Open", "Step", "StepInput", "StepsNode"]
@@ -23,7 +23,7 @@ class StepInput:
     """The elements of a node one by one; an error is raised in its place, and what follows it comes next."""
 
     def __init__(self, node: Node, context: Context) -> None:
-        self._cursor = ObjectCursor(node, context)
+        self._cursor = Cursor(node, context, objects=True)
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -34,7 +34,7 @@ class StepInput:
             raise StopIteration
         if len(run.chunk):
             if run.error is not None:
-                self._cursor.unread(run, 1)
+                self._cursor.put_back(run, 1)
             return run.chunk.objects()[0]
         assert run.error is not None
         raise run.error

@@ -49,11 +49,11 @@ class _WithColumnIterator(CursorIterator):
     def __init__(self, name: str, function: Callable[..., Any], cursor: Cursor) -> None:
         self._name = name
         self._function = function
-        self._cursor = cursor
+        super().__init__(cursor)
 
     def pull(self, n: int) -> Run | None:
         """Pull a run and call the function for each element up to the first for which it fails."""
-        run = self._cursor.take(n)
+        run = self._cursor.take(n, self._cursor.ahead(n))
         if run is None or not len(run.chunk):
             return run
         elements, made = run.chunk.objects(), []
@@ -61,10 +61,10 @@ class _WithColumnIterator(CursorIterator):
             try:
                 made.append(self._value(element))
             except Exception as error:
-                self._cursor.unread(run, len(made) + 1)
+                self._cursor.put_back(run, len(made) + 1)
                 return Run(self._add(run.chunk.slice(0, len(made)), elements, made), error)
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                self._cursor.unread(run, 0)
+                self._cursor.put_back(run, 0)
                 raise
         return Run(self._add(run.chunk, elements, made), run.error)
 

@@ -54,7 +54,7 @@ class WithSourceNode(UnaryNode):
 
 class _WithSourceIterator(CursorIterator):
     def __init__(self, node: WithSourceNode, cursor: Cursor) -> None:
-        self._cursor = cursor
+        super().__init__(cursor)
         self._names = (node.file, node.record)
 
     def pull(self, n: int) -> Run | None:
@@ -73,7 +73,7 @@ class _WithSourceIterator(CursorIterator):
                 error, known = wrong, 0
         if error is None:
             return Run(chunk, run.error)
-        self._cursor.unread(run, known + 1)
+        self._cursor.put_back(run, known + 1)
         return Run(chunk, error)
 
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tfrkit.data.engine.cursor import next_demand
 from tfrkit.data.engine.iterator import new_context
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
-from tfrkit.data.engine.read_ahead import next_demand
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.report.profile_hints import hints_for
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds

@@ -45,7 +45,7 @@ class _AssertCardinalityIterator(NodeIterator):
             return self._end()
         self._seen += len(run.chunk)
         if left <= 0 and len(run.chunk):
-            self._cursor.unread(run, len(run.chunk))  # an error after them comes next
+            self._cursor.put_back(run, len(run.chunk))  # an error after them comes next
             return Run(run.chunk.slice(0, 0), self._error("at least"))
         return run
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk
 from tfrkit.data.elements.element_values import to_element
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure import map_structure
-from tfrkit.data.engine.cursor import Cursor, CursorIterator
+from tfrkit.data.engine.cursor import Cursor, CursorIterator, Segment
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, NodeIterator, Run, UnaryNode
 from tfrkit.model.element_spec import spec_of_value
 
@@ -41,30 +42,46 @@ class FilterNode(UnaryNode):
 
 class _FilterIterator(CursorIterator):
     def __init__(self, node: FilterNode, cursor: Cursor) -> None:
+        super().__init__(cursor)
         self._predicate = node.predicate
-        self._cursor = cursor
 
     def pull(self, n: int) -> Run | None:
-        """Pull n and ask the predicate for each, until one is accepted."""
-        while True:
-            run = self._cursor.take(n)
-            if run is None:
-                return None
-            kept: list[int] = []
-            for row, element in enumerate(run.chunk.objects()):
-                try:
-                    if accepts(self._predicate, element):
-                        kept.append(row)
-                except Exception as error:
-                    self._cursor.unread(run, row + 1)
-                    return Run(run.chunk.take(np.array(kept, np.int64)), error)
-                except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                    self._cursor.unread(run, 0)
-                    raise
-            if len(kept) == len(run.chunk):
-                return Run(run.chunk, run.error)
-            if kept or run.error is not None:
-                return Run(run.chunk.take(np.array(kept, np.int64)), run.error)
+        """Ask the predicate for one element after another, until n are accepted or what was taken is at its end."""
+        while (run := self._cursor.take(self._cursor.ahead(n))) is not None:
+            kept, asked, error = self._ask(run, n)
+            if error is not None or asked < len(run.chunk):
+                self._cursor.put_back(run, asked)
+            else:
+                error = run.error
+            if kept or error is not None:
+                return Run(_rows(run, kept), error)
+        return None
+
+    def _ask(self, run: Segment, n: int) -> tuple[list[int], int, Exception | None]:
+        """Return which elements are accepted, how many were asked for, and the error of the last of them."""
+        kept: list[int] = []
+        row = -1
+        try:
+            for row, element in enumerate(run.elements()):
+                if accepts(self._predicate, element):
+                    kept.append(row)
+                    if len(kept) == n:
+                        break
+        except Exception as error:
+            return kept, row + 1, error
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self._cursor.put_back(run)
+            raise
+        return kept, row + 1, None
+
+
+def _rows(run: Segment, rows: list[int]) -> Chunk:
+    """Some elements, of which one is asked for most of the time."""
+    if len(rows) != 1:
+        return run.chunk.take(np.array(rows, np.int64))
+    (row,) = rows
+    part = run.chunk.slice(row, row + 1)
+    return part.with_objects(run.elements()[row : row + 1]) if isinstance(part, ColumnChunk) else part
 
 
 def accepts(predicate: Callable[..., Any], element: Any) -> bool:

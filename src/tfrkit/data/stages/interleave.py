@@ -217,7 +217,7 @@ class _InterleaveIterator(NodeIterator):
         self._done += len(run.chunk)
         error = run.error
         if error is not None and self._done == self._node.block:
-            slot.unread(run, len(run.chunk))  # it belongs to the next visit
+            slot.put_back(run, len(run.chunk))  # it belongs to the next visit
             error = None
         if error is not None and self._counts_errors:
             self._done += 1
@@ -235,17 +235,16 @@ class _InterleaveIterator(NodeIterator):
         error = run.error
         if len(run.chunk):
             if error is not None:
-                self._cursor.unread(run, 1)
+                self._cursor.put_back(run, 1)
+            name, fails_next, error = run.chunk.objects()[0], error is not None, None
             try:
-                name = run.chunk.objects()[0]
                 slot = self._slots[self._at] = OpenDataset.open(self._node, self._context, place, name)
-                error = None
-                if run.error is None and self._node.input.pure:
+                if not fails_next and self._node.input.pure:
                     self._open_ahead(name, slot.node)
             except Exception as failure:
                 error = failure
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                self._cursor.unread(run, 0)
+                self._cursor.put_back(run.first(1))
                 raise
         if error is not None and self._counts_errors:
             self._slots[self._at] = OpenDataset.failed(place, error)
@@ -265,7 +264,7 @@ class _InterleaveIterator(NodeIterator):
         run = self._cursor.take(_NAMES_AHEAD)
         if run is not None:
             names = [os.fsdecode(each) for each in run.chunk.objects()[:OPEN_AHEAD]]
-            self._cursor.unread(run, 0)
+            self._cursor.put_back(run, 0)
             self._context.opening.begin(names, cache=getattr(made, "policy", TFRKIT).cache)
 
     def _next_slot(self) -> None:
@@ -287,7 +286,7 @@ class _InterleaveIterator(NodeIterator):
         rounds = min(0 if run is None else len(run.chunk) // block for run in runs)
         for slot, run in zip(open_slots, runs, strict=True):
             if run is not None:
-                slot.unread(run, rounds * block)
+                slot.put_back(run, rounds * block)
         if not rounds:
             self._single = len(open_slots)
             return None

@@ -15,10 +15,9 @@ from typing import Any
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.owned import may_write
 from tfrkit.data.engine.call_each import call_each
-from tfrkit.data.engine.cursor import CursorIterator
+from tfrkit.data.engine.cursor import Cursor, CursorIterator
 from tfrkit.data.engine.function_spec import function_spec, name_of
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
-from tfrkit.data.engine.read_ahead import ObjectCursor
 from tfrkit.data.engine.thread_choice import CHEAP_SECONDS
 from tfrkit.data.stages.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
@@ -70,7 +69,7 @@ class MapNode(UnaryNode):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         if self.parallel is None:
-            cursor = ObjectCursor(self.input, context, state, owned=may_write(self.function))
+            cursor = Cursor(self.input, context, state, objects=True, owned=may_write(self.function))
             return _MapIterator(self.function, cursor, origin=context.origin)
         ordered = context.deterministic if self.deterministic is None else self.deterministic
         return ParallelMapIterator(self.input, context, state, self.function, self.parallel, ordered=ordered)
@@ -94,11 +93,9 @@ def check_parallel(parallel: int | None) -> None:
 
 
 class _MapIterator(CursorIterator):
-    _cursor: ObjectCursor
-
-    def __init__(self, function: Callable[..., Any], cursor: ObjectCursor, *, origin: bool) -> None:
+    def __init__(self, function: Callable[..., Any], cursor: Cursor, *, origin: bool) -> None:
+        super().__init__(cursor)
         self._function = function
-        self._cursor = cursor
         self._origin = origin
 
     def pull(self, n: int) -> Run | None:
@@ -111,11 +108,11 @@ class _MapIterator(CursorIterator):
         try:
             made, error = call_each(self._function, chunk.objects(), owned=owned)
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._cursor.make_again(run) if owned else self._cursor.unread(run, 0)
+            self._cursor.make_again(run) if owned else self._cursor.put_back(run, 0)
             raise
         if error is not None:
             failure = error
-            self._cursor.unread(run, len(made) + 1)
+            self._cursor.put_back(run, len(made) + 1)
             chunk = chunk.slice(0, len(made))
         return Run(ObjectChunk(made, chunk.origin if self._origin else None), failure)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tfrkit.data.elements.chunk import ObjectChunk
-from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.cursor import Cursor, Segment
 from tfrkit.data.engine.function_spec import call_with
 from tfrkit.data.engine.keep_order import keep_order
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, Run
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.stages.prefetch import PrefetchNode
 
@@ -96,23 +96,17 @@ class OpenDataset:
                 raise
             return cls.failed(saved["of"], failure)
 
-    def take(self, n: int) -> Run | None:
+    def take(self, n: int) -> Segment | None:
         """Return at most n elements."""
         if self._box is None:
             error, self._error = self._error, None
-            return None if error is None else Run(ObjectChunk([]), error)
-        if not self.pure:
-            return self._box.take(n)
-        run = self._box.take(max(n, _AHEAD))
-        if run is None or len(run.chunk) <= n:
-            return run
-        self._box.unread(run, n)
-        return Run(run.chunk.slice(0, n))
+            return None if error is None else Segment(ObjectChunk([]), error)
+        return self._box.take(n, _AHEAD if self.pure else 0)
 
-    def unread(self, run: Run, used: int) -> None:
+    def put_back(self, run: Segment, used: int) -> None:
         """Put back the run that was taken last, except its first elements, and its error."""
         if self._box is not None:
-            self._box.unread(run, used)
+            self._box.put_back(run, used)
 
     def save(self) -> Any:
         """The element that it was made of, and where it stands: None if it could not be made, -1 if that was said."""

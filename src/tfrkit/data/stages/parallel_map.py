@@ -20,7 +20,7 @@ from tfrkit.data.elements.chunk import ObjectChunk, concat
 from tfrkit.data.elements.origin import Origin
 from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
 from tfrkit.data.engine.call_each import call_each, call_with_one
-from tfrkit.data.engine.cursor import CursorPosition
+from tfrkit.data.engine.cursor import Segment, place, read_place
 from tfrkit.data.engine.node import Context, Node, Run
 from tfrkit.data.engine.seen_ranges import SeenRanges
 from tfrkit.data.engine.thread_choice import ThreadChoice
@@ -60,7 +60,7 @@ class _Claim:
         "place",
     )
 
-    def __init__(self, place: CursorPosition, run: Run, given: SeenRanges, *, origin: bool) -> None:
+    def __init__(self, place: dict[str, Any], run: Run, given: SeenRanges, *, origin: bool) -> None:
         self.place = place
         self.elements = run.chunk.objects()
         self._origin: Origin | None = run.chunk.origin if origin else None
@@ -233,7 +233,7 @@ class _Calls(BackgroundInput):
             with self.lock:
                 self._here = True
                 self.reserve()
-            run = self.take(n if self._choice.settled else 1)
+            run: Segment | None = self.take(n if self._choice.settled else 1)
             if run is None:
                 ended = True
                 return None
@@ -271,10 +271,11 @@ class _Calls(BackgroundInput):
         """Where the oldest element stands that was not given, and which later ones were."""
         with self.lock:
             given, at = SeenRanges(), 0
-            place = self.now()
+            where = self.now()
             for number, claim in enumerate(self._open_claims()):
                 if number == 0:
-                    place = claim.place.after(claim.given)
+                    oldest, skip = read_place(claim.place)
+                    where = place(oldest, skip + claim.given)
                     at = -claim.given
                 else:
                     given.add(at, at + claim.given)
@@ -283,7 +284,7 @@ class _Calls(BackgroundInput):
                     given.add(at - 1, at)
             for begin, end in self._given.ranges():
                 given.add(at + begin, at + end)
-            return {**place.state(), "given": given.ranges()}
+            return {**where, "given": given.ranges()}
 
     def close(self) -> None:
         super().close()
@@ -374,11 +375,11 @@ class _Calls(BackgroundInput):
         except BaseException as error:  # the consumer gets it
             failure = error
         with self.lock:
-            place = self.now()
+            before = self.now()
             self.release(ended=run is None and failure is None)
             if failure is not None:
                 run = Run(ObjectChunk([]), failure)  # type: ignore[arg-type]  # raised as it is
-            claim = None if run is None else _Claim(place, run, self._given, origin=self._origin)
+            claim = None if run is None else _Claim(before, run, self._given, origin=self._origin)
             if claim is not None and not self.closed:
                 self._claims.append(claim)
                 self._under_way += claim.count - claim.given - claim.error_given

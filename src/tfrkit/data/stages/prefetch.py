@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
 from tfrkit.data.engine.background import BackgroundInput, BackgroundIterator
-from tfrkit.data.engine.cursor import CursorPosition
+from tfrkit.data.engine.cursor import place, read_place
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["PrefetchIterator", "PrefetchNode"]
@@ -71,7 +71,7 @@ class _Entry:
 
     __slots__ = ("chunk", "error", "given", "place")
 
-    def __init__(self, place: CursorPosition, chunk: Chunk, error: BaseException | None) -> None:
+    def __init__(self, place: dict[str, Any], chunk: Chunk, error: BaseException | None) -> None:
         self.place = place
         self.chunk = chunk
         self.error = error
@@ -141,8 +141,9 @@ class _Queue(BackgroundInput):
         with self.lock:
             if self._entries:
                 entry = self._entries[0]
-                return entry.place.after(entry.given).state()
-            return self.now().state()
+                at, skip = read_place(entry.place)
+                return place(at, skip + entry.given)
+            return self.now()
 
     def close(self) -> None:
         super().close()
@@ -181,12 +182,12 @@ class _Queue(BackgroundInput):
         except BaseException as error:  # the consumer gets it
             failure = error
         with self.lock:
-            place = self.now()
+            before = self.now()
             self.release(ended=run is None and failure is None)
             if failure is not None:
-                self._keep(_Entry(place, ObjectChunk([]), failure))
+                self._keep(_Entry(before, ObjectChunk([]), failure))
             elif run is not None:
-                self._keep(_Entry(place, run.chunk, run.error))
+                self._keep(_Entry(before, run.chunk, run.error))
                 if self._tuned and len(run.chunk):
                     self._nbytes = max(1, run.chunk.nbytes // len(run.chunk))
         self.ring()

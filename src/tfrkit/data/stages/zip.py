@@ -11,7 +11,7 @@ from typing import Any
 
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
-from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.cursor import Cursor, Segment
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -94,7 +94,7 @@ class _ZipIterator(NodeIterator):
 
     def _pull_many(self, n: int) -> Run | None:
         """Zip runs without errors; None if a part is at its end or at an error, with nothing taken."""
-        runs: dict[int, Run] = {}
+        runs: dict[int, Segment] = {}
         for number in self._order:
             run = self._cursors[number].take(n)
             if run is not None:
@@ -104,9 +104,8 @@ class _ZipIterator(NodeIterator):
                 n = 0
                 break
         used = n if self._order else 0
-        for number, run in runs.items():
-            if used < len(run.chunk) or run.error is not None:
-                self._cursors[number].unread(run, used)
+        for number, taken in runs.items():
+            self._cursors[number].put_back(taken, used)
         if not used:
             return None
         chunks = [runs[number].chunk for number in range(len(self._cursors))]
@@ -124,7 +123,7 @@ class _ZipIterator(NodeIterator):
             if not len(run.chunk):
                 error = error or run.error
             elif run.error is not None:
-                cursor.unread(run, 1)
+                cursor.put_back(run, 1)
             chunks.append(run.chunk)
         if error is not None:
             return Run(ObjectChunk([]), error)

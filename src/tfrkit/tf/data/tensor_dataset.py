@@ -15,7 +15,6 @@ import numpy as np
 
 from tfrkit.data import dataset as engine
 from tfrkit.data.arguments import function
-from tfrkit.data.batch.ragged_batch import RaggedBatchNode
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.engine.iterator import DatasetIterator
 from tfrkit.data.engine.node import Node, last_active
@@ -202,7 +201,7 @@ def _name_of(node: Node) -> str:
     return f"{_NAMES.get(node.verb, f'_{parallel}{name}')}Dataset"
 
 
-def _makes_ragged(node: RaggedBatchNode) -> bool:
+def _makes_ragged(node: Any) -> bool:
     """Whether a value of a ragged_batch is ragged, for which TensorFlow has a map before the batch."""
     try:
         return any(isinstance(spec, RaggedTensorSpec) for spec in flatten(node.row_spec()))

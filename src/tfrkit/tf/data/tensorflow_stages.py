@@ -44,10 +44,10 @@ class _MapAndBatchErrors(BatchIterator):
         taken = list(segments)
         try:
             while segments and (missing := self._size - _places(taken)) > 0:
-                segments = self._segments.take(missing)
+                segments = self._cursor.take_all(missing)
                 taken += segments
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._segments.put_back(taken)
+            self._cursor.put_all_back(taken)
             raise
 
 

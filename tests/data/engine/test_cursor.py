@@ -1,4 +1,4 @@
-"""Stages that look at single elements read ahead where nobody can notice, and only there."""
+"""Cursor: what is put back comes again, positions are right, and reading ahead cannot be observed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import tfrkit as tfr
+from tests.data.support.runs_node import RunsNode
+from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.cursor import Cursor, next_demand, split
 from tfrkit.data.engine.node import Context
-from tfrkit.data.engine.read_ahead import ObjectCursor, next_demand
 from tfrkit.data.sources.range import RangeNode
 
 
@@ -19,7 +21,7 @@ def _range(count):
 
 
 def _cursor(node, state=None):
-    return ObjectCursor(node, Context(), state)
+    return Cursor(node, Context(), state, objects=True)
 
 
 def test_demand_doubles_within_limits():
@@ -94,3 +96,71 @@ def test_generators_are_not_read_ahead():
     elements = iter(tfr.Dataset.from_generator(generate, output_signature=signature).map(lambda x: x))
     assert [int(next(elements)) for _ in range(3)] == [0, 1, 2]
     assert given == [0, 1, 2]
+
+
+class _Counted(RunsNode):
+    """Counts, for every iterator, how often it was saved and pulled."""
+
+    def start(self, context, state=None):
+        iterator = super().start(context, state)
+        calls = {"save": 0, "pull": 0}
+        self.spec.append(calls)
+
+        def counted(name):
+            method = getattr(iterator, name)
+
+            def call(*args):
+                calls[name] += 1
+                return method(*args)
+
+            return call
+
+        iterator.save, iterator.pull = counted("save"), counted("pull")
+        return iterator
+
+
+STAGES = {
+    "map": lambda ds: ds.map(lambda x: x),
+    "parallel map": lambda ds: ds.map(lambda x: x, num_parallel_calls=2),
+    "filter": lambda ds: ds.filter(lambda x: x != b"3"),
+    "prefetch": lambda ds: ds.prefetch(2),
+    "batch": lambda ds: ds.batch(4),
+    "parse": lambda ds: ds.batch(4).map(lambda x: x).unbatch().batch(3).prefetch(1),
+    "interleave": lambda ds: ds.batch(4).flat_map(tfr.Dataset.from_tensor_slices),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_input_is_saved_at_most_once_a_pull(stage):
+    calls = []
+    chunk = ObjectChunk([b"%d" % number for number in range(50)])
+    source = _Counted((chunk, ValueError("between"), chunk), calls)
+    iterator = iter(STAGES[stage](Dataset(source)).ignore_errors())
+    for _ in iterator:
+        iterator._root.save()
+    assert calls[0]["pull"] > 2
+    assert all(each["save"] <= each["pull"] + 1 for each in calls)
+
+
+def _taken(segments):
+    return [each for segment in segments for each in segment.chunk.objects()]
+
+
+def test_what_was_taken_is_put_back_in_any_parts():
+    cursor = Cursor(
+        RunsNode((ObjectChunk([*range(5)]), OSError("after 4"), ObjectChunk([5, 6, 7]))), Context()
+    )
+    first = cursor.take_all(4)
+    assert _taken(first) == [0, 1, 2, 3]
+    second = cursor.take_all(4)
+    assert (_taken(second), str(second[-1].error)) == ([4], "after 4")
+    cursor.put_all_back(second)
+    kept, rest = split(first, 1)
+    cursor.put_all_back(rest)
+    assert _taken(kept) == [0]
+    assert cursor.save() == {"at": [0, 0], "skip": 1}
+    one = cursor.take(1)
+    cursor.put_back(one)
+    assert _taken(cursor.take_all(9)) == [1, 2, 3, 4]
+    assert _taken(cursor.take_all(9)) == [5, 6, 7]
+    assert cursor.take(1) is None
