@@ -57,7 +57,7 @@ def test_files_of_different_sizes_are_not_opened_to_look_for_duplicates(tmp_path
         tmp_path / "photos", {f"a/{number}.jpg": picture(1) + bytes(number) for number in range(5)}
     )
     marked = []
-    monkeypatch.setattr(image_objects.ImageFileReader, "mark", lambda _, key: marked.append(key) or 0)
+    monkeypatch.setattr(image_objects.ImageFileReader, "samples", lambda _, items: marked.append(items))
     assert images(source, tmp_path / "out").noted == {}
     assert marked == []
 

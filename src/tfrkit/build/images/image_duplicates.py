@@ -6,7 +6,7 @@ has), and only files whose marks are equal are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +17,6 @@ from tfrkit._core import crc32c
 from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageReader, ImageSource
 from tfrkit.build.job.progress import Progress, SurveyMeter
 from tfrkit.codecs.checksum import crc32
-from tfrkit.images.codecs.image_header import BadImageError
 from tfrkit.threads import in_threads
 
 __all__ = ["content_mark", "find_duplicates"]
@@ -45,9 +44,9 @@ def find_duplicates(
         marks = items.places["mark"][rows]
     else:
         known = items.places.get("crc")
-        marks = known[rows] if known is not None else _marks(source, items, rows, _cheap_mark, progress)
+        marks = known[rows] if known is not None else _marks(source, items, rows, _sample_marks, progress)
         rows = _repeated(rows, items.sizes[rows], marks)
-        marks = _marks(source, items, rows, _read_mark, progress)
+        marks = _marks(source, items, rows, _content_marks, progress)
     if not len(rows):
         return rows, rows
     pairs = np.stack([items.sizes[rows].astype(np.uint64), marks.astype(np.uint64)], axis=1)
@@ -71,22 +70,23 @@ def _repeated(rows: IntArray, *values: IntArray) -> IntArray:
     return np.sort(rows[order[either]])
 
 
-def _cheap_mark(reader: ImageReader, key: Any, _: ImageBuffer) -> int:
-    return reader.mark(key)
+def _sample_marks(reader: ImageReader, items: ImageItems) -> Iterator[int | None]:
+    for sample in reader.samples(items):
+        yield None if sample is None else crc32c(sample)
 
 
-def _read_mark(reader: ImageReader, key: Any, buffer: ImageBuffer) -> int:
-    buffer.clear()
-    reader.read(key, buffer)
-    with memoryview(buffer.data)[: buffer.at] as view:
-        return content_mark(view)
+def _content_marks(reader: ImageReader, items: ImageItems) -> Iterator[int | None]:
+    buffer = ImageBuffer()
+    for read in reader.contents(items, buffer):
+        with memoryview(buffer.data)[read.begin : read.end] as view:
+            yield None if read.error is not None else content_mark(view)
 
 
 def _marks(
     source: ImageSource,
     items: ImageItems,
     rows: IntArray,
-    mark: Callable[[ImageReader, Any, ImageBuffer], int],
+    marks_of: Callable[[ImageReader, ImageItems], Iterator[int | None]],
     progress: Callable[[Progress], None] | None,
 ) -> IntArray:
     """Compute marks of some images, on several threads; what cannot be read equals nothing."""
@@ -94,14 +94,10 @@ def _marks(
     meter = SurveyMeter(progress, len(rows), int(items.sizes[rows].sum()))
 
     def work(first: int) -> None:
-        chosen = rows[first : first + _AT_ONCE]
-        buffer = ImageBuffer()
+        chosen = items.take(rows[first : first + _AT_ONCE])
         with source.open() as reader:
-            for place, key in enumerate(reader.keys(items.take(chosen)), first):
-                try:
-                    marks[place] = mark(reader, key, buffer)
-                except BadImageError:
-                    marks[place] = _UNREADABLE | place
+            for place, mark in enumerate(marks_of(reader, chosen), first):
+                marks[place] = _UNREADABLE | place if mark is None else mark
                 meter.add(1, int(items.sizes[rows[place]]))
 
     with in_threads([partial(work, first) for first in range(0, len(rows), _AT_ONCE)]) as results:

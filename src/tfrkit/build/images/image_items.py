@@ -7,24 +7,25 @@ There is no object for each image, so that a million of them take some 100 MB. R
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput
-from tfrkit.images.codecs.image_header import BadImageError
+from tfrkit.build.job.progress import MAX_LISTED_BAD, SILENT, BadInput, SurveyMeter
+from tfrkit.images.codecs.image_header import TOO_LARGE, BadImageError, ImageHeader, read_image_header
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.stores.url import display_name
 
 __all__ = [
-    "BulkReader",
     "Extra",
+    "Findings",
     "ImageBuffer",
     "ImageItems",
     "ImageReader",
@@ -34,7 +35,6 @@ __all__ = [
     "Listing",
     "ReadImage",
     "is_ignored",
-    "read_image",
     "shown",
 ]
 
@@ -101,6 +101,15 @@ class Ledger:
         self.counts[reason] = self.counts.get(reason, 0) + count
         if len(self.listed) < MAX_LISTED_BAD:
             self.listed.append(BadInput(source, line, reason, detail))
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is found in a source besides its images: what is bad, and what is noted; files are counted with a meter."""
+
+    bad: Ledger = field(default_factory=Ledger)
+    noted: Ledger = field(default_factory=Ledger)
+    meter: SurveyMeter = SILENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,23 +250,17 @@ class Listing:
 class ItemColumns:
     """Collects images as columns, which no objects stand for meanwhile; `places` are names of what a source needs."""
 
-    def __init__(self, *places: str) -> None:
+    def __init__(self, found: Findings, *places: str) -> None:
+        self.bad, self.noted, self._meter = found.bad, found.noted, found.meter
         self.folders: dict[bytes, int] = {}
         self._folder_of = array("i")
         self._names, self._ends = bytearray(), array("q", [0])
         self._sizes, self._times = array("q"), array("q")
         self._versions: list[bytes] = []
         self._places = {name: array("Q") for name in places}
-        self._told = 0
 
     def __len__(self) -> int:
         return len(self._sizes)
-
-    def grown(self) -> tuple[int, int]:
-        """Return how many files, and how many bytes of them, were added since the last call."""
-        new = self._sizes[self._told :]
-        self._told = len(self._sizes)
-        return len(new), sum(new)
 
     def folder(self, path: bytes) -> int:
         """Return the number of a folder, which may stay empty."""
@@ -277,6 +280,8 @@ class ItemColumns:
         if places:
             for column, value in zip(self._places.values(), places, strict=True):
                 column.append(value)
+        self._meter.add(1, size)
+        self._meter.tick()
 
     def items(self, *, versioned: bool = False) -> ImageItems:
         """Return all files, as they came."""
@@ -332,11 +337,6 @@ class ImageBuffer:
         self.room(len(content))[:] = content
         self.at += len(content)
 
-    def replace(self, begin: int, content: bytes | memoryview) -> None:
-        """Put something else in the place of what lies from `begin` on."""
-        self.at = begin
-        self.put(content)
-
     def keep(self, begin: int, end: int) -> None:
         """Append what was read into the memory after `at`, from `begin` to `end`."""
         if begin != self.at:
@@ -362,54 +362,65 @@ class ReadImage(NamedTuple):
     end: int
     error: BadImageError | None = None
 
-
-class ImageReader(Protocol):
-    """Reads images of an open source. For one thread."""
-
-    def keys(self, items: ImageItems) -> Sequence[Any]:
-        """Return for each image what `read` needs; for some thousand images at once."""
-
-    def read(self, key: Any, buffer: ImageBuffer) -> None:
-        """Append the bytes of one image to the buffer.
+    def header(self, buffer: ImageBuffer) -> ImageHeader:
+        """Parse the header.
 
         Raises:
-            BadImageError: it cannot be read, or is larger than the limit.
+            BadImageError: it could not be read, or is not an image.
         """
-
-    def mark(self, key: Any) -> int:
-        """Return a number of 63 bits, at little cost, that is the same for images with the same bytes.
-
-        Raises:
-            BadImageError: it cannot be read.
-        """
-
-    def close(self) -> None:
-        """Wait for requests that were made for nothing, and leave what others may use."""
+        if self.error is not None:
+            raise self.error
+        return read_image_header(buffer.data, self.begin, self.end)
 
 
-def read_image(reader: ImageReader, key: Any, buffer: ImageBuffer) -> ReadImage:
-    """Read one image, after what is in use in the buffer."""
-    begin = buffer.at
-    try:
-        reader.read(key, buffer)
-        return ReadImage(begin, buffer.at)
-    except BadImageError as error:
-        return ReadImage(begin, begin, error)
-    finally:
-        buffer.at = begin
+class ImageReader(ABC):
+    """Reads images of an open source, in the order of the items. For one thread."""
 
+    def __init__(self, path: str, max_bytes: int) -> None:
+        self.path, self.max_bytes = path, max_bytes
 
-@runtime_checkable
-class BulkReader(Protocol):
-    """Reads many images with one call."""
-
-    def read_all(self, keys: Sequence[Any], buffer: ImageBuffer) -> Iterator[ReadImage]:
-        """Read images into a buffer, some at a time, after what is in use there.
+    def contents(self, items: ImageItems, buffer: ImageBuffer) -> Iterator[ReadImage]:
+        """Read images into a buffer, after what is in use there; some thousand images at once.
 
         Yields:
             Where each one is. The caller takes it with `keep`, or leaves it, before it asks for the next; it may clear
             the buffer when a block is full.
         """
+        for key, size in zip(self.keys(items), items.sizes.tolist(), strict=True):
+            yield self.read_one(key, size, buffer)
+
+    def samples(self, items: ImageItems) -> Iterator[bytes | None]:
+        """Yield some bytes of each image, at little cost; None if it cannot be read. Not if items have checksums."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def keys(self, items: ImageItems) -> Sequence[Any]:
+        """Return for each image what `read` needs; each will be read, in this order, but those that are too large."""
+
+    @abstractmethod
+    def read(self, key: Any, buffer: ImageBuffer) -> None:
+        """Append the bytes of one image to the buffer.
+
+        Raises:
+            BadImageError: it cannot be read.
+        """
+
+    def read_one(self, key: Any, size: int, buffer: ImageBuffer) -> ReadImage:
+        """Read one image of some bytes, after what is in use in the buffer."""
+        begin = buffer.at
+        try:
+            if size > self.max_bytes:
+                raise BadImageError(TOO_LARGE, f"{size} bytes")
+            self.read(key, buffer)
+            return ReadImage(begin, buffer.at)
+        except BadImageError as error:
+            return ReadImage(begin, begin, error)
+        finally:
+            buffer.at = begin
+
+    @abstractmethod
+    def close(self) -> None:
+        """Wait for requests that were made for nothing, and leave what others may use."""
 
 
 @dataclass(frozen=True, slots=True)

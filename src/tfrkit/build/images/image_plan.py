@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tfrkit.build.images.image_classes import FolderMeaning, common_top, read_folders
 from tfrkit.build.images.image_duplicates import find_duplicates
 from tfrkit.build.images.image_features import COLORSPACE, FIELDS, feature_names
-from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, Listing, shown
+from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageItems, Ledger, Listing, shown
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_recipe import ImageRecipe
 from tfrkit.build.images.image_split import assign_ratios, permutation
@@ -24,7 +24,7 @@ from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
 from tfrkit.build.job.progress import Progress, SurveyMeter
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.images.codecs.image_header import BadImageError, read_image_header
+from tfrkit.images.codecs.image_header import BadImageError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import FixedLenFeature, VarLenFeature
 from tfrkit.stores.files import is_folder, real_path, traits_of
@@ -51,16 +51,16 @@ def plan_images(
         InvalidArgumentError: there are no images, or an option does not fit them.
     """
     check_apart(source, out)
-    bad, noted = Ledger(), Ledger()
-    meter = SurveyMeter(progress)
-    listing = list_source(source, options, bad, noted, meter)
-    meter.tick(last=True)
+    found = Findings(meter=SurveyMeter(progress))
+    bad, noted = found.bad, found.noted
+    listing = list_source(source, options, found)
+    found.meter.tick(last=True)
     digest = listing.digest()
-    listing = _without_duplicates(_without_strangers(listing, bad), options, bad, noted, progress)
+    listing = _without_duplicates(_without_strangers(listing, bad), options, found, progress)
     items, label_names = _label(listing, options, bad)
     name = path_parts(source)[-1] if is_url(source) else os.path.basename(os.path.normpath(source))
     if not len(items):
-        raise _nothing(source, bad, noted, options)
+        raise _nothing(source, found, options)
     features = feature_names(
         options.given.names, options.given.rename or {}, items.extras, raw=options.is_raw
     )
@@ -111,9 +111,9 @@ def check_apart(source: str, out: str) -> None:
         )
 
 
-def _nothing(source: str, bad: Ledger, noted: Ledger, options: ImageOptions) -> InvalidArgumentError:
-    found = {**bad.counts, **noted.counts}
-    beside = ", ".join(f"{reason}: {number}" for reason, number in found.items())
+def _nothing(source: str, found: Findings, options: ImageOptions) -> InvalidArgumentError:
+    counts = found.bad.counts | found.noted.counts
+    beside = ", ".join(f"{reason}: {number}" for reason, number in counts.items())
     wanted = "images"
     if options.split.folders is not None:
         names = ", ".join(sorted({shown(folder) for folder in options.split.folders}))
@@ -135,11 +135,9 @@ def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
     kept = np.ones(len(items), bool)
     buffer = ImageBuffer()
     with listing.source.open() as reader:
-        for row, key in zip(odd.tolist(), reader.keys(items.take(odd)), strict=True):
-            buffer.clear()
+        for row, read in zip(odd.tolist(), reader.contents(items.take(odd), buffer), strict=True):
             try:
-                reader.read(key, buffer)
-                read_image_header(buffer.data, 0, buffer.at)
+                read.header(buffer)
             except BadImageError as error:
                 kept[row] = False
                 bad.add(shown(items.run(row, row + 1).paths()[0]), error.reason, error.detail)
@@ -147,11 +145,7 @@ def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
 
 
 def _without_duplicates(
-    listing: Listing,
-    options: ImageOptions,
-    bad: Ledger,
-    noted: Ledger,
-    progress: Callable[[Progress], None] | None,
+    listing: Listing, options: ImageOptions, found: Findings, progress: Callable[[Progress], None] | None
 ) -> Listing:
     if options.given.duplicates == "keep":
         return listing
@@ -174,9 +168,10 @@ def _without_duplicates(
             path=path,
         )
     if options.given.duplicates == "note":
-        noted.add_rows(items, rows, DUPLICATE, same_as)
+        found.noted.add_rows(items, rows, DUPLICATE, same_as)
         return listing
-    return replace(listing, items=bad.drop(items, np.isin(np.arange(len(items)), rows), DUPLICATE, same_as))
+    unwanted = np.isin(np.arange(len(items)), rows)
+    return replace(listing, items=found.bad.drop(items, unwanted, DUPLICATE, same_as))
 
 
 # -- labels and splits -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ Plain data that pickles. Which images belong to which shard is planned in `image
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,18 +14,15 @@ import numpy as np
 from tfrkit.build.images.image_features import COLORSPACE
 from tfrkit.build.images.image_items import (
     BLOCK_BYTES,
-    BulkReader,
     ImageBuffer,
     ImageItems,
-    ImageReader,
     ImageSource,
     ReadImage,
-    read_image,
     shown,
 )
 from tfrkit.build.images.image_pixels import PixelPlan
 from tfrkit.build.job.job import BadInput, TaskReporter
-from tfrkit.images.codecs.image_header import BadImageError, ImageHeader, read_image_header
+from tfrkit.images.codecs.image_header import BadImageError, ImageHeader
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.parsing.encode import encode_examples
@@ -61,48 +58,23 @@ class ImageRecipe:
 
     def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         batch = _Batch(self)
-        buffer = batch.buffer
+        buffer = batch.buffer if self.pixels is None else ImageBuffer()
         with self.source.open() as reader:
             for first in range(0, len(self.items), _AT_ONCE):
                 items = self.items.run(first, first + _AT_ONCE)
                 batch.begin(items)
-                sizes = items.sizes.tolist()
-                for row, read in enumerate(self._read(reader, reader.keys(items), buffer)):
-                    batch.input_bytes += sizes[row]
-                    at = buffer.at
+                buffer.clear()
+                for row, read in enumerate(reader.contents(items, buffer)):
                     try:
-                        if read.error is not None:
-                            raise read.error
-                        header = read_image_header(buffer.data, read.begin, read.end)
-                        buffer.keep(read.begin, read.end)
-                        if self.pixels is not None:
-                            header = self._remake(self.pixels, buffer, at, header)
+                        batch.add(row, read, buffer)
                     except BadImageError as error:
-                        buffer.at = at
                         source = f"{self.source_name}/{shown(batch.paths[row])}"
                         reporter.bad(BadInput(source, None, error.reason, error.detail))
-                        continue
-                    batch.add(row, header)
-                    if buffer.at >= BLOCK_BYTES:
+                    if batch.buffer.at >= BLOCK_BYTES:
                         yield batch.encode(reporter)
                 if batch.rows:
                     yield batch.encode(reporter)
         reporter.advance(batch.input_bytes)
-
-    def _read(self, reader: ImageReader, keys: Sequence[Any], buffer: ImageBuffer) -> Iterator[ReadImage]:
-        """Read images many at a time where the source can, and pixels are not made in their place."""
-        if self.pixels is None and isinstance(reader, BulkReader):
-            yield from reader.read_all(keys, buffer)
-            return
-        for key in keys:
-            yield read_image(reader, key, buffer)
-
-    @staticmethod
-    def _remake(pixels: PixelPlan, buffer: ImageBuffer, begin: int, header: ImageHeader) -> ImageHeader:
-        made, header = pixels.make(bytes(buffer.data[begin : buffer.at]), header)
-        if made is not None:
-            buffer.replace(begin, made)
-        return header
 
 
 class _Batch:
@@ -115,16 +87,30 @@ class _Batch:
         self.paths: list[bytes] = []
         self.rows: list[int] = []
         self._items: ImageItems = recipe.items
+        self._sizes: list[int] = []
         self._headers: list[ImageHeader] = []
         self._ends: list[int] = [0]
 
     def begin(self, items: ImageItems) -> None:
         """Continue with further images; rows count from the first of them."""
-        self._items = items
+        self._items, self._sizes = items, items.sizes.tolist()
         self.paths = [path if b"://" not in path else shown(path).encode() for path in items.paths()]
 
-    def add(self, row: int, header: ImageHeader) -> None:
-        """Take the image that was read last."""
+    def add(self, row: int, read: ReadImage, buffer: ImageBuffer) -> None:
+        """Take an image that was read into a buffer, this one's own unless pixels are made of it.
+
+        Raises:
+            BadImageError: it could not be read, or is not an image.
+        """
+        self.input_bytes += self._sizes[row]
+        header = read.header(buffer)
+        if self._recipe.pixels is None:
+            self.buffer.keep(read.begin, read.end)
+        else:
+            with memoryview(buffer.data)[read.begin : read.end] as view:
+                data = bytes(view)
+            made, header = self._recipe.pixels.make(data, header)
+            self.buffer.put(data if made is None else made)
         self.rows.append(row)
         self._headers.append(header)
         self._ends.append(self.buffer.at)

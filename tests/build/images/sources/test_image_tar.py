@@ -14,7 +14,7 @@ import pytest
 
 from tests.build.support.image_samples import examples, labels, photos, picture, tarred, write_files
 from tfrkit.build.images.build_images import images
-from tfrkit.build.images.image_items import Ledger
+from tfrkit.build.images.image_items import Findings
 from tfrkit.build.images.sources.image_tar import list_tar, list_tar_stream, tar_stream
 from tfrkit.errors import InvalidArgumentError, OpError
 
@@ -149,7 +149,7 @@ def test_damaged_headers_give_errors_of_ours_alone(tmp_path, kind):
         with contextlib.suppress(OpError):
             listed = list_tar_stream if kind == "tar.gz" else list_tar
             limit = {"max_bytes": 1000} if kind == "tar.gz" else {}
-            listed(str(path), Ledger(), Ledger(), **limit)
+            listed(str(path), Findings(), **limit)
 
 
 def test_larger_members_than_the_limit_are_bad(tmp_path):

@@ -20,7 +20,7 @@ import pytest
 
 from tests.build.support.image_samples import examples, picture, tarred
 from tfrkit.build.images.build_images import images
-from tfrkit.build.images.image_items import ImageItems, Ledger
+from tfrkit.build.images.image_items import Findings, ImageItems
 from tfrkit.build.images.sources.image_tar import list_tar, list_tar_stream
 from tfrkit.errors import InvalidArgumentError
 
@@ -53,10 +53,10 @@ def photos_of(items: ImageItems) -> list[Photo]:
 
 def listed(path: Path, *, packed: bool = False) -> tuple[list[Photo], int]:
     """What is in an archive, and how much was counted as bad or worth noting."""
-    bad, noted = Ledger(), Ledger()
+    found = Findings()
     limit = {"max_bytes": 1000} if packed else {}
-    items = (list_tar_stream if packed else list_tar)(str(path), bad, noted, **limit)
-    return photos_of(items), sum(bad.counts.values()) + sum(noted.counts.values())
+    items = (list_tar_stream if packed else list_tar)(str(path), found, **limit)
+    return photos_of(items), sum(found.bad.counts.values()) + sum(found.noted.counts.values())
 
 
 def written(path: Path, data: bytes, *, packed: bool = False) -> Path:
@@ -246,20 +246,20 @@ def with_pax(path: Path, headers: dict[str, str], size: int) -> Path:
 def test_a_size_in_pax_that_would_jump_over_members_is_an_error(tmp_path):
     path = with_pax(tmp_path / "p.tar", {"size": str(512 + 512 + 600)}, 512)
     with pytest.raises(InvalidArgumentError, match="the member at byte 0 has two sizes, 512 and"):
-        list_tar(str(path), Ledger(), Ledger())
+        list_tar(str(path), Findings())
 
 
 @pytest.mark.parametrize("name", ["", ".", "./", "cat/.."])
 def test_members_without_a_name_are_counted(tmp_path, name):
     path = tmp_path / "p.tar"
     tarred(path, {"cat/1.jpg": picture(1), name: picture(2)})
-    bad = Ledger()
+    found = Findings()
     try:
-        list_tar(str(path), bad, Ledger())
+        list_tar(str(path), found)
     except InvalidArgumentError:
         assert name == "cat/.."
     else:
-        assert bad.counts == {"file without a name": 1}
+        assert found.bad.counts == {"file without a name": 1}
 
 
 def test_headers_of_all_programs_are_understood(tmp_path):
@@ -277,9 +277,9 @@ def test_headers_of_all_programs_are_understood(tmp_path):
                 tar.addfile(info, io.BytesIO(bytes(700)))
         with tarfile.open(path) as tar:
             expected = [(info.name.encode(), info.size, info.offset_data) for info in tar if info.isreg()]
-        bad = Ledger()
-        assert photos_of(list_tar(str(path), bad, Ledger())) == expected
-        assert bad.counts == {"link in an archive": 2, "not a regular file": 4}
+        found = Findings()
+        assert photos_of(list_tar(str(path), found)) == expected
+        assert found.bad.counts == {"link in an archive": 2, "not a regular file": 4}
 
 
 def test_times_in_old_gnu_headers_are_no_folders(tmp_path):

@@ -12,31 +12,27 @@ import pytest
 
 from tests.build.support.image_samples import picture, write_files, zipped
 from tfrkit.build.images.build_images import images
-from tfrkit.build.images.image_items import ImageBuffer, ImageSource, Ledger
+from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageSource
 from tfrkit.build.images.sources.archive_names import MemberList
 from tfrkit.build.images.sources.image_zip import ZipReader, list_zip
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.images.codecs.image_header import BadImageError
 
 FILES = {"cat/1.jpg": b"1" * 300, "猫/二.jpg": b"2" * 400, "dog/photo": b"3" * 500}
 
 
 def found_in(path: Path) -> tuple[list[bytes], int]:
     """The contents of all members that can be read, and how many others were counted."""
-    bad, noted = Ledger(), Ledger()
-    items = list_zip(str(path), bad, noted, encoding=None)
+    found = Findings()
+    items = list_zip(str(path), found, encoding=None)
     contents = []
     buffer = ImageBuffer()
     with ImageSource(str(path), 10_000, ZipReader).open() as reader:
-        for key in reader.keys(items):
-            buffer.clear()
-            try:
-                reader.read(key, buffer)
-            except BadImageError as error:
-                bad.add("", error.reason)
+        for read in reader.contents(items, buffer):
+            if read.error is not None:
+                found.bad.add("", read.error.reason)
             else:
-                contents.append(bytes(buffer.data[: buffer.at]))
-    return sorted(contents), sum(bad.counts.values()) + sum(noted.counts.values())
+                contents.append(bytes(buffer.data[read.begin : read.end]))
+    return sorted(contents), sum(found.bad.counts.values()) + sum(found.noted.counts.values())
 
 
 def is_told(path: Path) -> bool:
@@ -116,15 +112,14 @@ def test_duplicate_names_take_linear_time(tmp_path):
             Folders.looks += 1
             return super().__iter__()
 
-    bad = Ledger()
-    members = MemberList("p.zip", bad, Ledger(), "offset")
-    members._columns.folders = Folders()
+    members = MemberList(Findings(), "offset")
+    members.folders = Folders()
     for number in range(2000):
         for _ in range(2):
-            members.add([b"%d" % number, b"1.jpg"], 1, 0)
+            members.add_member([b"%d" % number, b"1.jpg"], 1, 0)
     assert len(members.finish(ordered=True)) == 2000
-    assert bad.counts == {"duplicate name": 2000}
-    assert bad.listed[1].source == "1/1.jpg"
+    assert members.bad.counts == {"duplicate name": 2000}
+    assert members.bad.listed[1].source == "1/1.jpg"
     assert Folders.looks < 5
 
 

@@ -12,8 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from tfrkit.build.images.image_items import IGNORED, ImageItems, ItemColumns, Ledger, is_ignored, shown
-from tfrkit.build.job.progress import SurveyMeter
+from tfrkit.build.images.image_items import IGNORED, ImageItems, ItemColumns, is_ignored, shown
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = ["DAMAGED", "LINK", "MemberList", "split_name"]
@@ -45,39 +44,27 @@ def split_name(name: bytes, archive: str, *, backslash: bool = False) -> list[by
     return [part for part in (slashed if backslash else name).split(b"/") if part not in (b"", b".")]
 
 
-class MemberList:
-    """Collects the members of an archive as items, and counts them with a meter."""
-
-    def __init__(
-        self, archive: str, bad: Ledger, noted: Ledger, *places: str, meter: SurveyMeter | None = None
-    ) -> None:
-        self._archive = archive
-        self._meter = meter or SurveyMeter(None)
-        self.bad = bad
-        self._noted = noted
-        self._columns = ItemColumns(*places)
+class MemberList(ItemColumns):
+    """Collects the members of an archive."""
 
     def takes(self, parts: list[bytes]) -> bool:
         """Whether a member is part of the data; notes it if it is not."""
         for depth, part in enumerate(parts):
             if is_ignored(part, top=len(parts) == 1 or (depth == 1 and len(parts) == 2)):
-                self._noted.add(shown(b"/".join(parts)), IGNORED)
+                self.noted.add(shown(b"/".join(parts)), IGNORED)
                 return False
         if not parts:
             self.bad.add("", _NO_NAME)
         return bool(parts)
 
-    def add(self, parts: list[bytes], size: int, *places: int) -> None:
+    def add_member(self, parts: list[bytes], size: int, *places: int) -> None:
         """Add a file; `places` in the order of the names."""
         # The size is what is said, however absurd; the limit refuses it later.
-        folder = self._columns.folder(b"/".join(parts[:-1]))
-        self._columns.add(folder, parts[-1], min(size, _MAX_SIZE), *places)
-        self._meter.add(1, size)
-        self._meter.tick()
+        self.add(self.folder(b"/".join(parts[:-1])), parts[-1], min(size, _MAX_SIZE), *places)
 
     def finish(self, *, ordered: bool) -> ImageItems:
         """Return all files: by folder and then by name, or as they came; of several with one name, the first."""
-        items, order = self._columns.by_folder()
+        items, order = self.by_folder()
         chosen = items.take(order)
         keys = zip(chosen.folder_of.tolist(), chosen.names.to_list(), strict=True)
         twice = np.array([False] * bool(len(chosen)) + [one == other for one, other in pairwise(keys)], bool)

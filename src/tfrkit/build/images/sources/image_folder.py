@@ -17,20 +17,19 @@ import numpy as np
 from tfrkit._core import read_files
 from tfrkit.build.images.image_items import (
     IGNORED,
+    Findings,
     ImageBuffer,
     ImageItems,
     ItemColumns,
-    Ledger,
     ReadImage,
     is_ignored,
     shown,
 )
 from tfrkit.build.job.input_stamp import InputChangedError, written_again
-from tfrkit.build.job.progress import SILENT, SurveyMeter
 from tfrkit.errors import from_os_error, os_errors
 from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 
-__all__ = ["UNREADABLE", "KnownFile", "list_folder", "read_file", "read_run", "read_sample"]
+__all__ = ["UNREADABLE", "KnownFile", "list_folder", "read_run", "read_sample"]
 
 UNREADABLE = "unreadable file"
 _LOOP = "link to a folder that was read already"
@@ -54,18 +53,6 @@ def read_run(files: Sequence[KnownFile], buffer: ImageBuffer) -> Iterator[ReadIm
     for file, *read in zip(files, *(part.tolist() for part in found), strict=True):
         yield ReadImage(begin, begin + file[1], _unreadable(*file, *read))
         begin += file[1]
-
-
-def read_file(file: KnownFile, buffer: ImageBuffer) -> None:
-    """Append one such file to a buffer.
-
-    Raises:
-        InputChangedError: it has another size or time, or is gone.
-    """
-    (read,) = read_run([file], buffer)
-    if read.error is not None:
-        raise read.error
-    buffer.keep(read.begin, read.end)
 
 
 def read_sample(path: bytes, begin: int, size: int) -> bytes:
@@ -99,17 +86,13 @@ def _unreadable(
     return None
 
 
-def list_folder(
-    path: str, ledger: Ledger, noted: Ledger, *, class_depth: int, meter: SurveyMeter = SILENT
-) -> tuple[ImageItems, str]:
+def list_folder(path: str, found: Findings, *, class_depth: int) -> tuple[ImageItems, str]:
     """List all files under a folder, by folder and then by name, in the order of their bytes.
 
     Args:
         path: of the folder.
-        ledger: takes what is no file with bytes.
-        noted: takes what is hidden.
+        found: takes what is no file with bytes, and what is hidden.
         class_depth: how many folders deep classes begin; below it, each real folder is read once in a class.
-        meter: counts what was found.
 
     Returns:
         The files, and a digest of the times at which they were changed.
@@ -117,21 +100,18 @@ def list_folder(
     Raises:
         NotFoundError, PermissionDeniedError: the folder cannot be read.
     """
-    return _Lister(os.fsencode(path), ledger, noted, class_depth).walk(meter)
+    return _Lister(os.fsencode(path), found, class_depth).walk()
 
 
-class _Lister:
+class _Lister(ItemColumns):
     """One walk over a folder. It keeps its own stack: folders may be nested deeper than calls."""
 
-    def __init__(self, root: bytes, ledger: Ledger, noted: Ledger, class_depth: int) -> None:
-        self._root = root
-        self._ledger = ledger
-        self._noted = noted
-        self._class_depth = class_depth
-        self._columns = ItemColumns()
-        self._times = hashlib.blake2b(digest_size=8)
+    def __init__(self, root: bytes, found: Findings, class_depth: int) -> None:
+        super().__init__(found)
+        self._root, self._class_depth = root, class_depth
+        self._stamp = hashlib.blake2b(digest_size=8)
 
-    def walk(self, meter: SurveyMeter) -> tuple[ImageItems, str]:
+    def walk(self) -> tuple[ImageItems, str]:
         with os_errors(shown(self._root)):
             first = os.stat(self._root)
         # Path in the source, depth, which folder it is, and which were read: by those above, or by its class.
@@ -139,20 +119,17 @@ class _Lister:
         while stack:
             path, depth, place, read = stack.pop()
             if place in read:
-                self._ledger.add(shown(path), _LOOP)
+                self.bad.add(shown(path), _LOOP)
                 continue
             if depth <= self._class_depth:
                 read = read | {place}
             else:
                 read.add(place)
-            inner = self._list_one(path)
-            meter.add(*self._columns.grown())
-            meter.tick()
             stack += [
                 (path + b"/" + name if path else name, depth + 1, below, read)
-                for name, below in reversed(inner)
+                for name, below in reversed(self._list_one(path))
             ]
-        return self._columns.items(), self._times.hexdigest()
+        return self.items(), self._stamp.hexdigest()
 
     def _list_one(self, path: bytes) -> list[tuple[bytes, Folder]]:
         """List the files of one folder, and return the folders in it."""
@@ -162,34 +139,30 @@ class _Lister:
         except OSError as error:
             if not path:
                 raise from_os_error(error, shown(self._root)) from error
-            self._ledger.add(shown(path), UNREADABLE, os.strerror(error.errno or 0))
+            self.bad.add(shown(path), UNREADABLE, os.strerror(error.errno or 0))
             return []
+
+        def named(entry: os.DirEntry[bytes]) -> str:
+            return shown(os.path.join(path, entry.name))
+
         inner = []
-        number = self._columns.folder(path)
+        number = self.folder(path)
         for entry in entries:
             if is_ignored(entry.name, top=not path and not entry.is_dir(follow_symlinks=False)):
-                self._noted.add(shown(os.path.join(path, entry.name)), IGNORED)
+                self.noted.add(named(entry), IGNORED)
                 continue
             try:
                 status = entry.stat()
             except OSError as error:
-                self._ledger.add(
-                    shown(os.path.join(path, entry.name)), UNREADABLE, os.strerror(error.errno or 0)
-                )
+                self.bad.add(named(entry), UNREADABLE, os.strerror(error.errno or 0))
                 continue
             if stat.S_ISDIR(status.st_mode):
                 inner.append((entry.name, (status.st_dev, status.st_ino)))
-            elif self._is_good(path, entry.name, status):
-                self._columns.add(number, entry.name, status.st_size, time=status.st_mtime_ns)
-                self._times.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
+            elif not stat.S_ISREG(status.st_mode):
+                self.bad.add(named(entry), _SPECIAL)
+            elif not status.st_size:
+                self.bad.add(named(entry), EMPTY)
+            else:
+                self.add(number, entry.name, status.st_size, time=status.st_mtime_ns)
+                self._stamp.update(status.st_mtime_ns.to_bytes(8, "little", signed=True))
         return inner
-
-    def _is_good(self, path: bytes, name: bytes, status: os.stat_result) -> bool:
-        """Return whether it is a regular file that is not empty."""
-        if not stat.S_ISREG(status.st_mode):
-            self._ledger.add(shown(os.path.join(path, name)), _SPECIAL)
-            return False
-        if not status.st_size:
-            self._ledger.add(shown(os.path.join(path, name)), EMPTY)
-            return False
-        return True

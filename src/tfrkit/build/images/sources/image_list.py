@@ -15,7 +15,6 @@ import re
 import stat
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from io import TextIOWrapper
 from itertools import islice
@@ -24,17 +23,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from tfrkit.build.images.image_columns import make_extra
-from tfrkit.build.images.image_items import ImageSource, ItemColumns, Ledger, Listing
+from tfrkit.build.images.image_items import Findings, ImageSource, ItemColumns, Listing
 from tfrkit.build.images.sources.image_folder import UNREADABLE
 from tfrkit.build.images.sources.image_objects import ImageFileReader
-from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
 from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
 from tfrkit.images.codecs.image_header import EMPTY
-from tfrkit.stores.files import file_info, open_file
+from tfrkit.stores.files import ask_all, file_info, open_file
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import base_name, display_name, is_url, local_path
-from tfrkit.threads import spawn
 
 __all__ = ["LIST_SUFFIXES", "list_rows"]
 
@@ -45,13 +42,10 @@ _NO_PATH: Final = "no path"
 _NO_LABEL: Final = "no label"
 _BAD_LINE: Final = "not a row of the list"
 _AT_ONCE: Final = 1024  # rows whose files are looked for together
-_REQUESTS: Final = 32  # under way at the same time
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-def list_rows(
-    path: str, bad: Ledger, noted: Ledger, *, encoding: str, max_bytes: int, meter: SurveyMeter | None = None
-) -> Listing:
+def list_rows(path: str, found: Findings, *, encoding: str, max_bytes: int) -> Listing:
     """Read a list, whose suffix says what it is, and find its files.
 
     Rows without a path, a label or a file are bad; numbers that float32 does not hold are noted.
@@ -59,8 +53,7 @@ def list_rows(
     Raises:
         InvalidArgumentError: the text is not in this encoding, or a table has columns without names.
     """
-    reader = _Reader(path, bad, noted)
-    meter = meter or SurveyMeter(None)
+    reader = _Reader(path, found)
     try:
         with (
             open_file(path) as raw,
@@ -70,9 +63,7 @@ def list_rows(
             while some := list(islice(rows, _AT_ONCE)):
                 reader.look_at(some)
                 for line, row in some:
-                    reader.add(line, row)
-                meter.add(*reader.columns.grown())
-                meter.tick()
+                    reader.add_row(line, row)
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(
             f"{path}: expected text in {encoding} but got bytes that are not ({error.reason}). "
@@ -124,9 +115,7 @@ def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
                 )
             names = [_PATH, _LABEL][: len(cells)]
         if len(cells) != len(names):
-            reader.bad.add(
-                reader.name, _BAD_LINE, f"expected {len(names)} cells but got {len(cells)}", line=line
-            )
+            reader.refuse(line, _BAD_LINE, f"expected {len(names)} cells but got {len(cells)}")
             continue
         yield line, {name: cell for name, cell in zip(names, cells, strict=True) if cell != ""}
 
@@ -148,81 +137,65 @@ def _json_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:
         try:
             row = json.loads(text)
         except (ValueError, RecursionError) as error:
-            reader.bad.add(reader.name, _BAD_LINE, str(error)[:200], line=line)
+            reader.refuse(line, _BAD_LINE, str(error)[:200])
             continue
         if not isinstance(row, dict):
-            reader.bad.add(
-                reader.name, _BAD_LINE, f"expected an object but got {text.strip()[:100]}", line=line
-            )
+            reader.refuse(line, _BAD_LINE, f"expected an object but got {text.strip()[:100]}")
             continue
         yield line, {name: value for name, value in row.items() if value is not None}
 
 
-class _Reader:
+class _Reader(ItemColumns):
     """Collects rows as columns."""
 
-    def __init__(self, path: str, bad: Ledger, noted: Ledger) -> None:
-        self.path, self.name = path, display_name(path)
-        self.bad = bad
-        self._noted = noted
+    def __init__(self, path: str, found: Findings) -> None:
+        super().__init__(found)
+        self.path, self._name = path, display_name(path)
         self.next_line = 1
         self._root = os.path.dirname(path)
         self._known: dict[str, FileInfo | OpError | None] = {}  # by URL
         self._has_urls = False
-        self.columns = ItemColumns()
         self._lines = array("q")
         self._classes: dict[str, int] = {}
         self._texts = array("q")
         self._extras: dict[str, list[Any]] = {}
-        self._times = hashlib.blake2b(digest_size=8)
+        self._stamp = hashlib.blake2b(digest_size=8)
 
-    def add(self, line: int, row: Row) -> None:
+    def refuse(self, line: int, reason: str, detail: str = "") -> None:
+        """Count a row that is bad."""
+        self.bad.add(self._name, reason, detail, line=line)
+
+    def add_row(self, line: int, row: Row) -> None:
         """Take a row if there is a file for it."""
         given, label = row.get(_PATH), row.get(_LABEL)
         if not isinstance(given, str) or not given or "\0" in given:
-            self.bad.add(self.name, _NO_PATH, line=line)
+            self.refuse(line, _NO_PATH)
             return
         if isinstance(label, (dict, list, float)):
-            self.bad.add(
-                self.name,
-                _BAD_LINE,
-                f"expected a name or a number as label but got {label!r}"[:200],
-                line=line,
-            )
+            self.refuse(line, _BAD_LINE, f"expected a name or a number as label but got {label!r}"[:200])
             return
         found = self._find(given, line)
         if found is None:
             return
         folder, name = os.path.split(given.encode("utf-8", "surrogateescape"))
-        number = self.columns.folder(folder)
-        self.columns.add(number, name, found.size, time=found.modified_ns, version=found.version.encode())
+        version = found.version.encode()
+        self.add(self.folder(folder), name, found.size, time=found.modified_ns, version=version)
         self._lines.append(line)
         text = None if label is None else str(int(label) if isinstance(label, bool) else label)
         self._texts.append(-1 if text is None else self._classes.setdefault(text, len(self._classes)))
-        rows = len(self.columns)
         for key, value in row.items():
             if key not in (_PATH, _LABEL):
                 column = self._extras.setdefault(key, [])
-                column += [None] * (rows - 1 - len(column))
+                column += [None] * (len(self) - 1 - len(column))
                 column.append(value)
 
     def look_at(self, rows: Sequence[tuple[int, Row]]) -> None:
         """Ask for what rows name behind URLs, several at once."""
-        self._known.clear()
         given = (row.get(_PATH) for _, row in rows)
-        urls = dict.fromkeys(url for name in given if isinstance(name, str) and (url := self._url(name)))
-        running: dict[str, Future[FileInfo | None]] = {}
-        for url in urls:
-            if len(running) >= _REQUESTS:
-                next(islice(running.values(), len(running) - _REQUESTS, None)).exception()
-            running[url] = spawn(file_info, url)
-        for url, future in running.items():
-            try:
-                self._known[url] = future.result()
-            except OpError as error:
-                if isinstance(error, UnavailableError):
-                    raise
-                self._known[url] = error
+        urls = list(
+            dict.fromkeys(url for name in given if isinstance(name, str) and (url := self._url(name)))
+        )
+        self._known = dict(zip(urls, ask_all(_look, urls), strict=True))
 
     def _url(self, given: str) -> str:
         """Return the URL that a row names; empty for a local file, and for names that lead out of the list's folder."""
@@ -241,14 +214,14 @@ class _Reader:
                 "not a regular file" if isinstance(found, FileInfo) else found or os.strerror(errno.ENOENT)
             )
             detail = reason.message if isinstance(reason, OpError) else reason
-            self.bad.add(self.name, UNREADABLE, f"{name}: {detail}", line=line)
+            self.refuse(line, UNREADABLE, f"{name}: {detail}")
             return None
         if not found.size:
-            self.bad.add(self.name, EMPTY, name, line=line)
+            self.refuse(line, EMPTY, name)
             return None
         version = found.version.strip('"')
         self._has_urls |= bool(url)
-        self._times.update(version.encode() if url else found.modified_ns.to_bytes(8, "little", signed=True))
+        self._stamp.update(version.encode() if url else found.modified_ns.to_bytes(8, "little", signed=True))
         return replace(found, version=version)
 
     def _find_local(self, given: str) -> FileInfo | str:
@@ -268,9 +241,9 @@ class _Reader:
         rows = np.arange(len(texts))
         if self._classes and (texts < 0).any():
             for line in np.array(self._lines)[texts < 0].tolist():
-                self.bad.add(self.name, _NO_LABEL, line=line)
+                self.refuse(line, _NO_LABEL)
             rows = rows[texts >= 0]
-        count = len(self.columns)
+        count = len(self)
         extras = {
             name: make_extra(column + [None] * (count - len(column)), name, self.path, typed=self.is_typed)
             for name, column in self._extras.items()
@@ -279,12 +252,12 @@ class _Reader:
             for line, value in zip(self._lines, extra.to_list(), strict=True):
                 if extra.kind == "float32" and (found := beyond_in_cell(value)) is not None:
                     reason = f"{BEYOND}: column {name!r}"
-                    self._noted.add(self.name, reason, f"got {found.value!r}", line=line, count=found.count)
+                    self.noted.add(self._name, reason, f"got {found.value!r}", line=line, count=found.count)
         classes = list(self._classes)
         numbered = bool(classes) and all(_NUMBER.fullmatch(text) for text in classes)
         labels = np.array([int(text) for text in classes], np.int64)[texts] if numbered else None
         items = replace(
-            self.columns.items(versioned=self._has_urls),
+            self.items(versioned=self._has_urls),
             labels=labels,
             texts=None if numbered or not classes else texts,
             extras=extras,
@@ -294,12 +267,21 @@ class _Reader:
             items = items.take(rows)
         source = ImageSource(self._root or ".", max_bytes, ImageFileReader)
         known = None if numbered or not classes else names
-        return Listing("list", source, items, self._times.hexdigest(), known)
+        return Listing("list", source, items, self._stamp.hexdigest(), known)
 
     @property
     def is_typed(self) -> bool:
         """Whether values have types, as in JSON."""
         return base_name(self.path).lower().endswith((".jsonl", ".ndjson"))
+
+
+def _look(url: str) -> FileInfo | OpError | None:
+    try:
+        return file_info(url)
+    except UnavailableError:
+        raise
+    except OpError as error:
+        return error
 
 
 def _leads_out(name: str) -> bool:

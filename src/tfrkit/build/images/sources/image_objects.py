@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
-from tfrkit._core import crc32c
 from tfrkit.build.images.image_items import (
     BLOCK_BYTES,
     IGNORED,
+    Findings,
     ImageBuffer,
     ImageItems,
+    ImageReader,
     ItemColumns,
-    Ledger,
     ReadImage,
     is_ignored,
-    read_image,
     shown,
 )
-from tfrkit.build.images.sources.image_folder import UNREADABLE, KnownFile, read_file, read_run, read_sample
-from tfrkit.build.images.sources.read_ahead import Fetched, Result, read_ahead, take_next
+from tfrkit.build.images.sources.image_folder import UNREADABLE, KnownFile, read_run, read_sample
+from tfrkit.build.images.sources.read_ahead import Fetched, Result, read_ahead
 from tfrkit.build.job.input_stamp import InputChangedError
-from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.errors import FailedPreconditionError, NotFoundError, PermissionDeniedError
-from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
+from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 from tfrkit.stores.files import list_files, open_known
 from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
@@ -41,16 +40,66 @@ _SAMPLE_BYTES = 4096
 Key: TypeAlias = tuple[bytes, int, int, bytes | None]  # path, size, time; of a URL the version
 
 
-class ImageFileReader:
-    """Reads the files of a folder or a list, in the order of the keys: the next behind URLs are fetched meanwhile."""
+class ImageFileReader(ImageReader):
+    """Reads the files of a folder or a list, which must still be what they were: the next behind URLs meanwhile.
+
+    Reading raises InputChangedError for one that has another size, time or version, or is gone.
+    """
 
     def __init__(self, root: str, max_bytes: int) -> None:
+        super().__init__(root, max_bytes)
         self._root = os.path.join(os.fsencode(root), b"")
-        self._max_bytes = max_bytes
-        self._contents: Fetched[Key, bytes] = read_ahead([], _begin_contents)
-        self._samples: Fetched[Key, bytes] = read_ahead([], _begin_samples)
+        self._fetched: Fetched[bytes] | None = None
+
+    def contents(self, items: ImageItems, buffer: ImageBuffer) -> Iterator[ReadImage]:
+        """Read local files as many with one call as fill a block."""
+        keys = self.keys(items)
+        first = 0
+        while first < len(keys):
+            run = self._local_run(keys, first, BLOCK_BYTES - buffer.at)
+            if run:
+                yield from read_run(run, buffer)
+            else:
+                yield self.read_one(keys[first], keys[first][1], buffer)
+            first += len(run) or 1
+
+    def _local_run(self, keys: Sequence[Key], first: int, room: int) -> list[KnownFile]:
+        """The next local files up to the one that fills the room; none if the first is remote or too large."""
+        run: list[KnownFile] = []
+        for path, size, time, version in islice(keys, first, None):
+            if version is not None or size > self.max_bytes or (run and room <= 0):
+                break
+            run.append((path, size, time))
+            room -= size
+        return run
+
+    def samples(self, items: ImageItems) -> Iterator[bytes | None]:
+        """Read some bytes in the middle of each file."""
+        keys = self._keys(items)
+        fetched = self._expect([(key, _SAMPLE_BYTES) for key in keys], _sample)
+        for key in keys:
+            try:
+                sample = _sample(key) if key[3] is None else next(fetched).get()
+            except BadImageError:
+                yield None
+            else:
+                yield sample
 
     def keys(self, items: ImageItems) -> list[Key]:
+        keys = self._keys(items)
+        self._expect([(key, key[1]) for key in keys if key[1] <= self.max_bytes], _content)
+        return keys
+
+    def read(self, key: Key, buffer: ImageBuffer) -> None:
+        """Take what is behind a URL; local files are read many with one call."""
+        assert self._fetched is not None
+        buffer.put(next(self._fetched).get())
+
+    def close(self) -> None:
+        if self._fetched is not None:
+            self._fetched.close()
+
+    def _keys(self, items: ImageItems) -> list[Key]:
         assert items.times is not None
         paths: list[bytes] = items.paths()
         versions: list[bytes | None] = [None] * len(paths)
@@ -60,71 +109,26 @@ class ImageFileReader:
             paths = [path if _is_remote(path) else os.path.join(self._root, path) for path in paths]
             known = zip(paths, items.versions.to_list(), strict=True)
             versions = [version if _is_remote(path) else None for path, version in known]
-        keys = list(zip(paths, items.sizes.tolist(), items.times.tolist(), versions, strict=True))
-        remote = [key for key in keys if key[3] is not None]
+        return list(zip(paths, items.sizes.tolist(), items.times.tolist(), versions, strict=True))
+
+    def _expect(self, wanted: list[tuple[Key, int]], fetch: Callable[[Key], bytes]) -> Fetched[bytes]:
+        """Say what will be read behind URLs, in this order, with the bytes of each."""
         self.close()
-        small = [(key, key[1]) for key in remote if key[1] <= self._max_bytes]
-        self._contents = read_ahead(small, _begin_contents)
-        self._samples = read_ahead([(key, _SAMPLE_BYTES) for key in remote], _begin_samples)
-        return keys
-
-    def read(self, key: Key, buffer: ImageBuffer) -> None:
-        """Read a file that must still be what it was.
-
-        Raises:
-            InputChangedError: it has another size, time or version, or is gone.
-        """
-        path, size, time, version = key
-        if size > self._max_bytes:
-            raise BadImageError(TOO_LARGE, f"{size} bytes")
-        if version is None:
-            read_file((path, size, time), buffer)
-        else:
-            buffer.put(take_next(self._contents, key))
-
-    def read_all(self, keys: Sequence[Key], buffer: ImageBuffer) -> Iterator[ReadImage]:
-        """Read files that must still be what they were: local ones as many with one call as fill a block.
-
-        Raises:
-            InputChangedError: as `read` does.
-        """
-        first = 0
-        while first < len(keys):
-            run = self._local_run(keys, first, BLOCK_BYTES - buffer.at)
-            if run:
-                yield from read_run(run, buffer)
-            else:
-                yield read_image(self, keys[first], buffer)
-            first += len(run) or 1
-
-    def _local_run(self, keys: Sequence[Key], first: int, room: int) -> list[KnownFile]:
-        """The next local files up to the one that fills the room; none if the first is remote or too large."""
-        run: list[KnownFile] = []
-        for path, size, time, version in islice(keys, first, None):
-            if version is not None or size > self._max_bytes or room <= 0:
-                break
-            run.append((path, size, time))
-            room -= size
-        return run
-
-    def mark(self, key: Key) -> int:
-        return crc32c(_sample(key) if key[3] is None else take_next(self._samples, key))
-
-    def close(self) -> None:
-        self._contents.close()
-        self._samples.close()
+        remote = [each for each in wanted if each[0][3] is not None]
+        self._fetched = read_ahead(remote, partial(_begin, fetch))
+        return self._fetched
 
 
 def _is_remote(path: bytes) -> bool:
     return b"://" in path and is_url(os.fsdecode(path))
 
 
-def _begin_contents(keys: list[Key]) -> list[Result[Key, bytes]]:
-    return [Result(key, spawn(_fetch, key, 0, key[1]), bytes) for key in keys]
+def _begin(fetch: Callable[[Key], bytes], keys: list[Key]) -> list[Result[bytes]]:
+    return [Result(spawn(fetch, key), bytes) for key in keys]
 
 
-def _begin_samples(keys: list[Key]) -> list[Result[Key, bytes]]:
-    return [Result(key, spawn(_sample, key), bytes) for key in keys]
+def _content(key: Key) -> bytes:
+    return _fetch(key, 0, key[1])
 
 
 def _sample(key: Key) -> bytes:
@@ -160,17 +164,14 @@ def _fetch(key: Key, begin: int, size: int) -> bytes:
 # -- listing -----------------------------------------------------------------------------------------------------------
 
 
-def list_objects(
-    url: str, ledger: Ledger, noted: Ledger, meter: SurveyMeter | None = None
-) -> tuple[ImageItems, str]:
+def list_objects(url: str, findings: Findings) -> tuple[ImageItems, str]:
     """List all files below a URL in the order in which `list_folder` lists those of a folder.
 
     Returns:
         The files, and a digest of their versions.
     """
-    columns = ItemColumns()
+    columns = ItemColumns(findings)
     columns.folder(b"")
-    meter = meter or SurveyMeter(None)
     begin = len(url.rstrip("/")) + 1
     empty: list[bytes] = []
     hidden: set[bytes] = set()
@@ -191,13 +192,11 @@ def list_objects(
                 number = columns.folder(folder)
             version = found.version.strip('"').encode()
             columns.add(number, parts[-1], found.size, time=found.modified_ns, version=version)
-            meter.add(1, found.size)
-            meter.tick()
     for path in sorted(hidden, key=_by_folder):
-        noted.add(shown(path), IGNORED)
+        columns.noted.add(shown(path), IGNORED)
     for path in sorted(empty, key=_by_folder):
         if path and path not in columns.folders:  # else it was made to show that there is a folder
-            ledger.add(shown(path), EMPTY)
+            columns.bad.add(shown(path), EMPTY)
     items, order = columns.by_folder(versioned=True)
     items = items.take(order)
     stamp = hashlib.blake2b(digest_size=8)

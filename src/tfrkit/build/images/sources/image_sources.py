@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tfrkit.build.images.image_items import ImageSource, Ledger, Listing
+from tfrkit.build.images.image_items import Findings, ImageSource, Listing
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.sources.image_folder import list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, list_rows
@@ -13,7 +13,6 @@ from tfrkit.build.images.sources.image_objects import ImageFileReader, list_obje
 from tfrkit.build.images.sources.image_tar import TarReader, list_tar, list_tar_stream, tar_stream
 from tfrkit.build.images.sources.image_zip import ZipReader, list_zip
 from tfrkit.build.job.input_stamp import InputStamp
-from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.codecs.file_kinds import looks_like
 from tfrkit.codecs.gzip import GZIP
 from tfrkit.codecs.table import sniff
@@ -28,7 +27,7 @@ _EXPECTED: Final = (
 )
 
 
-def list_source(path: str, options: ImageOptions, bad: Ledger, noted: Ledger, meter: SurveyMeter) -> Listing:
+def list_source(path: str, options: ImageOptions, found: Findings) -> Listing:
     """Determine what a path is, an archive by its content, and list it.
 
     What cannot be an image is bad, and what is ignored is noted. Files are counted as they are found.
@@ -40,10 +39,10 @@ def list_source(path: str, options: ImageOptions, bad: Ledger, noted: Ledger, me
     given, max_bytes = options.given, options.given.max_image
     if is_folder(path):
         if is_url(path):
-            items, stamp = list_objects(path, bad, noted, meter)
+            items, stamp = list_objects(path, found)
         else:
             class_depth = 1 if options.split.folders is None else 2
-            items, stamp = list_folder(path, bad, noted, class_depth=class_depth, meter=meter)
+            items, stamp = list_folder(path, found, class_depth=class_depth)
         return Listing("folder", ImageSource(path, max_bytes, ImageFileReader), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
         head = file.read(512)
@@ -51,17 +50,17 @@ def list_source(path: str, options: ImageOptions, bad: Ledger, noted: Ledger, me
     stamp = f"{known.size} {known.version or known.time_ns}"
     name = base_name(path).lower()
     if name.endswith(LIST_SUFFIXES):
-        listing = list_rows(path, bad, noted, encoding=given.list_encoding, max_bytes=max_bytes, meter=meter)
+        listing = list_rows(path, found, encoding=given.list_encoding, max_bytes=max_bytes)
     elif sniff(head) == GZIP:
-        items = list_tar_stream(path, bad, noted, max_bytes=max_bytes, meter=meter)
+        items = list_tar_stream(path, found, max_bytes=max_bytes)
         listing = Listing("tar.gz", tar_stream(path, max_bytes), items, stamp)
     else:
         _check_ranges(path)
         if head[257:262] == b"ustar" or name.endswith(".tar"):
-            items = list_tar(path, bad, noted, meter=meter)
+            items = list_tar(path, found)
             listing = Listing("tar", ImageSource(path, max_bytes, TarReader), items, stamp)
         elif head[:2] == b"PK" or name.endswith(".zip"):
-            items = list_zip(path, bad, noted, encoding=given.zip_encoding, meter=meter)
+            items = list_zip(path, found, encoding=given.zip_encoding)
             listing = Listing("zip", ImageSource(path, max_bytes, ZipReader), items, stamp)
         else:
             raise InvalidArgumentError(

@@ -16,15 +16,21 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from tfrkit._core import crc32c
 from tfrkit.build.images.image_duplicates import content_mark
-from tfrkit.build.images.image_items import ImageBuffer, ImageItems, ImageSource, Ledger, shown
+from tfrkit.build.images.image_items import (
+    Findings,
+    ImageBuffer,
+    ImageItems,
+    ImageReader,
+    ImageSource,
+    Ledger,
+    shown,
+)
 from tfrkit.build.images.sources.archive_file import ArchiveReader
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
-from tfrkit.build.job.progress import SILENT, SurveyMeter
 from tfrkit.errors import OpError, from_os_error
-from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
+from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.files import open_source
 from tfrkit.stores.source import SourceFile
@@ -44,44 +50,41 @@ Key: TypeAlias = tuple[int, int]  # offset and size
 _SPECIAL: Final = "not a regular file"
 _PIECE: Final = 1 << 20
 _SAMPLE_BYTES: Final = 64
-_CONTENTS, _SAMPLES = 0, 1  # kinds of ranges
 _MAX_PARKED: Final = 64
 _JOINT: Final = "zero blocks inside of the archive: archives that were joined, or members that were wiped out"
 _PADDING: Final = "more zeros at the end of the archive than tar puts there: members may be missing"
 _DAMAGES: Final = (EOFError, zlib.error, _gzip_error, gzip.BadGzipFile)
 
 
-def list_tar(path: str, bad: Ledger, noted: Ledger, *, meter: SurveyMeter = SILENT) -> ImageItems:
-    """List the files of a plain archive, by folder and then by name; `meter` counts them.
+def list_tar(path: str, found: Findings) -> ImageItems:
+    """List the files of a plain archive, by folder and then by name.
 
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it.
     """
-    members = MemberList(path, bad, noted, "offset", meter=meter)
+    members = MemberList(found, "offset")
     with _naming(path), _in_order(path) as file:
         walk = TarWalk(file, path, file.seek(0, os.SEEK_END))
         file.seek(0)
-        for member, parts in _files(walk, path, members, meter):
-            members.add(parts, member.size, member.offset)
-    _note_zeros(walk, noted)
+        for member, parts in _files(walk, path, members):
+            members.add_member(parts, member.size, member.offset)
+    _note_zeros(walk, found.noted)
     return members.finish(ordered=True)
 
 
-def list_tar_stream(
-    path: str, bad: Ledger, noted: Ledger, *, max_bytes: int, meter: SurveyMeter = SILENT
-) -> ImageItems:
+def list_tar_stream(path: str, found: Findings, *, max_bytes: int) -> ImageItems:
     """List the files of a gzipped archive, in its order. All of it is inflated once, and contents are marked.
 
     Raises:
         InvalidArgumentError: as `list_tar`.
     """
-    members = MemberList(path, bad, noted, "offset", "mark", meter=meter)
+    members = MemberList(found, "offset", "mark")
     with _naming(path), _inflated(path) as file:
         walk = TarWalk(file, path)
-        for member, parts in _files(walk, path, members, meter):
+        for member, parts in _files(walk, path, members):
             mark = content_mark(walk.read(member)) if member.size <= max_bytes else member.offset
-            members.add(parts, member.size, member.offset, mark)
-    _note_zeros(walk, noted)
+            members.add_member(parts, member.size, member.offset, mark)
+    _note_zeros(walk, found.noted)
     return members.finish(ordered=False)
 
 
@@ -120,16 +123,12 @@ def _naming(path: str) -> Iterator[None]:
         raise from_os_error(error, path) from error
 
 
-def _files(
-    walk: TarWalk, path: str, members: MemberList, meter: SurveyMeter
-) -> Iterator[tuple[TarMember, list[bytes]]]:
-    """Yield the files of an archive that are part of the data, and count them."""
+def _files(walk: TarWalk, path: str, members: MemberList) -> Iterator[tuple[TarMember, list[bytes]]]:
+    """Yield the files of an archive that are part of the data."""
     for member in walk:
         parts = split_name(member.name, path)
         if not member.is_folder and members.takes(parts) and _is_good(member, parts, members.bad):
             yield member, parts
-            meter.add(1, member.size)
-            meter.tick()
 
 
 def _note_zeros(walk: TarWalk, noted: Ledger) -> None:
@@ -157,12 +156,6 @@ def _keys(items: ImageItems) -> list[Key]:
     return list(zip(items.places["offset"].tolist(), items.sizes.tolist(), strict=True))
 
 
-def _sample_of(key: Key) -> Key:
-    """Where some bytes in the middle are."""
-    offset, size = key
-    return offset + size // 2, min(size - size // 2, _SAMPLE_BYTES)
-
-
 # -- plain archives ----------------------------------------------------------------------------------------------------
 
 
@@ -175,20 +168,21 @@ class TarReader(ArchiveReader):
 
     def keys(self, items: ImageItems) -> list[Key]:
         keys = _keys(items)
-        self.expect([key for key in keys if key[1] <= self.max_bytes], [_sample_of(key) for key in keys])
+        self.expect([key for key in keys if key[1] <= self.max_bytes])
         return keys
 
-    def mark(self, key: Key) -> int:
-        begin, size = _sample_of(key)
-        got = self.read_into(self._sample[:size], begin, _SAMPLES)
-        return crc32c(self._sample[:got])
+    def samples(self, items: ImageItems) -> Iterator[bytes]:
+        """Read some bytes in the middle of each member."""
+        places = [(offset + size // 2, min(size - size // 2, _SAMPLE_BYTES)) for offset, size in _keys(items)]
+        self.expect(places)
+        for begin, size in places:
+            got = self.read_into(self._sample[:size], begin)
+            yield bytes(self._sample[:got])
 
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         offset, size = key
-        if size > self.max_bytes:
-            raise BadImageError(TOO_LARGE, f"{size} bytes")
         with buffer.room(size) as room:
-            got = self.read_into(room, offset, _CONTENTS)
+            got = self.read_into(room, offset)
         if got < size:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += size
@@ -233,25 +227,20 @@ def tar_stream(path: str, max_bytes: int) -> ImageSource:
     return ImageSource(path, max_bytes, partial(_StreamReader, _Parked()), streams=True)
 
 
-class _StreamReader:
+class _StreamReader(ImageReader):
     """Reads members whose offsets ascend, from where another reader has stopped if that helps."""
 
     def __init__(self, parked: _Parked, path: str, max_bytes: int) -> None:
-        self._parked, self._path, self._max_bytes = parked, path, max_bytes
+        super().__init__(path, max_bytes)
+        self._parked = parked
         self._stream: io.BufferedIOBase | None = None
 
     def keys(self, items: ImageItems) -> list[Key]:
         return _keys(items)
 
-    def mark(self, key: Key) -> int:
-        """Not used: contents were marked when the archive was listed."""
-        return key[0]
-
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         offset, size = key
-        if size > self._max_bytes:
-            raise BadImageError(TOO_LARGE, f"{size} bytes")
-        with _naming(self._path), buffer.room(size) as room:
+        with _naming(self.path), buffer.room(size) as room:
             stream = self._at(offset)
             got = done = stream.readinto(room)
             while done and got < size:
@@ -267,7 +256,7 @@ class _StreamReader:
 
     def _at(self, offset: int) -> io.BufferedIOBase:
         if self._stream is None:
-            self._stream = self._parked.take(offset) or _inflated(self._path)
+            self._stream = self._parked.take(offset) or _inflated(self.path)
         while (left := offset - self._stream.tell()) > 0:
             if not self._stream.read(min(left, _PIECE)):
                 raise EOFError("it ends too soon")

@@ -9,11 +9,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from tfrkit.build.images.image_items import ImageBuffer, ImageItems, Ledger, shown
+from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageItems, Ledger, shown
 from tfrkit.build.images.sources.archive_file import ArchiveReader
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
-from tfrkit.build.job.progress import SurveyMeter
 from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError, os_errors
 from tfrkit.images.codecs.image_header import EMPTY, TOO_LARGE, BadImageError
@@ -37,9 +36,7 @@ _LONG: Final = "\u0800"  # from here on, UTF-8 has three bytes for a character
 _HEADER_ROOM: Final = 288  # the local header with its name, as a rule
 
 
-def list_zip(
-    path: str, bad: Ledger, noted: Ledger, *, encoding: str | None, meter: SurveyMeter | None = None
-) -> ImageItems:
+def list_zip(path: str, found: Findings, *, encoding: str | None) -> ImageItems:
     """List the files of an archive, by folder and then by name.
 
     `encoding` is that of names that are not marked as UTF-8; None guesses.
@@ -47,16 +44,18 @@ def list_zip(
     Raises:
         InvalidArgumentError: it is damaged, or a name leads out of it, or is not in the encoding.
     """
-    members = MemberList(path, bad, noted, "offset", "packed", "method", "crc", meter=meter)
+    members = MemberList(found, "offset", "packed", "method", "crc")
     with os_errors(path), open_file(path) as file:
         for member in read_zip_directory(file, path):
             if encoding is None and not (member.is_unicode or member.name.isascii()):
                 encoding = _guessed_encoding(path)
             parts = split_name(_utf8(member, encoding, path), path, backslash=True)
             is_folder = member.name.endswith((b"/", b"\\")) and not member.size
-            if not is_folder and members.takes(parts) and _is_good(member, parts, bad):
-                members.add(parts, member.size, member.offset, member.packed, member.method, member.crc)
-    return _without_overlaps(members.finish(ordered=True), bad)
+            if not is_folder and members.takes(parts) and _is_good(member, parts, found.bad):
+                members.add_member(
+                    parts, member.size, member.offset, member.packed, member.method, member.crc
+                )
+    return _without_overlaps(members.finish(ordered=True), found.bad)
 
 
 def _guessed_encoding(path: str) -> str:
@@ -149,13 +148,10 @@ class ZipReader(ArchiveReader):
         self.expect([(key[0], _HEADER_ROOM + key[1]) for key in keys if max(key[1:3]) <= self.max_bytes])
         return keys
 
-    def mark(self, key: Key) -> int:
-        return key[4]
-
     def read(self, key: Key, buffer: ImageBuffer) -> None:
         """Read a member, inflate it if it is deflated, and compare its checksum."""
         offset, packed, size, method, crc = key
-        if max(size, packed) > self.max_bytes:
+        if packed > self.max_bytes:
             raise BadImageError(TOO_LARGE, f"{size} bytes")
         begin = buffer.at
         if method == STORED:
@@ -172,7 +168,7 @@ class ZipReader(ArchiveReader):
     def _read_packed(self, offset: int, packed: int, buffer: ImageBuffer) -> None:
         """Append the bytes after a local header; usually one call reads both."""
         with buffer.room(_HEADER_ROOM + packed) as room:
-            got = self.read_into(room, offset, 0)
+            got = self.read_into(room, offset)
             if got < LOCAL_HEADER.size:
                 raise BadImageError(DAMAGED, "the archive ends before it")
             signature, name, extra = LOCAL_HEADER.unpack_from(room)
@@ -183,7 +179,7 @@ class ZipReader(ArchiveReader):
                 got -= start
                 room[:packed] = room[start : start + packed]
             else:
-                got = self.read_into(room[:packed], offset + start)
+                got = self.read_into(room[:packed], offset + start, expected=False)
         if got < packed:
             raise BadImageError(DAMAGED, "the archive ends inside it")
         buffer.at += packed
