@@ -99,54 +99,36 @@ _TEXT_OPTIONS: Final = (
 )  # fmt: skip
 
 
-def _delimited(name: str, title: str, *suffixes: str, in_line: bytes | None = None) -> InputFormat:
-    def recognizes(head: bytes) -> bool:
-        return in_line is not None and in_line in head.split(b"\n", 1)[0]
+def _begins(pattern: bytes) -> Callable[[bytes], bool]:
+    return lambda head: re.match(pattern, head) is not None
 
+
+def _delimited(name: str, title: str, suffixes: tuple[str, ...], first_line: bytes) -> InputFormat:
     make = _from(f"{_HERE}.delimited.delimited:DelimitedFormat", kind=name)
-    return InputFormat(name, title, suffixes, make, _TEXT_OPTIONS, (), recognizes, compressed=True)
+    return InputFormat(name, title, suffixes, make, _TEXT_OPTIONS, (), _begins(first_line), compressed=True)
 
 
-def _json(name: str, title: str, place: str, begins: bytes, *suffixes: str) -> InputFormat:
-    def recognizes(head: bytes) -> bool:
-        return re.match(begins, head) is not None
-
-    return InputFormat(
-        name,
-        title,
-        suffixes,
-        _from(f"{_HERE}.jsonl.{place}"),
-        ("max_field",),
-        (),
-        recognizes,
-        compressed=True,
-    )
+def _json(name: str, title: str, suffixes: tuple[str, ...], place: str, begins: bytes) -> InputFormat:
+    make = _from(f"{_HERE}.jsonl.{place}")
+    return InputFormat(name, title, suffixes, make, ("max_field",), (), _begins(begins), compressed=True)
 
 
-def _arrow(name: str, title: str, place: str, magic: tuple[bytes, ...], *suffixes: str) -> InputFormat:
+def _arrow(name: str, title: str, suffixes: tuple[str, ...], place: str, *magic: bytes) -> InputFormat:
     return InputFormat(name, title, suffixes, _from(f"{_HERE}.arrow.{place}"), (), magic)
 
 
 # What a file is taken for by its content is asked from the last to the first: the surest are last.
+_ARROW_SUFFIXES: Final = (".arrow", ".arrows", ".feather", ".ipc")
 _FORMATS: Final[dict[str, InputFormat]] = {
     each.name: each
     for each in (
-        _delimited("csv", "CSV", ".csv"),
-        _delimited("tsv", "TSV", ".tsv", ".tab", in_line=b"\t"),
-        _delimited("hive", "Hive text", in_line=b"\x01"),
-        _json("jsonl", "JSON lines", "jsonl:JsonlFormat", rb"\s*\{", ".jsonl", ".ndjson", ".json"),
-        _json("json", "a JSON array", "json_array:JsonArrayFormat", rb'\s*\[\s*([][{"0-9-]|$)', ".json"),
-        _arrow("parquet", "Parquet", "parquet:ParquetFormat", (b"PAR1",), ".parquet", ".pq"),
-        _arrow(
-            "arrow",
-            "Arrow",
-            "arrow_file:ArrowFormat",
-            (b"ARROW1", b"\xff\xff\xff\xff"),
-            ".arrow",
-            ".arrows",
-            ".feather",
-            ".ipc",
-        ),
+        _delimited("csv", "CSV", (".csv",), rb"(?!)"),
+        _delimited("tsv", "TSV", (".tsv", ".tab"), rb"[^\n]*\t"),
+        _delimited("hive", "Hive text", (), rb"[^\n]*\x01"),
+        _json("jsonl", "JSON lines", (".jsonl", ".ndjson", ".json"), "jsonl:JsonlFormat", rb"\s*\{"),
+        _json("json", "a JSON array", (".json",), "json_array:JsonArrayFormat", rb'\s*\[\s*([][{"0-9-]|$)'),
+        _arrow("parquet", "Parquet", (".parquet", ".pq"), "parquet:ParquetFormat", b"PAR1"),
+        _arrow("arrow", "Arrow", _ARROW_SUFFIXES, "arrow_file:ArrowFormat", b"ARROW1", b"\xff\xff\xff\xff"),
     )
 }
 _BUILT_IN: Final = frozenset(_FORMATS)

@@ -6,7 +6,7 @@ means the same before a build as after it. No other column is encoded for rows t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tfrkit.build.tables.table_format import TableColumn
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.parsing.encode import encode_examples
-from tfrkit.records.where import Compare, Literal, Not, Present, Tree, WhereChoice
+from tfrkit.records.where import WhereChoice
 
 __all__ = ["RowChoice", "repeated"]
 
@@ -47,15 +47,13 @@ class RowChoice:
                     f"where (--where): {name!r} is a feature list of SequenceExamples, which cannot be compared. "
                     "Compare a feature."
                 )
-        for name, literal in _comparisons(where.tree):
-            kind = by_name[name].kind
-            if (kind == "bytes") != isinstance(literal, bytes):
-                given = "text" if isinstance(literal, bytes) else f"the number {literal}"
-                expected = "text" if kind == "bytes" else "a number"
-                raise InvalidArgumentError(
-                    f"where (--where): expected to compare {name!r} with {expected} but got {given}: the column is "
-                    f"{kind}. Text stands in quotes; another kind can be given: --column {name}:KIND."
-                )
+        wrong = where.mismatch({name: by_name[name].kind for name in where.keys})
+        if wrong is not None:
+            name, text = wrong
+            raise InvalidArgumentError(
+                f"where (--where): {text}: the column is {by_name[name].kind}. Text stands in quotes; another kind can "
+                f"be given: --column {name}:KIND."
+            )
         return cls(where, tuple(by_name[name] for name in where.keys))
 
     def mask(
@@ -74,13 +72,3 @@ class RowChoice:
 def repeated(value: Any, rows: int) -> Any:
     """Return a column that has one value in all rows. Pure: no I/O."""
     return [value] * rows if isinstance(value, (bytes, list)) else np.full(rows, value)
-
-
-def _comparisons(tree: Tree) -> Iterator[tuple[str, Literal]]:
-    if isinstance(tree, Compare):
-        yield tree.key, tree.literal
-    elif isinstance(tree, Not):
-        yield from _comparisons(tree.inner)
-    elif not isinstance(tree, Present):
-        for part in tree.parts:
-            yield from _comparisons(part)

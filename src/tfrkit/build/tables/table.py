@@ -28,6 +28,7 @@ from tfrkit.build.tables.table_plan import (
     count_chosen,
     cut_rows,
     estimate_bytes,
+    look_at_all,
 )
 from tfrkit.build.tables.table_schema import (
     ColumnChoice,
@@ -38,7 +39,6 @@ from tfrkit.build.tables.table_schema import (
 )
 from tfrkit.build.tables.text_source import RangeChecksum
 from tfrkit.codecs.table import canonical
-from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
 from tfrkit.options import takes
@@ -46,7 +46,6 @@ from tfrkit.records.where import parse_where
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import is_url
-from tfrkit.threads import default_threads
 
 if TYPE_CHECKING:
     from tfrkit.build.keywords import TableKeywords
@@ -170,22 +169,17 @@ def _reader(name: str, options: TableOptions) -> TableFormat:
 
 def _survey_all(reader: TableFormat, files: Sequence[InputFile], options: TableOptions) -> list[Survey]:
     """Look at all files, several at once."""
-    stop = Stop()
-    meter = SurveyMeter(options.progress, len(files), sum(file.size for file in files))
 
-    def survey(number: int) -> Survey:
-        file = files[number]
-        with unchanged(file.path), meter.file(file.size) as seen:
-            found = reader.survey(file, TaskReporter(stop, "skip", lambda size, *_: seen(size)))
+    def survey(file: InputFile, reporter: TaskReporter) -> Survey:
+        with unchanged(file.path):
+            found = reader.survey(file, reporter)
             if found.fingerprint is None and file.stamp is not None:
                 crc = RangeChecksum(0, file.size).finish(open_input(file))
                 found = replace(found, fingerprint=(file.size, crc))
             return found
 
-    threads = min(options.workers or default_threads(), len(files))
-    found = dict(run_tasks(range(len(files)), survey, workers=threads, stop=stop, tick=meter.tick))
-    meter.tick(last=True)
-    return [found[number] for number in range(len(files))]
+    meter = SurveyMeter(options.progress, len(files), sum(file.size for file in files))
+    return look_at_all(files, survey, options.workers, meter)
 
 
 def _shown(files: Sequence[InputFile]) -> str:
@@ -209,7 +203,7 @@ def _groups(
         )
     parts = [part for of_file in by_file for part in of_file]
     if where is not None and (options.shards is None or (options.shards != 1 and not options.shuffle)):
-        counts = count_chosen(parts, like, options.workers or default_threads(), options.progress)
+        counts = count_chosen(parts, like, options.workers, options.progress)
     shards = _count_shards(parts, like, options, counts)
     cuts = [(part,) for part in parts] if options.shuffle else cut_rows(parts, shards, counts)
     recipes = tuple(replace(like, parts=cut) for cut in cuts)

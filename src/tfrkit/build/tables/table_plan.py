@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from tfrkit.build.job.input_stamp import unchanged
 from tfrkit.build.job.job import Progress, SurveyMeter, TaskReporter
 from tfrkit.build.tables.arrow.arrow_columns import chosen_rows
 from tfrkit.build.tables.float_range import beyond_in_cell, note_beyond
 from tfrkit.build.tables.row_choice import RowChoice, repeated
-from tfrkit.build.tables.table_format import Survey, TableColumn, TableFormat, TablePiece
+from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TableFormat, TablePiece
 from tfrkit.build.tables.table_schema import partition_values
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.engines.local import Stop, run_tasks
@@ -22,9 +22,21 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
 from tfrkit.stores.files import is_local
+from tfrkit.threads import default_threads
 
-__all__ = ["FileColumns", "Part", "TableRecipe", "all_parts", "count_chosen", "cut_rows", "estimate_bytes"]
+__all__ = [
+    "FileColumns",
+    "Part",
+    "TableRecipe",
+    "all_parts",
+    "count_chosen",
+    "cut_rows",
+    "estimate_bytes",
+    "look_at_all",
+]
 
+_Item = TypeVar("_Item", "Part", InputFile)
+_Found = TypeVar("_Found")
 _SAMPLES: Final = 4
 _SAMPLE_ROWS: Final = 200
 
@@ -81,7 +93,7 @@ class FileColumns:
         chosen = self.choice.mask(batch, self.constants, rows)
         return batch if chosen.all() else {key: chosen_rows(values, chosen) for key, values in batch.items()}
 
-    def count(self, part: Part, like: TableRecipe) -> int:
+    def count(self, part: Part, like: TableRecipe, reporter: TaskReporter) -> int:
         """Count the rows of a part that are wanted, by reading no more than that needs."""
         if self.choice is None:
             return part.stop - part.start
@@ -89,8 +101,7 @@ class FileColumns:
         if not read:
             return (part.stop - part.start) * int(self.choice.mask({}, self.constants, 1).sum())
         some = replace(part, columns=replace(self, read=read))
-        batches = like.batches(some, TaskReporter(Stop(), "skip", lambda *_: None))
-        return sum(_row_count(self.choose(batch)) for batch in batches)
+        return sum(_row_count(self.choose(batch)) for batch in like.batches(some, reporter))
 
     def encode(self, batch: Mapping[str, Any], *, sequences: bool) -> Block | None:
         """Make the records of a batch; None if it has no rows."""
@@ -191,22 +202,36 @@ def all_parts(
 def count_chosen(
     parts: Sequence[Part],
     like: TableRecipe,
-    workers: int,
+    workers: int | None,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[int]:
     """Count the rows of each part that are wanted, several parts at once; bad rows in other columns count."""
-    stop = Stop()
+
+    def count(part: Part, reporter: TaskReporter) -> int:
+        return part.columns.count(part, like, reporter)
+
     meter = SurveyMeter(progress, total_bytes=sum(part.size for part in parts), stage="count")
+    return look_at_all(parts, count, workers, meter)
 
-    def count(number: int) -> int:
-        with meter.file(parts[number].size):
+
+def look_at_all(
+    items: Sequence[_Item],
+    look: Callable[[_Item, TaskReporter], _Found],
+    workers: int | None,
+    meter: SurveyMeter,
+) -> list[_Found]:
+    """Look at parts or files, several at once, and count them with a meter; results in order."""
+    stop = Stop()
+
+    def one(number: int) -> _Found:
+        with meter.file(items[number].size) as seen:
             stop.check()
-            return parts[number].columns.count(parts[number], like)
+            return look(items[number], TaskReporter(stop, "skip", lambda size, *_: seen(size)))
 
-    workers = max(1, min(workers, len(parts)))
-    found = dict(run_tasks(range(len(parts)), count, workers=workers, stop=stop, tick=meter.tick))
+    workers = max(1, min(workers or default_threads(), len(items)))
+    found = dict(run_tasks(range(len(items)), one, workers=workers, stop=stop, tick=meter.tick))
     meter.tick(last=True)
-    return [found[number] for number in range(len(parts))]
+    return [found[number] for number in range(len(items))]
 
 
 def cut_rows(

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.tables.delimited.row_layout import Dialect, parse_options
+from tfrkit.build.tables.delimited.row_layout import Dialect, read_rows
 from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, TableColumn
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import lazy
@@ -25,7 +25,6 @@ _FITS: Final = {"bytes": 0, "int64": 64, "float": 128}  # the scanner's numbers
 _FEATURE: Final = "Delimited text"
 pyarrow: Any = lazy("pyarrow", _FEATURE)
 compute: Any = lazy("pyarrow.compute", _FEATURE)
-csv: Any = lazy("pyarrow.csv", _FEATURE)
 _HIVE_LINE_END: Final = re.compile(rb"\\([\s\S])")
 
 
@@ -128,22 +127,7 @@ def _read(plan: ColumnPlan, rows: DelimitedRows) -> dict[str, Any] | None:
     types = {str(target.position): _arrow_type(target) for target in plan.targets}
     nulls = {"", *dialect.nulls, *(_unescaped(null, dialect.escape) for null in dialect.nulls)}
     try:
-        table = csv.read_csv(
-            pyarrow.BufferReader(text),
-            read_options=csv.ReadOptions(
-                use_threads=False,
-                block_size=max(len(text) + 1, 1 << 16),
-                column_names=[str(i) for i in range(plan.width)],
-            ),
-            parse_options=parse_options(dialect, plan.width),
-            convert_options=csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=sorted(nulls),
-                strings_can_be_null=False,
-                check_utf8=False,
-            ),
-        )
+        table = read_rows(text, plan.width, dialect, types, nulls)
         if table.num_rows != len(rows):
             return None
         return {target.column.key: _column(target, table, rows, dialect) for target in plan.targets}

@@ -5,7 +5,7 @@ Reads the first row only. What the rows hold is the survey's (`delimited.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +24,7 @@ __all__ = [
     "RowLayout",
     "SurveyedRows",
     "check_delimiter",
+    "read_rows",
     "row_layout",
     "split_row",
 ]
@@ -218,10 +219,8 @@ def check_delimiter(source: TextSource, path: str, dialect: Dialect) -> None:
             widths[other] = [count if fault == _WRONG_WIDTH else 0 for _, _, fault, count in rows.bad_rows()]
         return found[dialect.separator]
 
-    any(
-        len(window.found.begins)
-        for window in windows(source, source.begin, source.size, scan, dialect.max_row)
-    )
+    first = windows(source, source.begin, source.size, scan, dialect.max_row)
+    any(len(window.found.begins) for window in first)
     own = widths.pop(dialect.separator, [])
     width, other = max(
         ((rows[0], other) for other, rows in widths.items() if len(rows) > 1 and len(set(rows)) == 1),
@@ -238,27 +237,42 @@ def check_delimiter(source: TextSource, path: str, dialect: Dialect) -> None:
 
 def split_row(text: bytes | bytearray, columns: int, dialect: Dialect) -> list[bytes]:
     """Return the fields of one row, without quotes and escapes."""
-    names = [str(i) for i in range(columns)]
-    table = csv.read_csv(
-        pyarrow.BufferReader(text),
-        read_options=csv.ReadOptions(
-            use_threads=False, block_size=max(len(text) + 1, 1 << 16), column_names=names
-        ),
-        parse_options=parse_options(dialect, columns),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pyarrow.binary()), check_utf8=False
-        ),
-    )
+    table = read_rows(text, columns, dialect, {str(i): pyarrow.binary() for i in range(columns)})
     return [table.column(i)[0].as_py() for i in range(columns)]
 
 
-def parse_options(dialect: Dialect, columns: int) -> Any:
-    """Return pyarrow's options for rows of `columns` fields."""
-    return csv.ParseOptions(
-        delimiter=dialect.separator,
-        quote_char=dialect.quote or False,
-        escape_char=dialect.escape or False,
-        double_quote=True,
-        newlines_in_values=bool(dialect.quote or dialect.escape),
-        ignore_empty_lines=not dialect.blank_rows(columns),
+def read_rows(
+    text: bytes | bytearray | memoryview,
+    columns: int,
+    dialect: Dialect,
+    types: Mapping[str, Any],
+    nulls: Iterable[str] = (),
+) -> Any:
+    """Read rows of `columns` fields with pyarrow: a table of those that have a type, by their numbers.
+
+    Raises:
+        ArrowInvalid: pyarrow does not read them.
+    """
+    return csv.read_csv(
+        pyarrow.BufferReader(text),
+        read_options=csv.ReadOptions(
+            use_threads=False,
+            block_size=max(len(text) + 1, 1 << 16),
+            column_names=[str(i) for i in range(columns)],
+        ),
+        parse_options=csv.ParseOptions(
+            delimiter=dialect.separator,
+            quote_char=dialect.quote or False,
+            escape_char=dialect.escape or False,
+            double_quote=True,
+            newlines_in_values=bool(dialect.quote or dialect.escape),
+            ignore_empty_lines=not dialect.blank_rows(columns),
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=sorted(nulls),
+            strings_can_be_null=False,
+            check_utf8=False,
+        ),
     )

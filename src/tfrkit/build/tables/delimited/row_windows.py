@@ -40,13 +40,11 @@ class Window(Generic[_Found]):
     """Some rows.
 
     Attributes:
-        begin: where they begin: a byte of the file; in streams, of the text.
-        end: just after their end.
+        end: just after their end: a byte of the file; in streams, of the text.
         text: the rows, and perhaps the beginning of the next.
         found: what the scan found.
     """
 
-    begin: int
     end: int
     text: bytes | bytearray
     found: _Found
@@ -93,7 +91,7 @@ def _file_windows(
             begin = long_begin
             continue
         behind = begin + source.size_of(data, text, found.consumed)
-        made = [Window(begin, behind, text, found)]
+        made = [Window(behind, text, found)]
         begin = behind
         del data, text, found  # so that the consumer of the window can free the text
         yield made.pop()
@@ -132,7 +130,7 @@ def _stream_from(
             long_begin, long_row, wanted = (long_begin if long_row else begin), found.long_row, WINDOW_BYTES
             if long_row and last:
                 return long_row, long_begin
-            made = [Window(begin, begin + found.consumed, text, found)]
+            made = [Window(begin + found.consumed, text, found)]
             begin += found.consumed
             text = text[found.consumed :]
             del found

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_columns import MISFIT, fit_arrays
 from tfrkit.build.tables.json_notation import FEATURE_LISTS
-from tfrkit.build.tables.jsonl.jsonl_block import SchemaHint, parse_block, wanted_arrays
+from tfrkit.build.tables.jsonl.jsonl_block import parse_block, text_schema, wanted_arrays
 from tfrkit.build.tables.jsonl.jsonl_lines import Broken, Steps, parse_line, seen_in_cell
 from tfrkit.build.tables.jsonl.jsonl_survey import JsonLinesSeen
 from tfrkit.build.tables.line_format import BadLine, Cells, LineFormat
@@ -33,14 +33,7 @@ _OBJECT: Final = re.compile(rb"\s*(\{[^\n]*)\n\s*[\"}]")
 
 @dataclass(frozen=True, slots=True)
 class JsonlFormat(LineFormat):
-    """Files with one JSON object per line.
-
-    Attributes:
-        max_field: a line of more bytes is bad.
-        hints: what blocks of each file have shown, so that it need not be found out again; changes no value.
-    """
-
-    hints: dict[str, SchemaHint] = field(default_factory=dict, compare=False, repr=False)
+    """Files with one JSON object per line."""
 
     def parse(self, line: bytes) -> Cells | BadLine:
         return parse_line(line)
@@ -82,13 +75,9 @@ class JsonlFormat(LineFormat):
         self, block: LineBlock, file: InputFile, columns: tuple[TableColumn, ...], reporter: TaskReporter
     ) -> Mapping[str, Any]:
         """Read some lines, all at once if that is exact."""
-        hint = self.hints.setdefault(file.path, SchemaHint())
-        before = hint.schema
-        parsed = None if block.has_longer(self.max_field) else parse_block(block.data, hint)
-        arrays = None if parsed is None else wanted_arrays(parsed, columns, hint)
-        if arrays is None and hint.schema is not before:  # now it is known which texts look like times
-            parsed = parse_block(block.data, hint)
-            arrays = None if parsed is None else wanted_arrays(parsed, columns, hint)
+        long = block.has_longer(self.max_field)
+        parsed = None if long else parse_block(block.data, text_schema(columns))
+        arrays = None if parsed is None else wanted_arrays(parsed, columns)
         if parsed is None or arrays is None:
             return LineFormat.columns(self, block, file, columns, reporter)
         numbers = parsed.lines

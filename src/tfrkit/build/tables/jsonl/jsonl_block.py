@@ -11,7 +11,6 @@ import binascii
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from tfrkit.build.tables.jsonl.jsonl_lines import MAX_DEPTH, SPECIAL, is_deep
 from tfrkit.build.tables.table_format import Seen, TableColumn
 from tfrkit.optional import lazy
 
-__all__ = ["ColumnSeen", "Parsed", "SchemaHint", "parse_block", "seen_in_block", "wanted_arrays"]
+__all__ = ["ColumnSeen", "Parsed", "parse_block", "seen_in_block", "text_schema", "wanted_arrays"]
 
 pyarrow: Any = lazy("pyarrow", "Reading JSON lines")
 json: Any = lazy("pyarrow.json", "Reading JSON lines")
@@ -43,33 +42,41 @@ class Parsed(NamedTuple):
     lines: npt.NDArray[np.int64]
 
 
-@dataclass(slots=True)
-class SchemaHint:
-    """The schema that blocks before had, if there were texts that look like times; for the blocks that follow."""
-
-    schema: Any = None
-
-
 class _Column(NamedTuple):
     leaf: ArrowLeaf
     base64: bool
 
 
-def parse_block(data: bytes, hint: SchemaHint | None = None) -> Parsed | None:
-    """Parse whole lines; None if one is bad or unusual."""
+def parse_block(data: bytes, schema: Any = None) -> Parsed | None:
+    """Parse whole lines, of which a schema says the types of some columns; None if one is bad or unusual."""
     lines = _row_lines(data)
     if lines is None or not len(lines) or not _is_utf8(data) or _is_odd(data):
         return None
     if _may_explode(data, len(lines)):
         return None
-    table = None
-    if hint is not None and hint.schema is not None:
-        table = _read_json(data, hint.schema)
-    if table is None:
+    table = _read_json(data, schema)
+    if table is None and schema is not None:  # not all of it is text, or a name with a slash is no path
         table = _read_json(data, None)
     if table is None or table.num_rows != len(lines) or not table.num_columns:
         return None
     return Parsed(table, lines)
+
+
+def text_schema(columns: Sequence[TableColumn]) -> Any:
+    """Return the schema of the columns of texts, which else may be taken for times. Pure: no I/O."""
+    fields = []
+    for column in columns:
+        if column.kind == "bytes" and not column.steps:
+            *above, name = column.name.split("/")
+            text = pyarrow.string()
+            field = pyarrow.field(name, pyarrow.list_(text) if Seen.LIST in column.seen else text)
+            for part in reversed(above):
+                field = pyarrow.field(part, pyarrow.struct([field]))
+            fields.append(pyarrow.schema([field]))
+    try:
+        return pyarrow.unify_schemas(fields) if fields else None
+    except pyarrow.ArrowException:  # a name is that of a text and that of an object
+        return None
 
 
 class ColumnSeen(NamedTuple):
@@ -98,22 +105,18 @@ def seen_in_block(parsed: Parsed) -> dict[str, ColumnSeen] | None:
     return found
 
 
-def wanted_arrays(parsed: Parsed, columns: Sequence[TableColumn], hint: SchemaHint) -> list[Any] | None:
+def wanted_arrays(parsed: Parsed, columns: Sequence[TableColumn]) -> list[Any] | None:
     """Return the arrays of some columns, exactly as the lines say; None if only the slow path can."""
     found = _columns(parsed.table.schema)
     if found is None:
         return None
-    leaves_wanted = [found.get(column.name) for column in columns]
-    if any(item is not None and _has_times(item.leaf.type) for item in leaves_wanted):
-        hint.schema = _without_times(parsed.table.schema)
-        return None
     batch = _one_batch(parsed.table)
     arrays = []
-    for column, item in zip(columns, leaves_wanted, strict=True):
-        if item is None:
+    for column in columns:
+        if column.name not in found:
             arrays.append(pyarrow.nulls(batch.num_rows))
             continue
-        array = _array_of(batch, item)
+        array = _array_of(batch, found[column.name])
         if array is None or not _is_exact(array.type, column.kind):
             return None
         arrays.append(array)
@@ -267,36 +270,9 @@ def _is_exact(kind: Any, wanted: str) -> bool:
     types = pyarrow.types
     if types.is_list(kind) or types.is_large_list(kind):
         kind = kind.value_type
-    if types.is_list(kind) or types.is_struct(kind):
+    if types.is_list(kind) or types.is_struct(kind) or types.is_timestamp(kind):
         return False
     return wanted == "float" or not types.is_floating(kind)
-
-
-def _has_times(kind: Any) -> bool:
-    types = pyarrow.types
-    return bool(types.is_timestamp(kind) or (types.is_list(kind) and _has_times(kind.value_type)))
-
-
-def _without_times(schema: Any) -> Any:
-    """The schema with texts where there are times; other fields are still inferred."""
-    types = pyarrow.types
-
-    def textual(kind: Any) -> Any:
-        if types.is_timestamp(kind):
-            return pyarrow.string()
-        if types.is_list(kind):
-            inner = textual(kind.value_type)
-            return None if inner is None else pyarrow.list_(inner)
-        if types.is_struct(kind):
-            fields = fields_of([kind.field(n) for n in range(kind.num_fields)])
-            return pyarrow.struct(fields) if fields else None
-        return None
-
-    def fields_of(fields: Any) -> list[Any]:
-        made = [(field.name, textual(field.type)) for field in fields]
-        return [pyarrow.field(name, kind) for name, kind in made if kind is not None]
-
-    return pyarrow.schema(fields_of(schema))
 
 
 def _from_base64(array: Any) -> Any:
