@@ -9,7 +9,6 @@ import numpy as np
 
 from tfrkit.build.images.image_items import Extra
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.bytes_column import BytesColumn
 
 __all__ = ["make_extra"]
 
@@ -29,7 +28,7 @@ def make_extra(values: list[Any], name: str, path: str, *, typed: bool) -> Extra
     Raises:
         InvalidArgumentError: rows have values of different kinds, or of none that a feature can have.
 
-    >>> make_extra(["1", None, "3"], "age", "a.csv", typed=False).to_list()
+    >>> make_extra(["1", None, "3"], "age", "a.csv", typed=False).values.tolist()
     [1, None, 3]
     """
     if not typed:
@@ -37,18 +36,10 @@ def make_extra(values: list[Any], name: str, path: str, *, typed: bool) -> Extra
     kind = _kind(values, name, path)
     convert = _CONVERT[kind]
     if any(isinstance(value, list) for value in values):
-        lists = [None if value is None else [convert(part) for part in _as_list(value)] for value in values]
-        return Extra(kind, lists)
-    there = np.array([value is not None for value in values], bool)
-    present = None if there.all() else there
-    if kind == "bytes":
-        return Extra(
-            kind,
-            BytesColumn.from_list([b"" if value is None else _encoded(value) for value in values]),
-            present,
-        )
-    filled = [0 if value is None else convert(value) for value in values]
-    return Extra(kind, np.array(filled, np.int64 if kind == "int64" else np.float64), present)
+        values = [None if value is None else [convert(part) for part in _as_list(value)] for value in values]
+    else:
+        values = [None if value is None else convert(value) for value in values]
+    return Extra(kind, np.fromiter(values, object, len(values)))
 
 
 def _as_list(value: Any) -> list[Any]:

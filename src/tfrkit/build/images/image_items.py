@@ -112,40 +112,14 @@ class Findings:
     meter: SurveyMeter = SILENT
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """A further column of a list of images.
+class Extra(NamedTuple):
+    """A further column of a list of images: its kind, "int64", "float32" or "bytes", and objects.
 
-    Attributes:
-        kind: "int64", "float32" or "bytes".
-        values: an array, a BytesColumn, or a list where rows have lists of values.
-        present: which rows have a value; None: all.
+    Each is a value or a list of them, or None where a row has none.
     """
 
     kind: str
-    values: Any
-    present: npt.NDArray[np.bool_] | None = None
-
-    @property
-    def is_list(self) -> bool:
-        """Whether rows have lists of values."""
-        return isinstance(self.values, list)
-
-    def take(self, rows: IntArray | slice) -> Extra:
-        if self.is_list and not isinstance(rows, slice):
-            values = [self.values[row] for row in rows.tolist()]
-        else:
-            values = self.values[rows]
-        return Extra(self.kind, values, None if self.present is None else self.present[rows])
-
-    def to_list(self) -> list[Any]:
-        """A value for each row, None where there is none."""
-        values = self.values
-        if not self.is_list:
-            values = values.to_list() if self.kind == "bytes" else values.tolist()
-        if self.present is None:
-            return list(values)
-        return [value if there else None for value, there in zip(values, self.present.tolist(), strict=True)]
+    values: npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +172,7 @@ class ImageItems:
         return replace(
             self,
             places={name: values[rows] for name, values in self.places.items()},
-            extras={name: extra.take(rows) for name, extra in self.extras.items()},
+            extras={name: Extra(kind, values[rows]) for name, (kind, values) in self.extras.items()},
             **{name: column[rows] for name, column in columns.items() if column is not None},
         )
 
@@ -242,8 +216,8 @@ class Listing:
         for numbers in (items.labels, items.texts):
             content.update(b"-" if numbers is None else numbers.tobytes())
         content.update(b"\0".join(self.classes or ()))
-        for name, extra in items.extras.items():
-            content.update(repr((name, extra.kind, extra.to_list())).encode("utf-8", "surrogateescape"))
+        for name, (kind, values) in items.extras.items():
+            content.update(repr((name, kind, values.tolist())).encode("utf-8", "surrogateescape"))
         return content.hexdigest()
 
 

@@ -270,6 +270,6 @@ def _spec(recipe: ImageRecipe) -> Any:
     if recipe.label_names is None:
         del kinds["image/text"]
     for name, extra in items.extras.items():
-        whole = extra.present is None and not extra.is_list
+        whole = not any(value is None or isinstance(value, list) for value in extra.values)
         kinds[name] = FixedLenFeature([], extra.kind) if whole else VarLenFeature(extra.kind)
     return spec_to_data({name: kinds[field] for field, name in recipe.features.items() if field in kinds})

@@ -149,5 +149,5 @@ class _Batch:
             if recipe.label_names is not None:
                 fields["image/text"] = [recipe.label_names[label] for label in labels.tolist()]
         for name, extra in items.extras.items():
-            fields[name] = extra.take(rows).to_list()
+            fields[name] = extra.values[rows].tolist()
         return {name: fields[field] for field, name in recipe.features.items() if field in fields}

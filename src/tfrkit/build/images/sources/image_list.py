@@ -27,7 +27,7 @@ from tfrkit.build.images.image_items import Findings, ImageSource, ItemColumns, 
 from tfrkit.build.images.sources.image_folder import UNREADABLE
 from tfrkit.build.images.sources.image_objects import ImageFileReader
 from tfrkit.build.tables.float_range import BEYOND, beyond_in_cell
-from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, from_os_error
+from tfrkit.errors import InvalidArgumentError, OpError, UnavailableError, os_errors
 from tfrkit.images.codecs.image_header import EMPTY
 from tfrkit.stores.files import ask_all, file_info, open_file
 from tfrkit.stores.store import FileInfo
@@ -56,6 +56,7 @@ def list_rows(path: str, found: Findings, *, encoding: str, max_bytes: int) -> L
     reader = _Reader(path, found)
     try:
         with (
+            os_errors(path),
             open_file(path) as raw,
             TextIOWrapper(raw, _with_mark(encoding), _errors(encoding), newline="") as file,
         ):
@@ -76,10 +77,6 @@ def list_rows(path: str, found: Findings, *, encoding: str, max_bytes: int) -> L
             "Fix the list.",
             path=path,
         ) from None
-    except OpError:
-        raise
-    except OSError as error:
-        raise from_os_error(error, path) from error
     return reader.finish(max_bytes)
 
 
@@ -249,7 +246,7 @@ class _Reader(ItemColumns):
             for name, column in self._extras.items()
         }
         for name, extra in extras.items():
-            for line, value in zip(self._lines, extra.to_list(), strict=True):
+            for line, value in zip(self._lines, extra.values, strict=True):
                 if extra.kind == "float32" and (found := beyond_in_cell(value)) is not None:
                     reason = f"{BEYOND}: column {name!r}"
                     self.noted.add(self._name, reason, f"got {found.value!r}", line=line, count=found.count)

@@ -29,7 +29,7 @@ from tfrkit.build.images.image_items import (
 from tfrkit.build.images.sources.archive_file import ArchiveReader
 from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
-from tfrkit.errors import OpError, from_os_error
+from tfrkit.errors import os_errors
 from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.files import open_source
@@ -113,14 +113,11 @@ def _inflated(path: str) -> Any:
 @contextmanager
 def _naming(path: str) -> Iterator[None]:
     """Turn errors of the file and of its compression into errors that name it."""
-    try:
-        yield
-    except OpError:
-        raise
-    except _DAMAGES as error:
-        raise damaged_tar(path, error) from error
-    except OSError as error:
-        raise from_os_error(error, path) from error
+    with os_errors(path):
+        try:
+            yield
+        except _DAMAGES as error:
+            raise damaged_tar(path, error) from error
 
 
 def _files(walk: TarWalk, path: str, members: MemberList) -> Iterator[tuple[TarMember, list[bytes]]]:

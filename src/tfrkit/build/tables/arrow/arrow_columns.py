@@ -205,51 +205,42 @@ def _is_indexed(array: Any) -> bool:
 
 def _convert(array: Any, column: TableColumn) -> Any:
     """Convert an array as a whole; None if a value does not fit, or only the slow path can."""
-    types = arrow_types()
-    if types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if column.separator is not None and is_text(array.type):
-        array = _split(array, column.separator)
+    values, lists = _decoded(array), None
+    if column.separator is not None and is_text(values.type):
+        values = _split(values, column.separator)
+    if is_list(values.type):
+        if values.null_count and column.null_value is not None:
+            return None
+        lists = _plain_list(values)
+        values = _decoded(lists.flatten())
+        if arrow_types().is_null(values.type) and not len(values):
+            values = pyarrow.array([], _arrow_kind(column.kind))
     try:
-        if is_list(array.type):
-            return _convert_list(array, column)
-        converted = _cast(array, column.kind)
+        values = _cast(values, column.kind)
     except pyarrow.ArrowInvalid:
         return None
-    if converted is None or converted.null_count == 0 or column.null_value is None:
-        return converted
-    if types.is_null(converted.type):
-        return array_of([column.null_value] * len(converted), column.kind)
-    return _filled(converted, column)
+    if values is not None and values.null_count:
+        if column.null_value is not None:
+            values = _filled(values, column)
+        elif lists is not None:
+            return None
+    if values is None or lists is None:
+        return values
+    valid = np.asarray(lists.is_valid())
+    return _lists(np.where(valid, np.diff(np.asarray(lists.offsets)), 0), values, valid)
+
+
+def _decoded(array: Any) -> Any:
+    return array.dictionary_decode() if arrow_types().is_dictionary(array.type) else array
 
 
 def _filled(values: Any, column: TableColumn) -> Any:
     """The values with what stands for nulls."""
+    if arrow_types().is_null(values.type):
+        return array_of([column.null_value] * len(values), column.kind)
     plain = column.kind != "float" or arrow_types().is_float32(values.type)
     wanted = _arrow_kind(column.kind if plain else "double")
     return values.cast(wanted, safe=False).fill_null(pyarrow.scalar(column.null_value, wanted))
-
-
-def _convert_list(array: Any, column: TableColumn) -> Any:
-    if array.null_count and column.null_value is not None:
-        return None
-    array = _plain_list(array)
-    valid = np.asarray(array.is_valid())
-    values = array.flatten()
-    if arrow_types().is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if arrow_types().is_null(values.type):
-        if len(values):
-            return None
-        values = pyarrow.array([], _arrow_kind(column.kind))
-    values = _cast(values, column.kind)
-    if values is None:
-        return None
-    if values.null_count:
-        if column.null_value is None:
-            return None
-        values = _filled(values, column)
-    return _lists(np.where(valid, np.diff(np.asarray(array.offsets)), 0), values, valid)
 
 
 def _lists(lengths: npt.NDArray[Any], values: Any, valid: npt.NDArray[np.bool_]) -> Any:
@@ -324,9 +315,7 @@ def _split(array: Any, separator: str) -> Any:
 
 def _readable(array: Any) -> Any:
     """The array with times as text or numbers, which the slow way does not know."""
-    types = arrow_types()
-    if types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    types, array = arrow_types(), _decoded(array)
     kind = array.type
     if is_temporal(kind) or types.is_duration(kind):
         return _cast(array, "bytes")
