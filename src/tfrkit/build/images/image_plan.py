@@ -18,7 +18,7 @@ from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageItems, L
 from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_recipe import ImageRecipe
 from tfrkit.build.images.image_split import assign_ratios, permutation
-from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, sorted_labels, write_label_map
+from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, write_label_map
 from tfrkit.build.images.sources.image_sources import list_source
 from tfrkit.build.job.job_plan import Job, ShardGroup, plan_shards
 from tfrkit.build.job.progress import Progress, SurveyMeter
@@ -207,7 +207,8 @@ def _label(
     items = bad.drop(items, class_of < 0, _NO_CLASS)
     class_of = class_of[class_of >= 0]
     if options.given.label_map is None:
-        names = sorted_labels(classes[number] for number in np.unique(class_of).tolist())
+        # In the order of Unicode code points, as UTF-8 sorts: the label is the position.
+        names = tuple(sorted({classes[number] for number in np.unique(class_of).tolist()}))
     else:
         names = read_label_map(path_text(options.given.label_map))
     label_of = {name: number for number, name in enumerate(names)}

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tfrkit.build.images.image_items import shown
 from tfrkit.errors import InvalidArgumentError, os_errors
 from tfrkit.stores.files import open_file
 
-__all__ = ["LABELS_FILE", "read_label_map", "sorted_labels", "write_label_map"]
+__all__ = ["LABELS_FILE", "read_label_map", "write_label_map"]
 
 LABELS_FILE: Final = "labels.txt"
-
-
-def sorted_labels(names: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Return names in the order of their Unicode code points, each once: the label is the position. Pure: no I/O.
-
-    >>> sorted_labels([b"dog", b"Zebra", b"cat", b"dog", "猫".encode()])[:3]
-    (b'Zebra', b'cat', b'dog')
-    """
-    return tuple(sorted(set(names)))  # UTF-8 sorts as its code points do
 
 
 def write_label_map(names: Sequence[bytes]) -> bytes:

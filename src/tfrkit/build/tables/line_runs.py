@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tfrkit.build.job.progress import BadInput
 from tfrkit.build.tables.text_source import TextSource
 
-__all__ = ["LineBlock", "RowPlaces", "TextRun", "blocks_of", "line_runs", "text_chunks"]
+__all__ = ["LineBlock", "TextRun", "blocks_of", "line_runs", "text_chunks"]
 
 PIECE_BYTES: Final = 4 << 20
 BLOCK_BYTES: Final = 1 << 20
@@ -46,26 +46,29 @@ class TextRun:
     long: int = 0
 
 
-class RowPlaces(NamedTuple):
-    """Where rows are, for reports: the file, the line of each, and of elements of an array the number and the byte."""
+class LineBlock(NamedTuple):
+    """Some lines, each with its end, and where they are.
 
+    Attributes:
+        data: the lines.
+        file: for reports.
+        lines: the number of each in the file.
+        first_row: number of the first.
+        begins: of elements of an array, where each begins in the file.
+    """
+
+    data: bytes
     file: str
     lines: npt.NDArray[np.int64]
     first_row: int = 0
     begins: npt.NDArray[np.int64] | None = None
 
     def bad(self, row: int, reason: str, detail: str = "") -> BadInput:
+        """Make what is reported of a row; of an element of an array with its number and its byte."""
         if self.begins is not None:
             element = f"element {self.first_row + row + 1}, byte {self.begins[row]}"
             detail = f"{element}: {detail}" if detail else element
         return BadInput(self.file, int(self.lines[row]), reason, detail)
-
-
-class LineBlock(NamedTuple):
-    """Some lines, each with its end, and where they are."""
-
-    data: bytes
-    places: RowPlaces
 
     def has_longer(self, size: int) -> bool:
         """Tell whether a line has more bytes than that. Pure: no I/O."""
@@ -123,5 +126,5 @@ def blocks_of(run: TextRun, rows: range, file: str, first_row: int, first_line: 
         stop = row + data.count(b"\n", at, end)
         lines = np.arange(row, stop) if run.numbers is None else run.numbers[row:stop]
         begins = None if run.begins is None else run.begins[row:stop]
-        yield LineBlock(data[at:end], RowPlaces(file, lines + first_line, first_row + row, begins))
+        yield LineBlock(data[at:end], file, lines + first_line, first_row + row, begins)
         at, row = end, stop

@@ -109,20 +109,12 @@ def parse_column(text: str) -> tuple[str, str, str | None]:
             f"Expected NAME:KIND or NAME:KIND[SEPARATOR] for a column but got {text!r}, such as fea1:float or "
             "'tags:bytes[|]'."
         )
-    separator = match["separator"]
-    return (
-        match["name"],
-        _kind(match["name"], match["kind"]),
-        unescape(separator) if separator else None,
-    )
-
-
-def _kind(name: str, kind: str) -> str:
+    name, kind, separator = match.group("name", "kind", "separator")
     if kind not in _KINDS:
         raise InvalidArgumentError(
             f"Column {name!r}: expected int64, float or bytes as its kind but got {kind!r}."
         )
-    return _KINDS[kind]
+    return name, _KINDS[kind], unescape(separator) if separator else None
 
 
 def settle(surveys: Sequence[Survey], choice: ColumnChoice) -> tuple[TableColumn, ...]:
@@ -180,7 +172,7 @@ def feature_spec(columns: Sequence[TableColumn]) -> dict[str, FeatureSpec] | Non
     if any(column.steps for column in columns):
         return None
     spec: dict[str, FeatureSpec] = {}
-    for column in sorted(filter(_is_written, columns), key=lambda column: column.feature):
+    for column in sorted(_written(columns), key=lambda column: column.feature):
         listed = column.separator is not None or Seen.LIST in column.seen
         single = not listed and (Seen.NULL not in column.seen or column.null_value is not None)
         dtype = {"int64": "int64", "float": "float32", "bytes": "bytes"}[column.kind]
@@ -200,7 +192,7 @@ def column_reports(surveys: Sequence[Survey], columns: Sequence[TableColumn]) ->
                 said = ColumnCause(survey.file.name, None, shown_value(text or ""))
                 kinds.setdefault(name, ValueKinds()).merge(ValueKinds({kind: rows}, {kind: said}))
     reports = []
-    for column in filter(_is_written, columns):
+    for column in _written(columns):
         values = kinds.get(column.name, ValueKinds())
         cause = None if column.given else values.cause(column.kind)
         counts: dict[str, int] = {kind: values.counts[kind] for kind in KIND_NAMES if kind in values.counts}
@@ -208,8 +200,8 @@ def column_reports(surveys: Sequence[Survey], columns: Sequence[TableColumn]) ->
     return tuple(reports)
 
 
-def _is_written(column: TableColumn) -> bool:
-    return column.written
+def _written(columns: Sequence[TableColumn]) -> list[TableColumn]:
+    return [column for column in columns if column.written]
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------
@@ -226,7 +218,11 @@ def _union(surveys: Sequence[Survey]) -> dict[str, Seen]:
             seen[name] = seen.get(name, Seen.NOTHING) | found
             counts[name] = counts.get(name, 0) + 1
             if len(seen) > MAX_COLUMNS:
-                raise _too_many(survey)
+                raise InvalidArgumentError(
+                    f"{survey.file.path}: expected at most {MAX_COLUMNS:,} columns but there are more. If keys of "
+                    "nested objects are data, such as user numbers, turn them into lists first.",
+                    path=survey.file.path,
+                )
         for name, text in partition_values(survey.file.partition).items():
             if name in survey.columns:
                 raise InvalidArgumentError(
@@ -242,14 +238,6 @@ def _union(surveys: Sequence[Survey]) -> dict[str, Seen]:
         if name + MAP_KEY in seen and name + MAP_VALUE in seen:
             del seen[name]  # a map that some files have without entries
     return {name: found if counts[name] == len(full) else found | Seen.NULL for name, found in seen.items()}
-
-
-def _too_many(survey: Survey) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        f"{survey.file.path}: expected at most {MAX_COLUMNS:,} columns but there are more. If keys of nested objects "
-        "are data, such as user numbers, turn them into lists first.",
-        path=survey.file.path,
-    )
 
 
 def _seen_in(text: str | None) -> Seen:

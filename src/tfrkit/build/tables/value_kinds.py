@@ -17,10 +17,10 @@ __all__ = ["ValueKinds", "shown_value"]
 _SHOWN: Final = 60  # characters of a value
 
 
-def shown_value(value: str | bytes) -> str:
-    """Return a value as reports have it. Pure: no I/O."""
+def shown_value(value: str | bytes, most: int = _SHOWN) -> str:
+    """Return at most some characters of a value, as reports have it. Pure: no I/O."""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 @dataclass(slots=True)

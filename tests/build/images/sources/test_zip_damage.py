@@ -13,7 +13,7 @@ import pytest
 from tests.build.support.image_samples import picture, write_files, zipped
 from tfrkit.build.images.build_images import images
 from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageSource
-from tfrkit.build.images.sources.archive_names import MemberList
+from tfrkit.build.images.sources.archive import MemberList
 from tfrkit.build.images.sources.image_zip import ZipReader, list_zip
 from tfrkit.errors import InvalidArgumentError
 

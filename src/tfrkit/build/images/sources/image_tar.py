@@ -26,8 +26,7 @@ from tfrkit.build.images.image_items import (
     Ledger,
     shown,
 )
-from tfrkit.build.images.sources.archive_file import ArchiveReader
-from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
+from tfrkit.build.images.sources.archive import DAMAGED, LINK, ArchiveReader, MemberList, split_name
 from tfrkit.build.images.sources.tar_headers import MAX_PADDING, TarMember, TarWalk, damaged_tar
 from tfrkit.errors import os_errors
 from tfrkit.images.codecs.image_header import EMPTY, BadImageError

@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageItems, Ledger, shown
-from tfrkit.build.images.sources.archive_file import ArchiveReader
-from tfrkit.build.images.sources.archive_names import DAMAGED, LINK, MemberList, split_name
+from tfrkit.build.images.sources.archive import DAMAGED, LINK, ArchiveReader, MemberList, split_name
 from tfrkit.build.images.sources.zip_directory import LOCAL_HEADER, ZipMember, read_zip_directory
 from tfrkit.codecs.checksum import crc32
 from tfrkit.errors import InvalidArgumentError, os_errors

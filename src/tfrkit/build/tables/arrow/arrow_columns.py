@@ -6,7 +6,6 @@ What has the right type passes as it is; other types are converted as a whole; o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -15,28 +14,17 @@ import numpy.typing as npt
 from tfrkit.build.job.job import BadInput, TaskReporter
 from tfrkit.build.tables.arrow.arrow_types import arrow_types, is_list, is_temporal, is_text, storage_type
 from tfrkit.build.tables.float_range import beyond_in_array, note_beyond
-from tfrkit.build.tables.table_format import InputFile, TableColumn
+from tfrkit.build.tables.table_format import TableColumn
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.optional import lazy
 
-__all__ = ["MISFIT", "RowReport", "array_of", "chosen_rows", "fit_arrays", "steps_of"]
+__all__ = ["MISFIT", "array_of", "chosen_rows", "fit_arrays", "steps_of"]
 
 pyarrow: Any = lazy("pyarrow", "tfr build table")
 compute: Any = lazy("pyarrow.compute", "tfr build table")
 MISFIT: Final = "a value does not fit its column"
 _INTEGER_TEXT: Final = "^-?[0-9]{1,19}$"
 _NUMBER_TEXT: Final = r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
-
-
-@dataclass(frozen=True, slots=True)
-class RowReport:
-    """Makes what is reported of a row that does not fit, in formats without lines."""
-
-    file: InputFile
-    first_row: int
-
-    def __call__(self, row: int, text: str) -> BadInput:
-        return BadInput(self.file.name, None, MISFIT, f"row {self.first_row + row} (from 0 on), {text}")
 
 
 def fit_arrays(

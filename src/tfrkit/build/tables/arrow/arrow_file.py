@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
-from tfrkit.build.job.job import TaskReporter
-from tfrkit.build.tables.arrow.arrow_columns import RowReport, fit_arrays
+from tfrkit.build.job.job import BadInput, TaskReporter
+from tfrkit.build.tables.arrow.arrow_columns import MISFIT, fit_arrays
 from tfrkit.build.tables.arrow.arrow_types import leaf_arrays, leaves, pieces_of, survey_schema
 from tfrkit.build.tables.table_format import (
     InputFile,
@@ -92,12 +92,17 @@ def fitted_batches(
         begin, end = max(rows.start, at), min(rows.stop, at + len(batch))
         for first in range(begin, end, size):
             arrays = leaf_arrays(batch.slice(first - at, min(size, end - first)), wanted)
-            yield fit_arrays(arrays, columns, reporter, RowReport(piece.file, piece.first_row + first))
+            yield fit_arrays(arrays, columns, reporter, partial(_misfit, piece, first))
         at += len(batch)
         reporter.advance()
         if at >= rows.stop and rows.stop < piece.rows:
             return
     check_rows(piece, at)
+
+
+def _misfit(piece: TablePiece, first: int, row: int, text: str) -> BadInput:
+    place = f"row {piece.first_row + first + row} (from 0 on)"
+    return BadInput(piece.file.name, None, MISFIT, f"{place}, {text}")
 
 
 @contextmanager

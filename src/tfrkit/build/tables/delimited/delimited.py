@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInput, TaskReporter
-from tfrkit.build.tables.delimited.bad_lines import REFUSED, fault_text
 from tfrkit.build.tables.delimited.delimited_columns import (
+    REFUSED,
     ColumnPlan,
     DelimitedRows,
     check_separator,
+    fault_text,
     read_columns,
 )
 from tfrkit.build.tables.delimited.row_layout import (
@@ -100,8 +101,6 @@ class DelimitedFormat:
             raise InvalidArgumentError(
                 f"Expected names (--names) that differ but got {', '.join(self.names)}."
             )
-        if self.max_field < 1:
-            raise InvalidArgumentError(f"Expected max_field of at least 1 but got {self.max_field}.")
         object.__setattr__(self, "dialect", dialect)
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:

@@ -19,7 +19,7 @@ from tfrkit.build.tables.jsonl.jsonl_lines import Broken, Steps, parse_line, see
 from tfrkit.build.tables.jsonl.jsonl_survey import JsonLinesSeen
 from tfrkit.build.tables.line_format import BadLine, Cells, LineFormat
 from tfrkit.build.tables.line_runs import LineBlock, TextRun
-from tfrkit.build.tables.table_format import InputFile, Survey, TableColumn, TablePiece
+from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TableColumn, TablePiece
 from tfrkit.build.tables.table_values import MisfitError, fit_cell
 from tfrkit.errors import InvalidArgumentError
 
@@ -62,7 +62,10 @@ class JsonlFormat(LineFormat):
 
     def seen(self) -> JsonLinesSeen:
         """Count blocks at once where that is exact."""
-        return JsonLinesSeen(self.cells, seen_in_cell, max_field=self.max_field)
+        return JsonLinesSeen(self)
+
+    def look(self, value: Any) -> Seen | None:
+        return seen_in_cell(value)
 
     def fit(self, value: Any, column: TableColumn) -> Any:
         if isinstance(value, Steps):
@@ -83,7 +86,7 @@ class JsonlFormat(LineFormat):
         numbers = parsed.lines
 
         def bad(row: int, text: str) -> BadInput:
-            return block.places.bad(int(numbers[row]), MISFIT, text)
+            return block.bad(int(numbers[row]), MISFIT, text)
 
         return fit_arrays(arrays, columns, reporter, bad)
 

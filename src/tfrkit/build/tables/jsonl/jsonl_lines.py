@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tfrkit.build.tables.json_notation import BASE64, EMPTY, FEATURE_LISTS, FLOAT32, decode_special
-from tfrkit.build.tables.lines_seen import BadLine, Cells
+from tfrkit.build.tables.line_format import BadLine, Cells
 from tfrkit.build.tables.table_format import Seen
 from tfrkit.build.tables.table_values import seen_in
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from tfrkit.build.job.column_report import ColumnCause
 from tfrkit.build.tables.jsonl.jsonl_block import ColumnSeen, parse_block, seen_in_block
+from tfrkit.build.tables.line_format import LinesSeen, lines_of, shown_cell
 from tfrkit.build.tables.line_runs import LineBlock
-from tfrkit.build.tables.lines_seen import LinesSeen, lines_of, shown_cell
 from tfrkit.build.tables.table_format import Seen
 from tfrkit.build.tables.value_kinds import ValueKinds
 
@@ -24,19 +24,18 @@ __all__ = ["JsonLinesSeen"]
 
 @dataclass(slots=True)
 class JsonLinesSeen(LinesSeen):
-    """What was seen so far of a file of JSON, in which a line of more than `max_field` bytes is bad."""
+    """What was seen so far of a file of JSON."""
 
-    max_field: int = 64 << 20
     _points: dict[str, bool] = field(default_factory=dict)  # whether whole numbers are written as integers
 
     def add_block(self, block: LineBlock) -> None:
-        parsed = None if block.has_longer(self.max_field) else parse_block(block.data)
+        parsed = None if block.has_longer(self.form.max_field) else parse_block(block.data)
         quick = None if parsed is None else seen_in_block(parsed)
         if parsed is None or quick is None:
             LinesSeen.add_block(self, block)
             return
         self.total += len(parsed.lines)
-        numbers = block.places.lines[parsed.lines]
+        numbers = block.lines[parsed.lines]
         for name, found in quick.items():
             self._add(name, found.seen, found.rows)
             if found.seen is not None and found.rows:
@@ -53,7 +52,7 @@ class JsonLinesSeen(LinesSeen):
             def first() -> ColumnCause:
                 value = array[int(rows[0])].as_py()
                 shown = shown_cell(int(value) if kind == "int64" and isinstance(value, float) else value)
-                return ColumnCause(block.places.file, int(numbers[rows[0]]), shown)
+                return ColumnCause(block.file, int(numbers[rows[0]]), shown)
 
             self.kinds.setdefault(name, ValueKinds()).add(kind, len(rows), first)
 
@@ -76,9 +75,9 @@ class JsonLinesSeen(LinesSeen):
         """Count the values of one column line by line, and see how whole numbers are written."""
         self._points[name] = False
         for row, line in enumerate(lines_of(block.data)):
-            cells = self.parse(line)
+            cells = self.form.cells(line)
             value = cells.get(name) if isinstance(cells, dict) else None
-            seen = self.look(value)
+            seen = self.form.look(value)
             if seen is not None and seen.kind == "int64":
                 self._points[name] = True
             self._count_cell(name, seen, value, block, row)

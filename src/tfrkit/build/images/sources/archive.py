@@ -1,4 +1,4 @@
-"""Names of the members of archives: which are taken, and in which order.
+"""Archives: the names of their members, which are taken and in which order; and reading anywhere in an open one.
 
 Nothing is ever written under such a name. Names that lead out of the archive are refused all the same: an archive that
 has them was made to do harm.
@@ -7,16 +7,30 @@ has them was made to do harm.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from tfrkit.build.images.image_items import IGNORED, ImageItems, ItemColumns, is_ignored, shown
+from tfrkit.build.images.image_items import (
+    IGNORED,
+    ImageItems,
+    ImageReader,
+    ItemColumns,
+    is_ignored,
+    shown,
+)
+from tfrkit.build.images.sources.read_ahead import Fetched, Result, read_ahead
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.stores.files import open_source
+from tfrkit.threads import spawn
 
-__all__ = ["DAMAGED", "LINK", "MemberList", "split_name"]
+__all__ = ["DAMAGED", "LINK", "ArchiveReader", "MemberList", "split_name"]
 
+Range: TypeAlias = tuple[int, int]  # where it begins, and its bytes
+Data: TypeAlias = bytes | memoryview
 LINK: Final = "link in an archive"
 DAMAGED: Final = "damaged in the archive"
 _MAX_SIZE: Final = 1 << 62
@@ -71,3 +85,41 @@ class MemberList(ItemColumns):
         self.bad.add_rows(chosen, np.flatnonzero(twice), _TWICE, lambda _: "")
         rows = order[~twice]
         return items.take(rows if ordered else np.sort(rows))
+
+
+class ArchiveReader(ImageReader):
+    """An open archive. What is next of one behind a URL is fetched before, in a few requests that are made at once."""
+
+    def __init__(self, path: str, max_bytes: int) -> None:
+        super().__init__(path, max_bytes)
+        self._source = open_source(path)
+        self._ahead: Fetched[Data] | None = None
+
+    def expect(self, ranges: Sequence[Range]) -> None:
+        """Say which ranges will be read, in this order."""
+        self.close()
+        if self._source.remote:
+            self._ahead = read_ahead([(place, place[1]) for place in ranges], self._begin)
+
+    def read_into(self, room: memoryview, offset: int, *, expected: bool = True) -> int:
+        """Fill memory from a position of the file; returns how much there was.
+
+        Raises:
+            OpError: the operating system's reason, or the store's.
+        """
+        if self._ahead is None or not expected:
+            return self._source.read_into(room, offset)
+        data = next(self._ahead).get()
+        room[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if self._ahead is not None:
+            self._ahead.close()
+
+    def _begin(self, ranges: list[Range]) -> list[Result[Data]]:
+        """Fetch some ranges, neighbours together."""
+        ordered = sorted(ranges)
+        starts, sizes = [start for start, _ in ordered], [size for _, size in ordered]
+        future = spawn(self._source.read_ranges, starts, sizes)
+        return [Result(future, itemgetter(ordered.index(place))) for place in ranges]
