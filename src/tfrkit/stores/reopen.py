@@ -15,7 +15,7 @@ from typing import Final
 from tfrkit.errors import FailedPreconditionError
 from tfrkit.stores.source import ByteSource, open_descriptor
 
-__all__ = ["ReopenedSource"]
+__all__ = ["ReopenedSource", "most_open"]
 
 _MOST_OPEN: Final = 256
 _open: OrderedDict[int, ByteSource] = OrderedDict()  # used last, by the id of their ReopenedSource
@@ -31,10 +31,10 @@ def _forget_lock() -> None:
 os.register_at_fork(after_in_child=_forget_lock)
 
 
-def _most_open() -> int:
-    """How many may be open: a quarter of what the process may have, as there are others."""
+def most_open(wanted: int) -> int:
+    """Return how many files one user of them may keep open: at most a quarter of what the process may have."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _MOST_OPEN if soft < 0 else max(1, min(_MOST_OPEN, soft // 4))
+    return wanted if soft < 0 else max(1, min(wanted, soft // 4))
 
 
 class ReopenedSource:
@@ -79,7 +79,7 @@ class ReopenedSource:
         with _lock:
             _open[id(self)] = source
             _open.move_to_end(id(self))
-            while len(_open) > _most_open():
+            while len(_open) > most_open(_MOST_OPEN):
                 _open.popitem(last=False)
 
 

@@ -153,7 +153,8 @@ def test_files_belong_to_the_user_alone_and_say_what_they_are(cache):
     assert "s3://bucket/file" in about.read_text()
 
 
-def test_few_descriptors_are_open():
+def test_few_descriptors_are_open(monkeypatch):
+    monkeypatch.setattr(chunks_module, "_MOST_OPEN", 32)
     files = ChunkFiles("store/large", "s3://bucket/large", "1", 50 * CHUNK_BYTES)
     for number in range(50):
         files.keep(number, [bytes(CHUNK_BYTES)])

@@ -29,6 +29,7 @@ from tfrkit.stores.cache.folder import cache_folder, cache_limit, make_cache_fol
 from tfrkit.stores.cache.room import TEMPORARY, lost, room_for
 from tfrkit.stores.json_file import json_bytes
 from tfrkit.stores.remote_source import RANGE_BYTES
+from tfrkit.stores.reopen import most_open
 
 __all__ = ["ABOUT", "CHUNK_BYTES", "RANGES", "CachedChunk", "ChunkFiles"]
 
@@ -38,7 +39,8 @@ ABOUT: Final = "about.json"
 _TRAILER: Final = struct.Struct("<4sIQ")  # magic, CRC-32C of the checksums before it, length of the content
 _MAGIC: Final = b"tfr1"
 _PIECE_BYTES: Final = 1 << 20  # of which each checksum is
-_MOST_OPEN: Final = 128  # 1 GiB of chunks: an epoch of it opens none again, and takes 0.9 of the time (benchmarks/remote_cache.py)
+# 1 GiB of chunks; with 32 an epoch of 650 MB took 1.09 times as long (benchmarks/remote_cache.py).
+_MOST_OPEN: Final = 128
 _TOUCH_SECONDS: Final = 60.0
 _READ_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC
 _WRITE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -184,7 +186,7 @@ class ChunkFiles:
                 return None
             with _lock:
                 _open[path] = chunk
-                while len(_open) > _MOST_OPEN:
+                while len(_open) > most_open(_MOST_OPEN):
                     _open.popitem(last=False)
         chunk.touch()
         return chunk
