@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from tfrkit.build.images.image_arguments import ImagesOptions
-from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_plan import plan_images
 from tfrkit.build.job.job import BuildReport, run_job
 from tfrkit.options import takes
@@ -56,5 +55,5 @@ def images(source: PathLike, out: PathLike, **options: Unpack[ImagesKeywords]) -
     (2, ['train-00000-of-00001.tfrecord'])
     """
     chosen = ImagesOptions.of(options)
-    job = plan_images(path_text(source), path_text(out), ImageOptions.make(chosen), progress=chosen.progress)
+    job = plan_images(path_text(source), path_text(out), chosen, progress=chosen.progress)
     return run_job(job, on_bad=chosen.on_bad, **chosen.of_job())

@@ -1,16 +1,23 @@
-"""The options of `tfr.build.images` and `tfr build images`, as they are given.
+"""The options of `tfr.build.images` and `tfr build images`, checked before anything is read; what follows from them.
 
-What follows from them is in `image_options.py`.
+What that needs is imported when options are made: commands import this module to know the options.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from tfrkit.build.job.job_options import BadOptions, CompressionOptions, RunOptions
-from tfrkit.options import option, option_class, read_pairs, size_bytes
+from tfrkit.codecs.table import canonical
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.options import option, option_class, option_fields, read_pairs, size_bytes
 from tfrkit.stores.paths import PathLike
+
+if TYPE_CHECKING:
+    from tfrkit.build.images.image_pixels import PixelPlan
+    from tfrkit.build.images.image_split import Split
 
 __all__ = ["DEFAULT_MAX_IMAGE", "Duplicates", "Encoding", "ImagesOptions", "Names", "Order"]
 
@@ -20,6 +27,11 @@ Names: TypeAlias = Literal["full", "plain", "tfds", "slim"]
 Order: TypeAlias = Literal["rgb", "bgr"]
 
 DEFAULT_MAX_IMAGE: Final = 64_000_000
+_QUALITY: Final = 95  # TensorFlow's
+_NOT_NOTED: Final = (  # their effect is in the job, or they have none on its bytes
+    "label_map", "compression", "level", "on_bad", "max_bad", "workers", "overwrite", "progress",
+)  # fmt: skip
+_UNUSED: Final = {"keep": ("size", "max_side", "quality", "channels"), "jpeg": (), "raw": ("quality",)}
 
 
 @option_class
@@ -103,3 +115,77 @@ class ImagesOptions(BadOptions, CompressionOptions, RunOptions):
     zip_encoding: str | None = option(
         None, "Of names in a .zip that are not marked as UTF-8; guessed by default.", metavar="NAME"
     )
+
+    def __post_init__(self) -> None:
+        """Check what fits no source."""
+        from tfrkit.build.job.job_plan import plan_shards
+
+        super().__post_init__()
+        plan_shards(0, self.shards, self.shard_size)
+        canonical(self.compression)
+        _check_encoding("list_encoding", self.list_encoding)
+        _check_encoding("zip_encoding", self.zip_encoding)
+        self.pixel_plan()
+        self.splits()
+
+    def splits(self) -> Split:
+        """Return how images are split."""
+        from tfrkit.build.images.image_split import parse_split
+
+        return parse_split(self.split)
+
+    def pixel_plan(self) -> PixelPlan | None:
+        """Return what is done to pixels; None keeps every file as it is."""
+        from tfrkit.build.images.image_pixels import PixelPlan, parse_size
+
+        encoding, size = self.encoding, parse_size(self.size)
+        if encoding is None:
+            unchanged = size is None and self.max_side is None and self.quality is None
+            encoding = "keep" if unchanged else "jpeg"
+        self._check_unused(encoding)
+        if size is not None and self.max_side is not None:
+            raise InvalidArgumentError("expected either size or max_side, and not both.")
+        channels = 3 if self.channels is None else self.channels
+        if channels not in (1, 3):
+            raise InvalidArgumentError(f"channels={channels}: expected 1 or 3.")
+        if encoding == "keep" and not self.check:
+            return None
+        quality = _QUALITY if self.quality is None else self.quality
+        return PixelPlan(encoding, size, self.max_side, quality, channels, self.order, self.max_image)
+
+    def _check_unused(self, encoding: Encoding) -> None:
+        """Refuse what has no effect."""
+        for name in _UNUSED[encoding]:
+            if (value := getattr(self, name)) is not None:
+                raise InvalidArgumentError(
+                    f"{name}={value!r} has no effect with encoding {encoding!r}: leave one out."
+                )
+        if self.order != "rgb" and (encoding != "raw" or self.channels == 1):
+            remedy = "leave out channels=1" if encoding == "raw" else "pass encoding='raw' (--encoding raw)"
+            raise InvalidArgumentError(f"order='bgr' is for raw pixels of 3 channels: {remedy}.")
+
+    def noted(self) -> dict[str, Any]:
+        """Return all options that decide the bytes, as JSON has them."""
+        found = {each.name: getattr(self, each.name) for each, _ in option_fields(ImagesOptions)}
+        return {
+            name: _plain(value)
+            for name, value in found.items()
+            if name not in _NOT_NOTED and value is not None
+        }
+
+
+def _check_encoding(name: str, value: str | None) -> None:
+    try:
+        codecs.lookup(value or "utf-8")
+    except LookupError:
+        raise InvalidArgumentError(
+            f"{name}={value!r}: expected the name of an encoding, such as gbk or utf-8."
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.build.images.image_arguments import ImagesOptions
 from tfrkit.build.images.image_classes import FolderMeaning, common_top, read_folders
 from tfrkit.build.images.image_duplicates import find_duplicates
 from tfrkit.build.images.image_features import COLORSPACE, FIELDS, feature_names
 from tfrkit.build.images.image_items import Findings, ImageBuffer, ImageItems, Ledger, Listing, shown
-from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_recipe import ImageRecipe
 from tfrkit.build.images.image_split import assign_ratios, permutation
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map, write_label_map
@@ -43,7 +43,7 @@ _RECORD_BYTES: Final = 200  # of a record beside the image
 
 
 def plan_images(
-    source: str, out: str, options: ImageOptions, *, progress: Callable[[Progress], None] | None = None
+    source: str, out: str, options: ImagesOptions, *, progress: Callable[[Progress], None] | None = None
 ) -> Job:
     """List a source and decide everything.
 
@@ -51,6 +51,9 @@ def plan_images(
         InvalidArgumentError: there are no images, or an option does not fit them.
     """
     check_apart(source, out)
+    pixels = options.pixel_plan()
+    if pixels is not None:
+        pixels.require_extra()
     found = Findings(meter=SurveyMeter(progress))
     bad, noted = found.bad, found.noted
     listing = list_source(source, options, found)
@@ -61,16 +64,15 @@ def plan_images(
     name = path_parts(source)[-1] if is_url(source) else os.path.basename(os.path.normpath(source))
     if not len(items):
         raise _nothing(source, found, options)
-    features = feature_names(
-        options.given.names, options.given.rename or {}, items.extras, raw=options.is_raw
-    )
-    recipe = ImageRecipe(listing.source, name, items, label_names, features, options.pixels)
+    is_raw = pixels is not None and pixels.encoding == "raw"
+    features = feature_names(options.names, options.rename or {}, items.extras, raw=is_raw)
+    recipe = ImageRecipe(listing.source, name, items, label_names, features, pixels)
     files = {} if label_names is None else {LABELS_FILE: write_label_map(label_names)}
     return Job(
         folder=out,
         groups=tuple(_groups(recipe, options)),
-        compression=canonical(options.given.compression),
-        level=options.given.level,
+        compression=canonical(options.compression),
+        level=options.level,
         made_by={
             "command": "build images",
             "arguments": options.noted(),
@@ -111,12 +113,12 @@ def check_apart(source: str, out: str) -> None:
         )
 
 
-def _nothing(source: str, found: Findings, options: ImageOptions) -> InvalidArgumentError:
+def _nothing(source: str, found: Findings, options: ImagesOptions) -> InvalidArgumentError:
     counts = found.bad.counts | found.noted.counts
     beside = ", ".join(f"{reason}: {number}" for reason, number in counts.items())
     wanted = "images"
-    if options.split.folders is not None:
-        names = ", ".join(sorted({shown(folder) for folder in options.split.folders}))
+    if (folders := options.splits().folders) is not None:
+        names = ", ".join(sorted({shown(folder) for folder in folders}))
         wanted = f"images in folders of splits ({names})"
     return InvalidArgumentError(
         f"{source}: expected {wanted} but found none" + (f" ({beside})" if beside else "")
@@ -145,9 +147,9 @@ def _without_strangers(listing: Listing, bad: Ledger) -> Listing:
 
 
 def _without_duplicates(
-    listing: Listing, options: ImageOptions, found: Findings, progress: Callable[[Progress], None] | None
+    listing: Listing, options: ImagesOptions, found: Findings, progress: Callable[[Progress], None] | None
 ) -> Listing:
-    if options.given.duplicates == "keep":
+    if options.duplicates == "keep":
         return listing
     items = listing.items
     rows, firsts = find_duplicates(listing.source, items, progress)
@@ -159,7 +161,7 @@ def _without_duplicates(
         first = first_of.get(row)
         return "" if first is None else f"same as {shown(items.run(first, first + 1).paths()[0])}"
 
-    if options.given.duplicates == "raise":
+    if options.duplicates == "raise":
         row = int(rows[0])
         path = shown(items.run(row, row + 1).paths()[0])
         raise InvalidArgumentError(
@@ -167,7 +169,7 @@ def _without_duplicates(
             'duplicates="skip" or "note" (--duplicates).',
             path=path,
         )
-    if options.given.duplicates == "note":
+    if options.duplicates == "note":
         found.noted.add_rows(items, rows, DUPLICATE, same_as)
         return listing
     unwanted = np.isin(np.arange(len(items)), rows)
@@ -178,19 +180,19 @@ def _without_duplicates(
 
 
 def _label(
-    listing: Listing, options: ImageOptions, bad: Ledger
+    listing: Listing, options: ImagesOptions, bad: Ledger
 ) -> tuple[ImageItems, tuple[bytes, ...] | None]:
     """Assign every image its label and, if folders decide, its split; leave out those that have none.
 
     Returns:
         The images, and the names of the labels; None without names.
     """
-    items, folders = listing.items, listing.items.folders
+    items, folders, split = listing.items, listing.items.folders, options.splits()
     used = [folders[number] for number in np.unique(items.folder_of).tolist()]
-    top = b"" if listing.kind == "folder" else common_top(used, options.split.folders)
-    meanings = read_folders(folders, options.split.folders, top=top, classes=listing.kind != "list")
-    if options.split.folders is not None:
-        numbers = {name: number for number, name in enumerate(options.split.names)}
+    top = b"" if listing.kind == "folder" else common_top(used, split.folders)
+    meanings = read_folders(folders, split.folders, top=top, classes=listing.kind != "list")
+    if split.folders is not None:
+        numbers = {name: number for number, name in enumerate(split.names)}
         by_folder = np.array(
             [-1 if found.split is None else numbers[found.split] for found in meanings], np.int8
         )
@@ -206,11 +208,11 @@ def _label(
         return items, None
     items = bad.drop(items, class_of < 0, _NO_CLASS)
     class_of = class_of[class_of >= 0]
-    if options.given.label_map is None:
+    if options.label_map is None:
         # In the order of Unicode code points, as UTF-8 sorts: the label is the position.
         names = tuple(sorted({classes[number] for number in np.unique(class_of).tolist()}))
     else:
-        names = read_label_map(path_text(options.given.label_map))
+        names = read_label_map(path_text(options.label_map))
     label_of = {name: number for number, name in enumerate(names)}
     labels = np.array([label_of.get(name, -1) for name in classes], np.int64)[class_of]
     items = bad.drop(items, labels < 0, _NOT_IN_MAP, lambda row: shown(classes[class_of[row]]))
@@ -232,13 +234,13 @@ def _folder_classes(
 # -- shards ----------------------------------------------------------------------------------------------------------
 
 
-def _groups(recipe: ImageRecipe, options: ImageOptions) -> Iterator[ShardGroup]:
+def _groups(recipe: ImageRecipe, options: ImagesOptions) -> Iterator[ShardGroup]:
     """Make the recipes of all shards from one for all images."""
-    items, split = recipe.items, options.split
+    items, split = recipe.items, options.splits()
     splits = items.splits
     if splits is None:
-        by_class = items.labels if options.given.per_class else None
-        splits = assign_ratios(len(items), split.ratios or (), options.given.seed, by_class)
+        by_class = items.labels if options.per_class else None
+        splits = assign_ratios(len(items), split.ratios or (), options.seed, by_class)
     whole = replace(recipe, items=replace(items, splits=None))
     for number, prefix in enumerate(split.names):
         rows = np.flatnonzero(splits == number)
@@ -246,16 +248,17 @@ def _groups(recipe: ImageRecipe, options: ImageOptions) -> Iterator[ShardGroup]:
             yield _group(whole, rows, prefix, options)
 
 
-def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImageOptions) -> ShardGroup:
+def _group(whole: ImageRecipe, rows: IntArray, prefix: str, options: ImagesOptions) -> ShardGroup:
     estimated = int(whole.items.sizes[rows].sum()) + _RECORD_BYTES * len(rows)
-    if options.is_raw and options.pixels is not None and options.pixels.size is not None:
-        height, width = options.pixels.size
-        estimated = (height * width * options.pixels.channels + _RECORD_BYTES) * len(rows)
-    shards = plan_shards(estimated, options.given.shards, options.given.shard_size, most=len(rows))
-    if whole.source.streams and options.given.shuffle:
-        return ShardGroup(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.given.seed)
-    if options.given.shuffle:
-        rows = rows[permutation(len(rows), options.given.seed)]
+    pixels = whole.pixels
+    if pixels is not None and pixels.encoding == "raw" and pixels.size is not None:
+        height, width = pixels.size
+        estimated = (height * width * pixels.channels + _RECORD_BYTES) * len(rows)
+    shards = plan_shards(estimated, options.shards, options.shard_size, most=len(rows))
+    if whole.source.streams and options.shuffle:
+        return ShardGroup(prefix, (replace(whole, items=whole.items.take(rows)),), shards, options.seed)
+    if options.shuffle:
+        rows = rows[permutation(len(rows), options.seed)]
     items = whole.items.take(rows)
     ends = [len(rows) * number // shards for number in range(shards + 1)]
     recipes = [replace(whole, items=items.run(*run)) for run in pairwise(ends)]

@@ -31,8 +31,9 @@ from tfrkit.build.tables.table_format import (
 )
 from tfrkit.build.tables.table_inputs import refuse_foreign
 from tfrkit.build.tables.table_values import MisfitError, fit_cell, seen_in
-from tfrkit.build.tables.text_source import UTF8, RangeChecksum, TextSource
+from tfrkit.build.tables.text_source import UTF8, ChecksummedSource, TextSource
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
+from tfrkit.stores.source import ByteSource
 
 __all__ = ["BadLine", "Cells", "LineFormat", "LinesSeen", "lines_of", "shown_cell"]
 
@@ -71,8 +72,8 @@ class LineFormat(ABC):
         """
 
     def survey(self, file: InputFile, reporter: TaskReporter) -> Survey:
-        checksum = RangeChecksum(0, file.size)
-        source = self._open(file, checksum)
+        checked = ChecksummedSource(open_input(file), 0, file.size)
+        source = self._open(file, checked)
         seen, pieces = self.seen(), []
         row, line = 0, 1
         for run in self._runs(source, file.path, None):
@@ -84,7 +85,7 @@ class LineFormat(ABC):
         if source.streams and row:
             pieces = [TablePiece(file, 0, source.size, 0, row, 1, file.size)]
         columns, refused = seen.columns()
-        fingerprint = checksum.size, checksum.finish(open_input(file))
+        fingerprint = file.size, checked.finish()
         return Survey(file, columns, tuple(pieces), refused, kinds=seen.kinds, fingerprint=fingerprint)
 
     def read(
@@ -174,8 +175,8 @@ class LineFormat(ABC):
         except MisfitError as error:
             raise MisfitError(f"column {column.name!r}: {error}") from None
 
-    def _open(self, file: InputFile, checksum: RangeChecksum | None = None) -> TextSource:
-        return TextSource(file, UTF8, checksum, "Write it as UTF-8 first (iconv -f utf-16 -t utf-8).")
+    def _open(self, file: InputFile, opened: ByteSource | None = None) -> TextSource:
+        return TextSource(file, UTF8, opened, "Write it as UTF-8 first (iconv -f utf-16 -t utf-8).")
 
     def _runs(self, source: TextSource, path: str, piece: TablePiece | None) -> Iterator[TextRun]:
         """The rows of a piece; of all of a file when it is surveyed, and of a stream always."""

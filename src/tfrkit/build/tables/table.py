@@ -37,7 +37,7 @@ from tfrkit.build.tables.table_schema import (
     feature_spec,
     settle,
 )
-from tfrkit.build.tables.text_source import RangeChecksum
+from tfrkit.build.tables.text_source import ChecksummedSource
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.spec_json import spec_to_data
@@ -174,7 +174,7 @@ def _survey_all(reader: TableFormat, files: Sequence[InputFile], options: TableO
         with unchanged(file.path):
             found = reader.survey(file, reporter)
             if found.fingerprint is None and file.stamp is not None:
-                crc = RangeChecksum(0, file.size).finish(open_input(file))
+                crc = ChecksummedSource(open_input(file), 0, file.size).finish()
                 found = replace(found, fingerprint=(file.size, crc))
             return found
 

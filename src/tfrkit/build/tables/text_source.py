@@ -19,8 +19,9 @@ from tfrkit.codecs.checksum import crc32
 from tfrkit.codecs.table import sniff
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.stores.source import ByteSource
+from tfrkit.stores.url import is_url
 
-__all__ = ["BINARY", "UTF8", "RangeChecksum", "TextSource", "canonical_encoding"]
+__all__ = ["BINARY", "UTF8", "ChecksummedSource", "TextSource", "canonical_encoding"]
 
 UTF8: Final = "utf-8"
 BINARY: Final = "binary"  # bytes as they are
@@ -66,48 +67,31 @@ def _keeps_line_ends(encoding: str) -> bool:
     return "\n".encode(encoding) == b"\n" and not encoding.startswith(_STATEFUL)
 
 
-class RangeChecksum:
-    """The CRC-32 of a range of a file, taken while the file is read for something else.
+class ChecksummedSource(ByteSource):
+    """A file of which the CRC-32 of a range is taken while it is read for something else, in order or by position.
 
     Reads may overlap and go beyond the range. What they leave out is read by `finish`.
-
-    Attributes:
-        size: bytes of the range.
-        value: the CRC-32 of what was read so far, in order.
     """
 
-    def __init__(self, begin: int, end: int) -> None:
-        self.size = end - begin
-        self._at, self._end = begin, end
-        self.value = 0
+    __slots__ = ("_at", "_crc", "_end", "_inner", "checked_bytes")
 
-    def add(self, begin: int, data: bytes) -> None:
-        """Take what was read from a position on."""
-        if begin <= self._at < min(begin + len(data), self._end):
-            with memoryview(data)[self._at - begin : self._end - begin] as part:
-                self.value = crc32(part, self.value)
-                self._at += len(part)
-
-    def finish(self, source: ByteSource) -> int:
-        """Return the CRC-32 of the whole range, or of what the file has of it."""
-        while left := min(self._end - self._at, _STREAM_BYTES):
-            data = source.read_at(self._at, left)
-            if not data:
-                break
-            self.add(self._at, data)
-        return self.value
-
-
-class _ChecksummedSource(ByteSource):
-    """A file of which a checksum is taken as it is read, in order or by position."""
-
-    __slots__ = ("_checksum", "_inner")
-
-    def __init__(self, source: ByteSource, checksum: RangeChecksum) -> None:
+    def __init__(self, source: ByteSource, begin: int, end: int) -> None:
         super().__init__(source.name, None, None, owned=False)
         self.regular = source.regular
         self._inner = source
-        self._checksum = checksum
+        self.checked_bytes = end - begin
+        self._at, self._end, self._crc = begin, end, 0
+
+    def finish(self) -> int:
+        """Return the CRC-32 of the whole range, or of what the file has of it."""
+        while left := min(self._end - self._at, _STREAM_BYTES):
+            if not self.read_at(self._at, left):
+                break
+        return self._crc
+
+    @property
+    def version(self) -> str:
+        return self._inner.version
 
     def size(self) -> int | None:
         return self._inner.size()
@@ -118,7 +102,10 @@ class _ChecksummedSource(ByteSource):
 
     def read_at(self, position: int, count: int) -> bytes:
         data = self._inner.read_at(position, count)
-        self._checksum.add(position, data)
+        if position <= self._at < min(position + len(data), self._end):
+            with memoryview(data)[self._at - position : self._end - position] as part:
+                self._crc = crc32(part, self._crc)
+                self._at += len(part)
         return data
 
     def read_ahead(self, position: int) -> bool:
@@ -149,25 +136,24 @@ class TextSource:
     """
 
     def __init__(
-        self, file: InputFile, encoding: str, checksum: RangeChecksum | None = None, remedy: str = ""
+        self, file: InputFile, encoding: str, source: ByteSource | None = None, remedy: str = ""
     ) -> None:
         """Open a file.
 
         Args:
             file: which.
             encoding: as `canonical_encoding` gives it.
-            checksum: takes the bytes of the file that are read.
+            source: the file, if it is open already.
             remedy: what to do about another encoding, where it cannot be named.
 
         Raises:
             InvalidArgumentError: the file says of itself that it has another encoding.
         """
-        source = open_input(file)
-        self._source = source if checksum is None else _ChecksummedSource(source, checksum)
+        self._source = source = open_input(file) if source is None else source
         self._path = file.path
         self._remedy = remedy
         self.encoding = encoding
-        head = _head_of(file.stamp) if source.remote and file.stamp else source.peek(_HEAD_BYTES)
+        head = _head_of(file.stamp) if file.stamp and is_url(file.path) else source.peek(_HEAD_BYTES)
         self.head = head
         self._codec = sniff(head)
         self.streams = bool(self._codec.name) or not _keeps_line_ends(encoding) or not self._source.regular

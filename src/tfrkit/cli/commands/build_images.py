@@ -33,15 +33,13 @@ def images(
 
     Example: tfr build images photos.zip out --split train=0.8,validation=0.1,test=0.1
     """
-    from tfrkit.build.images.image_options import ImageOptions
     from tfrkit.build.images.image_plan import check_apart, plan_images
 
     source, out = local_path(source), local_path(out)
     with bad_usage("build images"):
         check_apart(source, out)
-        checked = ImageOptions.make(options)
     run_planned(
-        lambda progress: plan_images(source, out, checked, progress=progress),
+        lambda progress: plan_images(source, out, options, progress=progress),
         options,
         printed,
         on_bad=options.on_bad,

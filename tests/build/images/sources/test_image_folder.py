@@ -18,7 +18,6 @@ from tests.build.support.image_samples import examples, labels, photos, picture,
 from tfrkit._core import read_files
 from tfrkit.build.images.build_images import images
 from tfrkit.build.images.image_arguments import ImagesOptions
-from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.image_plan import plan_images
 from tfrkit.build.images.sources import image_folder, image_objects
 from tfrkit.build.job.job import run_job
@@ -262,7 +261,7 @@ def test_unreadable_files_are_bad(tmp_path, monkeypatch):
 
 def planned(source, out):
     """A job with the default options."""
-    return plan_images(str(source), str(out), ImageOptions.make(ImagesOptions()))
+    return plan_images(str(source), str(out), ImagesOptions())
 
 
 def test_file_that_has_become_a_folder_is_bad(tmp_path):

@@ -6,6 +6,7 @@ but URLs and what is below its folder. The images are read in `image_objects.py`
 
 from __future__ import annotations
 
+import codecs
 import csv
 import errno
 import hashlib
@@ -54,11 +55,14 @@ def list_rows(path: str, found: Findings, *, encoding: str, max_bytes: int) -> L
         InvalidArgumentError: the text is not in this encoding, or a table has columns without names.
     """
     reader = _Reader(path, found)
+    is_utf8 = codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+    # Paths need not be UTF-8.
+    codec, errors = ("utf-8-sig", "surrogateescape") if is_utf8 else (encoding, "strict")
     try:
         with (
             os_errors(path),
             open_file(path) as raw,
-            TextIOWrapper(raw, _with_mark(encoding), _errors(encoding), newline="") as file,
+            TextIOWrapper(raw, codec, errors, newline="") as file,
         ):
             rows = _json_rows(file, reader) if reader.is_typed else _table_rows(file, reader)
             while some := list(islice(rows, _AT_ONCE)):
@@ -78,15 +82,6 @@ def list_rows(path: str, found: Findings, *, encoding: str, max_bytes: int) -> L
             path=path,
         ) from None
     return reader.finish(max_bytes)
-
-
-def _with_mark(encoding: str) -> str:
-    return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-
-
-def _errors(encoding: str) -> str:
-    """Paths need not be UTF-8."""
-    return "surrogateescape" if _with_mark(encoding) == "utf-8-sig" else "strict"
 
 
 def _table_rows(file: Any, reader: _Reader) -> Iterator[tuple[int, Row]]:

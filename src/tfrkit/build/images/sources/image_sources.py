@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from tfrkit.build.images.image_arguments import ImagesOptions
 from tfrkit.build.images.image_items import Findings, ImageSource, Listing
-from tfrkit.build.images.image_options import ImageOptions
 from tfrkit.build.images.sources.image_folder import list_folder
 from tfrkit.build.images.sources.image_list import LIST_SUFFIXES, list_rows
 from tfrkit.build.images.sources.image_objects import ImageFileReader, list_objects
@@ -27,7 +27,7 @@ _EXPECTED: Final = (
 )
 
 
-def list_source(path: str, options: ImageOptions, found: Findings) -> Listing:
+def list_source(path: str, options: ImagesOptions, found: Findings) -> Listing:
     """Determine what a path is, an archive by its content, and list it.
 
     What cannot be an image is bad, and what is ignored is noted. Files are counted as they are found.
@@ -36,12 +36,12 @@ def list_source(path: str, options: ImageOptions, found: Findings) -> Listing:
         InvalidArgumentError: it is nothing of that kind, or damaged, or has names that lead out of it.
         NotFoundError: there is nothing.
     """
-    given, max_bytes = options.given, options.given.max_image
+    max_bytes = options.max_image
     if is_folder(path):
         if is_url(path):
             items, stamp = list_objects(path, found)
         else:
-            class_depth = 1 if options.split.folders is None else 2
+            class_depth = 1 if options.splits().folders is None else 2
             items, stamp = list_folder(path, found, class_depth=class_depth)
         return Listing("folder", ImageSource(path, max_bytes, ImageFileReader), items, stamp)
     with os_errors(path, f"{_EXPECTED}."), open_file(path) as file:
@@ -50,7 +50,7 @@ def list_source(path: str, options: ImageOptions, found: Findings) -> Listing:
     stamp = f"{known.size} {known.version or known.time_ns}"
     name = base_name(path).lower()
     if name.endswith(LIST_SUFFIXES):
-        listing = list_rows(path, found, encoding=given.list_encoding, max_bytes=max_bytes)
+        listing = list_rows(path, found, encoding=options.list_encoding, max_bytes=max_bytes)
     elif sniff(head) == GZIP:
         items = list_tar_stream(path, found, max_bytes=max_bytes)
         listing = Listing("tar.gz", tar_stream(path, max_bytes), items, stamp)
@@ -60,7 +60,7 @@ def list_source(path: str, options: ImageOptions, found: Findings) -> Listing:
             items = list_tar(path, found)
             listing = Listing("tar", ImageSource(path, max_bytes, TarReader), items, stamp)
         elif head[:2] == b"PK" or name.endswith(".zip"):
-            items = list_zip(path, found, encoding=given.zip_encoding)
+            items = list_zip(path, found, encoding=options.zip_encoding)
             listing = Listing("zip", ImageSource(path, max_bytes, ZipReader), items, stamp)
         else:
             raise InvalidArgumentError(

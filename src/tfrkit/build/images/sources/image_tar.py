@@ -33,7 +33,6 @@ from tfrkit.images.codecs.image_header import EMPTY, BadImageError
 from tfrkit.stores.at_exit import unless_exiting
 from tfrkit.stores.files import open_source
 from tfrkit.stores.source import SourceFile
-from tfrkit.stores.url import is_url
 
 _gzip: Any
 _gzip_error: Any
@@ -89,13 +88,10 @@ def list_tar_stream(path: str, found: Findings, *, max_bytes: int) -> ImageItems
 
 def _in_order(path: str) -> io.BufferedReader:
     """Open a file that is read from its beginning to its end; behind a URL what comes next is fetched ahead."""
-    if not is_url(path):
-        return open(path, "rb")
     source = open_source(path)
     if source.regular:
         source.read_ahead(0)
-        return io.BufferedReader(SourceFile(source), _PIECE)
-    return io.BufferedReader(_ForwardFile(source), _PIECE)
+    return io.BufferedReader((SourceFile if source.regular else _ForwardFile)(source), _PIECE)
 
 
 class _ForwardFile(SourceFile):
@@ -106,7 +102,7 @@ class _ForwardFile(SourceFile):
 
 
 def _inflated(path: str) -> Any:
-    return _gzip.open(_in_order(path) if is_url(path) else path)
+    return _gzip.open(_in_order(path))
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from tfrkit.build.tables.table_format import (
     TablePiece,
     open_input,
 )
-from tfrkit.build.tables.text_source import RangeChecksum, TextSource
+from tfrkit.build.tables.text_source import ChecksummedSource, TextSource
 from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.codecs.checksum import crc32_combine
 from tfrkit.threads import in_threads
@@ -49,19 +49,22 @@ def survey_file(
     seen, counts = np.zeros(places, np.uint8), np.zeros((places, 4), np.int64)
     firsts: dict[tuple[int, int], ColumnCause] = {}
     pieces: list[TablePiece] = []
-    place = _Place(layout.begin, layout.first_line)
+    begin, row, line = layout.begin, 0, layout.first_line  # of the next piece
+    rows = lines = 0  # that it has so far
     sections = _Sections(file, source, dialect, dialect.scanner(len(layout.names)), reporter)
     for end, found in sections.rows(layout.begin):
         seen |= np.frombuffer(found.seen, np.uint8)
         counts += found.kinds.reshape(-1, 4)
-        for column, kind, lines, text in found.firsts:
+        for column, kind, before, text in found.firsts:
             if (column, kind) not in firsts:
-                firsts[column, kind] = ColumnCause(file.name, place.line + lines, shown_value(text))
-        place.add(found.rows, found.lines)
+                firsts[column, kind] = ColumnCause(file.name, line + lines + before, shown_value(text))
+        rows, lines = rows + found.rows, lines + found.lines
         if not source.streams and not found.long_row:
-            place.cut(file, end, pieces)
-    if source.streams:
-        place.cut(file, source.size, pieces, size=file.size)
+            if rows:
+                pieces.append(TablePiece(file, begin, end, row, rows, line, end - begin))
+            begin, row, line, rows, lines = end, row + rows, line + lines, 0, 0
+    if source.streams and rows:
+        pieces.append(TablePiece(file, begin, source.size, row, rows, line, file.size))
     columns = _seen_columns(layout.names, seen)
     kinds = _kinds(layout.names, columns, counts, firsts)
     return Survey(file, columns, tuple(pieces), kinds=kinds, fingerprint=sections.fingerprint())
@@ -76,7 +79,7 @@ class _Sections:
     dialect: Dialect
     scanner: _core.RowScanner
     reporter: TaskReporter
-    checksums: list[RangeChecksum] = field(default_factory=list)
+    checked: list[ChecksummedSource] = field(default_factory=list)
 
     def rows(self, begin: int) -> Iterator[tuple[int, SurveyedRows]]:
         """Yield what windows hold, in order, each with its end in the file."""
@@ -85,7 +88,7 @@ class _Sections:
             yield from self._look(self._checked(0, size), begin, size)
             return
         starts = self._starts(begin)
-        self.checksums.append(RangeChecksum(0, begin))  # of the header, which was read before
+        self.checked.append(ChecksummedSource(open_input(self.file), 0, begin))  # the header, read before
         parts = [(self._checked(*part), *part) for part in zip(starts, [*starts[1:], size], strict=True)]
         with in_threads([partial(self._list, *part) for part in parts]) as looks:
             for (source, start, end), look in zip(parts, looks, strict=True):
@@ -95,16 +98,15 @@ class _Sections:
 
     def fingerprint(self) -> tuple[int, int]:
         """Return the size and the CRC-32 of the file, when all rows were looked at."""
-        source = open_input(self.file)
         value = 0
-        for checksum in self.checksums:
-            value = crc32_combine(value, checksum.finish(source), checksum.size)
+        for part in self.checked:
+            value = crc32_combine(value, part.finish(), part.checked_bytes)
         return self.source.size, value
 
     def _checked(self, begin: int, end: int) -> TextSource:
         """Open the file once more, for a part of it that is added to the checksum."""
-        self.checksums.append(RangeChecksum(begin, end))
-        source = TextSource(self.file, self.dialect.encoding, self.checksums[-1])
+        self.checked.append(ChecksummedSource(open_input(self.file), begin, end))
+        source = TextSource(self.file, self.dialect.encoding, self.checked[-1])
         if end == self.source.size:
             source.read_ahead(begin)
         return source
@@ -132,32 +134,6 @@ class _Sections:
             if behind and place + behind < self.source.size:
                 starts.append(place + behind)
         return starts
-
-
-class _Place:
-    """Where a survey stands: what the next piece begins with, and what it has so far."""
-
-    def __init__(self, begin: int, line: int) -> None:
-        self._begin, self._row, self._line = begin, 0, line
-        self._rows = self._lines = 0
-
-    @property
-    def line(self) -> int:
-        """The number of the next line."""
-        return self._line + self._lines
-
-    def add(self, rows: int, lines: int) -> None:
-        self._rows += rows
-        self._lines += lines
-
-    def cut(self, file: InputFile, end: int, pieces: list[TablePiece], *, size: int | None = None) -> None:
-        if self._rows:
-            size = end - self._begin if size is None else size
-            pieces.append(TablePiece(file, self._begin, end, self._row, self._rows, self._line, size))
-        self._begin = end
-        self._row += self._rows
-        self._line += self._lines
-        self._rows = self._lines = 0
 
 
 def _kinds(
