@@ -13,8 +13,8 @@ from tfrkit.build.job.column_report import ColumnCause
 from tfrkit.build.job.job import dry_run
 from tfrkit.build.tables.delimited import row_survey, row_windows
 from tfrkit.build.tables.table import plan_table
+from tfrkit.build.tables.table_format import ValueKinds, shown_value
 from tfrkit.build.tables.table_options import TableOptions
-from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 
 
 def settled(inputs, tmp_path, **options):

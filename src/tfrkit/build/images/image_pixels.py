@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.images.image_arguments import Encoding, Order
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.images.codecs.image_header import BROKEN, TOO_LARGE, BadImageError, ImageHeader
 from tfrkit.images.codecs.jpeg.jpeg_orientation import jpeg_orientation, upright
@@ -39,16 +38,16 @@ class PixelPlan:
         max_side: shrink until no side is longer, or None.
         quality: of JPEG.
         channels: 1 or 3.
-        order: of the channels of raw pixels, if there are 3.
+        order: of the channels of raw pixels, if there are 3: "rgb" or "bgr".
         max_bytes: raw pixels of more bytes are bad.
     """
 
-    encoding: Encoding
+    encoding: str
     size: tuple[int, int] | None
     max_side: int | None
     quality: int
     channels: int
-    order: Order
+    order: str
     max_bytes: int
 
     @property

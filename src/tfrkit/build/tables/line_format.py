@@ -26,13 +26,14 @@ from tfrkit.build.tables.table_format import (
     Survey,
     TableColumn,
     TablePiece,
+    ValueKinds,
     check_rows,
     open_input,
+    shown_value,
 )
 from tfrkit.build.tables.table_inputs import refuse_foreign
 from tfrkit.build.tables.table_values import MisfitError, fit_cell, seen_in
 from tfrkit.build.tables.text_source import UTF8, ChecksummedSource, TextSource
-from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.stores.source import ByteSource
 
 __all__ = ["BadLine", "Cells", "LineFormat", "LinesSeen", "lines_of", "shown_cell"]

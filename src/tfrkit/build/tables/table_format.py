@@ -7,13 +7,14 @@ formats are in `format_table.py`, one file each; tables in memory are read by `a
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
+from tfrkit.build.job.column_report import ColumnCause
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp
 from tfrkit.build.job.job import TaskReporter
-from tfrkit.build.tables.value_kinds import ValueKinds
 from tfrkit.stores.files import open_source
 from tfrkit.stores.source import ByteSource
 
@@ -24,14 +25,17 @@ __all__ = [
     "TableColumn",
     "TableFormat",
     "TablePiece",
+    "ValueKinds",
     "batch_rows",
     "check_rows",
     "open_input",
+    "shown_value",
 ]
 
 _BATCH_BYTES: Final = 1 << 20  # of values that are converted and encoded at once
 _MAX_BATCH_ROWS: Final = 64 << 10
 _VALUE_BYTES: Final = 8  # of one value, at least, however well the file packs it
+_SHOWN: Final = 60  # characters of a value
 
 # A column of maps becomes two columns of lists, of its name and these.
 MAP_KEY: Final = "/key"
@@ -57,6 +61,46 @@ class Seen(enum.Flag):
         if Seen.FLOAT in self:
             return "float"
         return "int64" if Seen.INT in self else None
+
+
+@dataclass(slots=True)
+class ValueKinds:
+    """How many values of a column look like each kind, and where the first of each is.
+
+    Surveys count, `table_schema.py` settles, and reports tell what was settled against the look of most values.
+
+    Attributes:
+        counts: how many look like "int64", "float" and "bytes"; nulls like none.
+        firsts: the first of each.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    firsts: dict[str, ColumnCause] = field(default_factory=dict)
+
+    def add(self, kind: str, count: int, first: Callable[[], ColumnCause | None]) -> None:
+        """Count values; `first` is asked for the first of them if there was none of the kind before."""
+        if not count:
+            return
+        self.counts[kind] = self.counts.get(kind, 0) + count
+        if kind not in self.firsts and (found := first()) is not None:
+            self.firsts[kind] = found
+
+    def merge(self, later: ValueKinds) -> None:
+        """Take over what a later file has."""
+        for kind, count in later.counts.items():
+            self.add(kind, count, partial(later.firsts.get, kind))
+
+    def cause(self, kind: str) -> ColumnCause | None:
+        """Return the first value of a kind, if most values look like another one."""
+        if max(self.counts.values(), default=0) == self.counts.get(kind, 0):
+            return None
+        return self.firsts.get(kind)
+
+
+def shown_value(value: str | bytes, most: int = _SHOWN) -> str:
+    """Return at most some characters of a value, as reports have it. Pure: no I/O."""
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,16 @@ from tfrkit.build.job.column_report import KIND_NAMES, ColumnCause, ColumnReport
 from tfrkit.build.tables.column_names import matching_names, names_text, values_by_name
 from tfrkit.build.tables.float_range import beyond_in_cell
 from tfrkit.build.tables.partition_filter import NULL_PARTITION
-from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, Survey, TableColumn
+from tfrkit.build.tables.table_format import (
+    MAP_KEY,
+    MAP_VALUE,
+    Seen,
+    Survey,
+    TableColumn,
+    ValueKinds,
+    shown_value,
+)
 from tfrkit.build.tables.table_options import TableOptions, unescape
-from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.features import check_name
 from tfrkit.model.near_names import near_names

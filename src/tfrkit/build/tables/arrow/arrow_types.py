@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.job.column_report import ColumnCause
-from tfrkit.build.tables.table_format import InputFile, Seen, Survey, TablePiece, open_input
-from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
+from tfrkit.build.tables.table_format import (
+    InputFile,
+    Seen,
+    Survey,
+    TablePiece,
+    ValueKinds,
+    open_input,
+    shown_value,
+)
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import require
 from tfrkit.records.access.fingerprint import file_fingerprint

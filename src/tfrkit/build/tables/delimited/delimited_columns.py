@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.build.tables.delimited.row_layout import Dialect, read_rows, split_row
-from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, TableColumn
-from tfrkit.build.tables.value_kinds import shown_value
+from tfrkit.build.tables.table_format import MAP_KEY, MAP_VALUE, Seen, TableColumn, shown_value
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.optional import lazy
 

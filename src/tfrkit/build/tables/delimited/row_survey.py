@@ -27,10 +27,11 @@ from tfrkit.build.tables.table_format import (
     Seen,
     Survey,
     TablePiece,
+    ValueKinds,
     open_input,
+    shown_value,
 )
 from tfrkit.build.tables.text_source import ChecksummedSource, TextSource
-from tfrkit.build.tables.value_kinds import ValueKinds, shown_value
 from tfrkit.codecs.checksum import crc32_combine
 from tfrkit.threads import in_threads
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.build.tables.arrow.arrow_types import ArrowLeaf, leaf_arrays, leaves
+from tfrkit.build.tables.arrow.arrow_types import ArrowLeaf, leaf_arrays, leaves, seen_in_type
 from tfrkit.build.tables.json_notation import BASE64, FEATURE_LISTS
 from tfrkit.build.tables.jsonl.jsonl_lines import MAX_DEPTH, SPECIAL, is_deep
 from tfrkit.build.tables.table_format import Seen, TableColumn
@@ -98,7 +98,8 @@ def seen_in_block(parsed: Parsed) -> dict[str, ColumnSeen] | None:
         array = _array_of(batch, column)
         if array is None:
             return None
-        seen = _seen(array)
+        kinds = seen_in_type(array.type)
+        seen = None if isinstance(kinds, str) else kinds
         if seen is not None and Seen.FLOAT in seen and _has_large(array):
             return None
         found[name] = ColumnSeen(seen, len(array) - array.null_count, array)
@@ -244,20 +245,6 @@ def _array_of(batch: Any, column: _Column) -> Any:
     return _from_base64(array) if array.null_count == objects.null_count else None
 
 
-def _seen(array: Any) -> Seen | None:
-    types = pyarrow.types
-    kind, listed = array.type, Seen.NOTHING
-    if types.is_list(kind) or types.is_large_list(kind):
-        kind, listed = kind.value_type, Seen.LIST
-    if types.is_list(kind) or types.is_struct(kind):
-        return None
-    if types.is_null(kind):
-        return listed or Seen.NULL
-    if types.is_boolean(kind) or types.is_integer(kind):
-        return Seen.INT | listed
-    return (Seen.FLOAT if types.is_floating(kind) else Seen.TEXT) | listed
-
-
 def _has_large(array: Any) -> bool:
     """Whether there are numbers that could have been integers beyond int64, of which digits are lost."""
     flat = array.flatten() if hasattr(array, "flatten") and array.type.num_fields else array
@@ -266,13 +253,11 @@ def _has_large(array: Any) -> bool:
 
 
 def _is_exact(kind: Any, wanted: str) -> bool:
-    """Whether values of an inferred type are what the text said."""
-    types = pyarrow.types
-    if types.is_list(kind) or types.is_large_list(kind):
-        kind = kind.value_type
-    if types.is_list(kind) or types.is_struct(kind) or types.is_timestamp(kind):
+    """Whether values of an inferred type are what the text said: no times, and no integers that became fractions."""
+    seen = seen_in_type(kind)
+    if isinstance(seen, str) or pyarrow.types.is_timestamp(kind.value_type if Seen.LIST in seen else kind):
         return False
-    return wanted == "float" or not types.is_floating(kind)
+    return wanted == "float" or Seen.FLOAT not in seen
 
 
 def _from_base64(array: Any) -> Any:

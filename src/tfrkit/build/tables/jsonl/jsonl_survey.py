@@ -16,8 +16,7 @@ from tfrkit.build.job.column_report import ColumnCause
 from tfrkit.build.tables.jsonl.jsonl_block import ColumnSeen, parse_block, seen_in_block
 from tfrkit.build.tables.line_format import LinesSeen, lines_of, shown_cell
 from tfrkit.build.tables.line_runs import LineBlock
-from tfrkit.build.tables.table_format import Seen
-from tfrkit.build.tables.value_kinds import ValueKinds
+from tfrkit.build.tables.table_format import Seen, ValueKinds
 
 __all__ = ["JsonLinesSeen"]
 
