@@ -11,6 +11,7 @@ from tfrkit.data.batch.collate import collate
 from tfrkit.data.batch.pad_plan import make_pad_plan
 from tfrkit.data.batch.padded_batch import PaddedBatchNode
 from tfrkit.data.batch.ragged_batch import RaggedBatchNode, stack_ragged
+from tfrkit.data.batch.rebatch import RebatchNode
 from tfrkit.data.batch.unbatch import UnbatchNode
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import spec_of
@@ -25,19 +26,23 @@ from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 class PlainGrouping(Stage):
     """Consecutive elements put together. An error loses those that were waiting."""
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, source: Any = None) -> None:
         self.node = node
-        self.input = begin(node.input)
+        self.input = begin(source or node.input)
         self.ended = False
+
+    def size(self) -> int:
+        """The size of the next batch."""
+        return int(self.node.size)
 
     def __next__(self) -> Item:
         items: list[Item] = []
-        while len(items) < self.node.size and not self.ended:
+        while len(items) < self.size() and not self.ended:
             try:
                 items.append(next(self.input))
             except StopIteration:
                 self.ended = True
-        if not items or (self.node.drop and len(items) < self.node.size):
+        if not items or (self.node.drop and len(items) < self.size()):
             raise StopIteration
         return Item(self.together([item.value for item in items]))
 
@@ -67,6 +72,25 @@ class PlainBatch(PlainGrouping):
             for column, apart, one in zip(leaves, ragged, made, strict=True)
         ]
         return pack(values[0], found)
+
+
+@runs(RebatchNode)
+class PlainRebatch(PlainBatch):
+    """Rows in batches of several sizes in turn."""
+
+    def __init__(self, node: RebatchNode) -> None:
+        super().__init__(node, UnbatchNode(node.input))
+        self.turn = 0
+
+    def size(self) -> int:
+        """The size whose turn it is."""
+        return int(self.node.sizes[self.turn])
+
+    def together(self, values: list[Any]) -> Any:
+        """Stack; the next size has its turn then."""
+        made = super().together(values)
+        self.turn = (self.turn + 1) % len(self.node.sizes)
+        return made
 
 
 def ragged_column(rows: Any) -> Any:

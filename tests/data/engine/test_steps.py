@@ -108,8 +108,3 @@ def test_a_window_is_a_dataset():
 
 def test_explain_says_that_they_are_made_again():
     assert "window(3, 2, 1)" in Dataset.range(4).window(3, 2).explain()
-
-
-def test_rebatch_wants_sizes():
-    with pytest.raises(ValueError, match="expected sizes of at least 1 for rebatch but got"):
-        Dataset.range(4).batch(2).rebatch([1, 0])

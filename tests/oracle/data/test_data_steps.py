@@ -55,6 +55,12 @@ def test_unique():
 def test_rebatch(size, drop):
     agree(lambda lib: lib.Dataset.range(10).batch(4).rebatch(size, drop_remainder=drop))
     agree(lambda lib: lib.Dataset.range(10).map(lambda x: {"a": x, "b": -x}).batch(3).rebatch(size, drop))
+    agree(lambda lib: numbers(lib).batch(1).rebatch(size, drop))
+
+
+@tf_rule("5 rebatch")
+def test_rebatch_of_ragged_values():
+    agree(lambda lib: lists(lib, 1, 0, 2, 3).ragged_batch(3).rebatch(2))
 
 
 @tf_rule("5 rebatch")

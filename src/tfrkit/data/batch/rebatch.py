@@ -1,44 +1,35 @@
-"""rebatch: batches of other sizes, without regard to where the old ones ended."""
+"""rebatch: batches of other sizes, without regard to where the old ones ended: `unbatch` and `batch` as one stage."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tfrkit.data.arguments import integer
+from tfrkit.data.batch.batch import PlainBatchIterator
 from tfrkit.data.batch.unbatch import UnbatchNode
-from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.structure import flatten
 from tfrkit.data.elements.structure_specs import batched, unbatched
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepsNode
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryNode
 
 __all__ = ["RebatchNode", "make_rebatch_node"]
 
 
 @dataclass(frozen=True, eq=False)
-class RebatchNode(StepsNode, UnaryNode):
+class RebatchNode(UnaryNode):
     """Rows of the input in batches of these sizes, again and again."""
 
     sizes: tuple[int, ...]
     drop: bool
 
     verb = "rebatch"
+    counts = True
 
-    def steps(self, begin: Open) -> Step:
-        rows, sizes = begin(UnbatchNode(self.input)), itertools.cycle(self.sizes)
-
-        def step() -> Any:
-            size = next(sizes)
-            batch = list(itertools.islice(rows, size))
-            if not batch or (self.drop and len(batch) < size):
-                raise StopIteration
-            return ObjectChunk(batch).batch()
-
-        return step
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        return _RebatchIterator(self, context, state)
 
     def element_spec(self) -> Any:
         """The number of rows is known if there is only one size and no remainder."""
@@ -50,6 +41,26 @@ class RebatchNode(StepsNode, UnaryNode):
 
     def _shown(self) -> str:
         return str(self.sizes[0] if len(self.sizes) == 1 else list(self.sizes))
+
+
+class _RebatchIterator(PlainBatchIterator):
+    def __init__(self, node: RebatchNode, context: Context, state: Any) -> None:
+        rows = Cursor(UnbatchNode(node.input), context, None if state is None else state["rows"])
+        self._sizes = node.sizes
+        self._turn = 0 if state is None else state["turn"]  # the size of the next batch
+        super().__init__(rows, node.sizes[self._turn], node.drop)
+
+    def pull(self, n: int) -> Run | None:
+        """Return batches of the size whose turn it is; an error in place of a batch leaves it that size's turn."""
+        run = super().pull(n if len(self._sizes) == 1 else 1)
+        if run is not None and len(run.chunk):
+            self._turn = (self._turn + 1) % len(self._sizes)
+            self._size = self._sizes[self._turn]
+        return run
+
+    def save(self) -> Any:
+        """Where the rows stand, and whose turn it is."""
+        return {"rows": super().save(), "turn": self._turn}
 
 
 def make_rebatch_node(node: Node, batch_size: Any, drop: bool) -> Node:
