@@ -6,6 +6,7 @@ into columns. Only the features that the spec names are looked at.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any, Final
 
 from tfrkit import _core
@@ -17,6 +18,7 @@ from tfrkit.parsing.parse_plan import ExamplesPlan, PlanCache, compile_examples
 from tfrkit.parsing.serialized_input import SerializedInput, as_records, as_scalar
 
 __all__ = [
+    "FAILED_SPECS",
     "native_threads",
     "parse_example",
     "parse_one",
@@ -29,6 +31,9 @@ __all__ = [
 _BATCH: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATCH}
 _SINGLE: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_SINGLE}
 _PLANS: Final[PlanCache[ExamplesPlan]] = PlanCache(compile_examples)
+
+# While a list is set here, it gets the features of every call that fails: of records that only try out a function.
+FAILED_SPECS: Final[ContextVar[list[Spec] | None]] = ContextVar("FAILED_SPECS", default=None)
 
 
 def parse_example(
@@ -77,6 +82,7 @@ def parse_example(
     names = None if example_names is None else checked_names(example_names, (records.count,))
     columns, _, failure = plan.native.parse(records.pieces, _BATCH[policy.wire], native_threads(threads))
     if failure is not None:
+        _note_failed(plan)
         raise batch_failure(failure, plan.slots, records, names)
     return plan.make_batch(columns, records.count)
 
@@ -159,5 +165,12 @@ def parse_record(plan: ExamplesPlan, records: SerializedInput, policy: ReadPolic
     """Parse the first of some records alone."""
     row = plan.native.parse_one(records[0], _SINGLE[policy.wire])
     if not isinstance(row, dict):
+        _note_failed(plan)
         raise single_failure(row, plan.slots, records)
     return plan.make_single(row)
+
+
+def _note_failed(plan: ExamplesPlan) -> None:
+    failed = FAILED_SPECS.get()
+    if failed is not None:
+        failed.append(plan.features)

@@ -78,7 +78,7 @@ def test_a_feature_of_the_name_is_replaced():
     assert [row["x"] for row in pull_all(node)] == [1, 2, 3]
 
 
-def test_element_spec_is_found_from_the_first_element():
+def test_element_spec_has_what_the_function_gives():
     node = WithColumnNode(RunsNode((COLUMNS,), SPEC), "y", lambda e: e["ids"])
     assert node.element_spec() == {**SPEC, "y": TensorSpec([None], "int64")}
     assert not node.pure

@@ -23,6 +23,7 @@ SECTION_5: dict[str, str] = {
     "5 integers": "Counts and sizes are integers: a float or string is a TypeError `Cannot convert 2.5 to EagerTensor of dtype int64`, None a ValueError where nothing else is said.",
     "5 functions": "A function that cannot be called is a ValueError `Argument `func` must be a callable. ...` when the pipeline is built.",
     "5 element_spec": "element_spec has the structure of an element with a TensorSpec of dtype and shape for each tensor.",
+    "5 element_spec sizes": "A size that differs from element to element is None, whatever the first element has.",
     # seeds
     "5 seeds global": "set_seed(g) makes operations without a seed of their own take the next of `random.Random(g).randint(0, 2**31 - 1)`.",
     "5 seeds restart": "set_seed restarts that stream.",

@@ -1,28 +1,29 @@
 """The spec of what a user's function makes of an element, without running the pipeline if that can be helped.
 
 TensorFlow traces the function. Here it is called, when the spec is asked for, with two made-up elements: where the
-results differ in size, the size is not known. A function that fails for those is called with the first real elements.
+results differ in size, the size is not known. A function that fails for one of those is also called with the first real
+elements. No size is shown that only one result had.
 """
 
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from tfrkit.data.elements.element_values import to_result
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure import flatten, map_structure, pack
+from tfrkit.data.engine.made_up import made_up
 from tfrkit.data.engine.node import Context, Node
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
-from tfrkit.data.sources.slices import ElementsNode
-from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import DatasetSpec, ElementSpec, TensorSpec, spec_of_value
+from tfrkit.model.element_spec import ElementSpec, spec_of_value
+from tfrkit.model.specs import Spec
+from tfrkit.parsing.parse import FAILED_SPECS
 
-__all__ = ["call_with", "function_spec", "made_up", "name_of", "result_spec"]
+__all__ = ["call_with", "function_spec", "name_of", "result_spec"]
 
 _FEW: Final = 4  # real elements that a function is tried with
 
@@ -55,33 +56,6 @@ def function_spec(node: Node, function: Callable[..., Any]) -> Any:
     return _known[node]
 
 
-def made_up(spec: Any, variant: int) -> Any:
-    """An element of a spec: by the variant (-1, 0, 1) unknown sizes are 1, 2 or 3, and numbers 0, 1 or 2.
-
-    Raises:
-        TypeError: there is a value of which nothing can be made up.
-
-    >>> made_up((TensorSpec([None], "int64"), TensorSpec([], "string")), 1)
-    (array([2, 2, 2]), b'xx')
-    """
-    return map_structure(lambda each: _made_up_value(each, variant), spec)
-
-
-def _made_up_value(spec: Any, variant: int) -> Any:
-    if isinstance(spec, DatasetSpec) and spec.make is not None:
-        elements = (made_up(spec.element_spec, variant),) * (2 + variant)
-        return spec.make(ElementsNode(elements, spec.element_spec))
-    if not isinstance(spec, TensorSpec) or spec.shape is None:
-        raise TypeError(f"nothing can be made up for {spec}")
-    shape = [2 + variant if size is None else size for size in spec.shape]
-    if spec.dtype == object:
-        text = b"x" * (1 + variant)
-        filled = BytesColumn.from_list([text] * int(np.prod(shape)))
-        return filled.reshape(*shape) if shape else text
-    values = np.full(shape, 1 + variant).astype(spec.dtype)
-    return values if shape else values[()]
-
-
 def result_spec(node: Node, spec_for: Callable[[Any], Any]) -> Any:
     """The spec that a function gives for elements of a node: made-up ones, or else real ones.
 
@@ -89,29 +63,52 @@ def result_spec(node: Node, spec_for: Callable[[Any], Any]) -> Any:
         Exception: that of the function for the first element it was tried with, if it fails for all.
     """
     failures: list[Exception] = []
-    for elements in (_made_up_elements(node), _first_elements(node)):
-        found: list[Any] = []
-        try:
-            for element in elements:
-                try:
-                    found.append(spec_for(element))
-                except Exception as error:  # a user's function may do anything
-                    failures.append(error)
-        except Exception as error:  # so may its input
-            failures.append(error)
-        if found:
-            return functools.reduce(_common, found)
-    raise (
-        failures[0]
-        if failures
-        else ValueError("the input has no element, so that the spec of the function's result is not known")
-    )
+    asked: list[Spec] = []
+    token = FAILED_SPECS.set(asked)
+    try:
+        found = list(_results(_made_up_elements(node), spec_for, failures))
+    finally:
+        FAILED_SPECS.reset(token)
+    features = {key: feature for each in asked for key, feature in each.items()}
+    if features:  # for which the function parses the strings of its elements
+        found = list(_results(_made_up_elements(node, features), spec_for, failures))
+    if len(found) < 2:
+        found += _results(_first_elements(node), spec_for, failures)
+    else:  # a size that is cut to a limit is seen where there is nothing
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found += _results(_made_up_elements(node, features, (-2,)), spec_for, failures)
+    if not found:
+        raise (
+            failures[0]
+            if failures
+            else ValueError(
+                "the input has no element, so that the spec of the function's result is not known"
+            )
+        )
+    return functools.reduce(_common, found) if len(found) > 1 else map_structure(_without_sizes, found[0])
 
 
-def _made_up_elements(node: Node) -> Iterator[Any]:
+def _results(
+    elements: Iterator[Any], spec_for: Callable[[Any], Any], failures: list[Exception]
+) -> Iterator[Any]:
+    """The specs that a function gives for elements; its errors are added to the list."""
+    try:
+        for element in elements:
+            try:
+                yield spec_for(element)
+            except Exception as error:  # a user's function may do anything
+                failures.append(error)
+    except Exception as error:  # so may its input
+        failures.append(error)
+
+
+def _made_up_elements(
+    node: Node, features: Spec | None = None, variants: tuple[int, ...] = (0, 1)
+) -> Iterator[Any]:
     spec = node.element_spec()
-    for variant in (0, 1):
-        yield made_up(spec, variant)
+    for variant in variants:
+        yield made_up(spec, variant, features)
 
 
 def _first_elements(node: Node) -> Iterator[Any]:
@@ -132,6 +129,12 @@ def _first_elements(node: Node) -> Iterator[Any]:
         restore_seeds(seeds, before)
     if not count:
         yield made_up(node.element_spec(), -1)
+
+
+def _without_sizes(spec: ElementSpec) -> ElementSpec:
+    """The spec of a value of which only one example is known: its sizes may be its own."""
+    shape = getattr(spec, "shape", None)  # None has none
+    return spec.with_shape(tuple(None for _ in shape)) if shape else spec
 
 
 def _common(first: Any, second: Any) -> Any:

@@ -34,7 +34,6 @@ __all__ = [
     "Run",
     "UnaryIterator",
     "UnaryNode",
-    "first_element",
     "last_active",
     "to_json",
 ]
@@ -369,22 +368,3 @@ def to_json(value: Any) -> Any:
     if isinstance(value, np.integer):
         return int(value)
     return to_json(value.to_json()) if hasattr(value, "to_json") else value
-
-
-def first_element(node: Node) -> Any:
-    """Run a pipeline for its first element, to see what its elements are.
-
-    Raises:
-        StopIteration: the pipeline is empty.
-    """
-    iterator = node.begin(Context())
-    try:
-        run = iterator.pull(1)
-        if run is None:
-            raise StopIteration
-        if not len(run.chunk):
-            assert run.error is not None
-            raise run.error
-        return run.chunk.objects()[0]
-    finally:
-        iterator.close()

@@ -12,12 +12,11 @@ from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk
 from tfrkit.data.elements.columns import Column, RowList
 from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.elements.owned import copies_for
-from tfrkit.data.elements.structure_specs import spec_of
 from tfrkit.data.engine.cursor import Cursor, CursorIterator
-from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode, first_element
+from tfrkit.data.engine.function_spec import function_spec
+from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
 from tfrkit.data.features.column_ops import require_features
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.element_spec import TensorSpec
 
 __all__ = ["WithColumnNode"]
 
@@ -38,11 +37,8 @@ class WithColumnNode(UnaryNode):
         return _WithColumnIterator(self.name, self.function, Cursor(self.input, context, state))
 
     def element_spec(self) -> Any:
-        """As the input's, and what the function gives for the first element, with sizes unknown."""
-        found = spec_of(first_element(self)[self.name])
-        if isinstance(found, TensorSpec) and found.shape is not None:
-            found = TensorSpec([None] * len(found.shape), found.dtype)
-        return {**self.input.element_spec(), self.name: found}
+        """As the input's, and what the function gives."""
+        return {**self.input.element_spec(), self.name: function_spec(self, self.function)}
 
 
 class _WithColumnIterator(CursorIterator):
