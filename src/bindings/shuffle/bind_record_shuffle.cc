@@ -36,12 +36,15 @@ struct RecordShuffle {
 class Incoming {
  public:
   Incoming(nb::handle pieces, const Int64Input& files, const Int64Input& numbers,
-           const Int64Input& frames)
-      : pieces_(pieces), places_{entries(files), entries(numbers), entries(frames)} {
+           const Int64Input& frames, const Int64Input& elements)
+      : pieces_(pieces),
+        places_{entries(files), entries(numbers), entries(frames)},
+        elements_(entries(elements)) {
     const std::size_t count = pieces_.records().size();
     check_same_size("records", count, "files", places_.files.size());
     check_same_size("records", count, "numbers", places_.numbers.size());
     check_same_size("records", count, "frames", places_.frames.size());
+    check_same_size("records", count, "elements", elements_.size());
     zeros_.resize(count);
     cells_.resize(count);
     sizes_.resize(count);
@@ -53,13 +56,14 @@ class Incoming {
 
   // Copies the records into cells. What is returned refers to this object.
   [[nodiscard]] AddedRows add_to(RecordCells& cells) {
-    cells.add(pieces_.records(), places_, cells_);
+    cells.add(pieces_.records(), places_, elements_, cells_);
     return {zeros_, cells_, sizes_};
   }
 
  private:
   RecordInputs pieces_;
   RecordPlaces<const std::int64_t> places_;
+  std::span<const std::int64_t> elements_;
   std::vector<std::int64_t> zeros_;
   std::vector<std::int64_t> cells_;
   std::vector<std::int64_t> sizes_;
@@ -105,18 +109,15 @@ class Outgoing {
 };
 
 void append(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
-            const Int64Input& numbers, const Int64Input& frames) {
-  Incoming incoming(pieces, files, numbers, frames);
+            const Int64Input& numbers, const Int64Input& frames, const Int64Input& elements) {
+  Incoming incoming(pieces, files, numbers, frames, elements);
   const nb::gil_scoped_release released;
   const std::scoped_lock locked(self.lock);
   self.buffer.append(incoming.add_to(self.cells));
 }
 
 void check_window(const RecordShuffle& self, std::size_t count, std::size_t window) {
-  const std::size_t from = window == ShuffleBuffer::kWhole ? self.buffer.size() : window;
-  if (count > from || from > self.buffer.size()) {
-    throw nb::value_error("there are not so many elements");
-  }
+  if (!self.buffer.has(count, window)) throw nb::value_error("there are not so many elements");
 }
 
 nb::tuple draw(RecordShuffle& self, std::size_t count, std::size_t window) {
@@ -135,8 +136,9 @@ nb::tuple draw(RecordShuffle& self, std::size_t count, std::size_t window) {
 }
 
 nb::tuple exchange(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
-                   const Int64Input& numbers, const Int64Input& frames, std::size_t window) {
-  Incoming incoming(pieces, files, numbers, frames);
+                   const Int64Input& numbers, const Int64Input& frames, const Int64Input& elements,
+                   std::size_t window) {
+  Incoming incoming(pieces, files, numbers, frames, elements);
   Outgoing outgoing(incoming.count());
   return outgoing.arrays([&] {
     const nb::gil_scoped_release released;
@@ -147,18 +149,20 @@ nb::tuple exchange(RecordShuffle& self, nb::handle pieces, const Int64Input& fil
   }());
 }
 
-std::tuple<Int64Array, Int64Array, Int64Array> places(RecordShuffle& self) {
+std::tuple<Int64Array, Int64Array, Int64Array, Int64Array> places(RecordShuffle& self) {
   const PatientLock locked(self.lock);
   const std::size_t count = self.buffer.size();
-  const Int64Batch memory(3 * count);
+  const Int64Batch memory(4 * count);
   std::vector<std::int64_t> zeros(count);
   std::vector<std::int64_t> cells(count);
   std::vector<std::int64_t> order(count);
   const std::uint8_t all = 1;
   self.buffer.contents({&all, 1}, {zeros, cells}, order);
   self.cells.locate(
-      cells, {memory.span(0, count), memory.span(count, count), memory.span(2 * count, count)});
-  return {memory.array(0, count), memory.array(count, count), memory.array(2 * count, count)};
+      cells, {memory.span(0, count), memory.span(count, count), memory.span(2 * count, count)},
+      memory.span(3 * count, count));
+  return {memory.array(0, count), memory.array(count, count), memory.array(2 * count, count),
+          memory.array(3 * count, count)};
 }
 
 }  // namespace
@@ -169,7 +173,8 @@ void bind_record_shuffle(nb::module_& module) {
       .def(nb::init<>())
       .def("__len__", [](const RecordShuffle& self) { return self.buffer.size(); })
       .def("append", append, nb::arg("pieces"), nb::arg("files"), nb::arg("numbers"),
-           nb::arg("frames"), "Add records, and where each stands.")
+           nb::arg("frames"), nb::arg("elements"),
+           "Add records, where each stands, and the number that it is known by.")
       .def("draw", draw, nb::arg("count"), nb::arg("window") = ShuffleBuffer::kWhole,
            nb::sig("def draw(self, count: int, window: int = 0) -> "
                    "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
@@ -178,16 +183,17 @@ void bind_record_shuffle(nb::module_& module) {
            "Draw from the oldest `window` records (0: all). Return the memory that they are in,\n"
            "their offsets and lengths there, and where they stand: files, numbers, frames.")
       .def("exchange", exchange, nb::arg("pieces"), nb::arg("files"), nb::arg("numbers"),
-           nb::arg("frames"), nb::arg("window") = ShuffleBuffer::kWhole,
+           nb::arg("frames"), nb::arg("elements"), nb::arg("window") = ShuffleBuffer::kWhole,
            nb::sig("def exchange(self, pieces: object, files: "
                    "numpy.typing.NDArray[numpy.int64], numbers: "
                    "numpy.typing.NDArray[numpy.int64], frames: "
+                   "numpy.typing.NDArray[numpy.int64], elements: "
                    "numpy.typing.NDArray[numpy.int64], window: int = 0) -> "
                    "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
            "Add records, and draw one after each; return what `draw` does.")
-      .def("places", places, "Return where all records stand, in order: files, numbers, frames.")
+      .def("places", places, "Return of all records, in order: files, numbers, frames, elements.")
       .def(
           "reseed",
           [](RecordShuffle& self, std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) {

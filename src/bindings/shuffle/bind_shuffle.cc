@@ -92,10 +92,7 @@ class Added {
 
 // Precondition: the lock is held.
 void check_window(const SharedShuffle& self, std::size_t count, std::size_t window) {
-  const std::size_t from = window == ShuffleBuffer::kWhole ? self.buffer.size() : window;
-  if (count > from || from > self.buffer.size()) {
-    throw nb::value_error("there are not so many elements");
-  }
+  if (!self.buffer.has(count, window)) throw nb::value_error("there are not so many elements");
 }
 
 void append(SharedShuffle& self, const Int64Input& chunks, const Int64Input& rows,

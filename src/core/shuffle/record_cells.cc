@@ -127,7 +127,7 @@ void RecordCells::trim() noexcept {
 
 void RecordCells::add(std::span<const Bytes> records,
                       const RecordPlaces<const std::int64_t>& places,
-                      std::span<std::int64_t> cells) {
+                      std::span<const std::int64_t> elements, std::span<std::int64_t> cells) {
   if (empty_.size() < records.size()) {
     const std::size_t more = records.size() - empty_.size();
     cells_.reserve(std::max(cells_.size() + more, std::min(2 * cells_.size(), cells_.capacity())));
@@ -144,8 +144,12 @@ void RecordCells::add(std::span<const Bytes> records,
       std::byte* const data = get(record.size());
       if (!record.empty()) std::memcpy(data, record.data(), record.size());
       const std::int64_t number = empty_.back();
-      cells_[static_cast<std::size_t>(number)] = {data, record.size(), places.numbers[done],
-                                                  places.frames[done], places.files[done]};
+      cells_[static_cast<std::size_t>(number)] = {data,
+                                                  record.size(),
+                                                  places.numbers[done],
+                                                  places.frames[done],
+                                                  places.files[done],
+                                                  elements[done]};
       empty_.pop_back();
       cells[done] = number;
     }
@@ -200,12 +204,14 @@ void RecordCells::take(std::span<const std::int64_t> cells, std::span<std::byte>
 }
 
 void RecordCells::locate(std::span<const std::int64_t> cells,
-                         const RecordPlaces<std::int64_t>& places) const noexcept {
+                         const RecordPlaces<std::int64_t>& places,
+                         std::span<std::int64_t> elements) const noexcept {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells_[static_cast<std::size_t>(cells[i])];
     places.files[i] = cell.file;
     places.numbers[i] = cell.number;
     places.frames[i] = cell.frame;
+    elements[i] = cell.element;
   }
 }
 

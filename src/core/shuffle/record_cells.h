@@ -41,10 +41,11 @@ class RecordCells {
   // One more than the highest number of a cell so far.
   [[nodiscard]] std::size_t count() const noexcept { return cells_.size(); }
 
-  // Copies records into cells, whose numbers are written. Precondition: all spans have one size.
-  // Throws std::bad_alloc, and has changed nothing then.
+  // Copies records into cells, whose numbers are written. `elements` are numbers that the caller
+  // knows the records by. Precondition: all spans have one size. Throws std::bad_alloc, and has
+  // changed nothing then.
   void add(std::span<const Bytes> records, const RecordPlaces<const std::int64_t>& places,
-           std::span<std::int64_t> cells);
+           std::span<const std::int64_t> elements, std::span<std::int64_t> cells);
 
   // Returns the bytes of the records in these cells. Precondition here and below: they are numbers
   // that add() returned, each once, and that were not taken yet.
@@ -56,9 +57,9 @@ class RecordCells {
             std::span<std::int64_t> offsets, std::span<std::int64_t> lengths,
             const RecordPlaces<std::int64_t>& places) noexcept;
 
-  // Writes where the records in these cells stand.
-  void locate(std::span<const std::int64_t> cells,
-              const RecordPlaces<std::int64_t>& places) const noexcept;
+  // Writes where the records in these cells stand, and the caller's numbers.
+  void locate(std::span<const std::int64_t> cells, const RecordPlaces<std::int64_t>& places,
+              std::span<std::int64_t> elements) const noexcept;
 
  private:
   struct Cell {
@@ -67,6 +68,7 @@ class RecordCells {
     std::int64_t number;
     std::int64_t frame;
     std::int64_t file;
+    std::int64_t element;
   };
   using Slab = std::unique_ptr<std::byte[]>;
   // Sizes are rounded up to one of these many; the first stands for all that are larger, and have

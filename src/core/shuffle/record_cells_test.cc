@@ -29,7 +29,7 @@ Numbers add(RecordCells& cells, const std::vector<std::vector<std::byte>>& recor
   Numbers files(records.size(), first % 3);
   Numbers frames(records.size(), first * 100);
   Numbers found(records.size());
-  cells.add(views, {files, numbers, frames}, found);
+  cells.add(views, {files, numbers, frames}, numbers, found);
   return found;
 }
 
@@ -117,7 +117,9 @@ TEST(places_of_records_are_told) {
   Numbers files(3);
   Numbers numbers(3);
   Numbers frames(3);
-  cells.locate(asked, {files, numbers, frames});
+  Numbers elements(3);
+  cells.locate(asked, {files, numbers, frames}, elements);
+  CHECK((elements == Numbers{11, 8, 7}));
   CHECK((numbers == Numbers{11, 8, 7}));
   CHECK((files == Numbers{2, 1, 1}));
   CHECK((frames == Numbers{1100, 700, 700}));

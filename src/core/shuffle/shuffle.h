@@ -51,6 +51,11 @@ class ShuffleBuffer {
   [[nodiscard]] std::span<const std::int64_t> live() const noexcept { return live_; }
   [[nodiscard]] std::span<const std::int64_t> live_bytes_of() const noexcept { return bytes_; }
 
+  // Tells whether a window (kWhole: all elements) is one and has this many elements.
+  [[nodiscard]] bool has(std::size_t count, std::size_t window) const noexcept {
+    return count <= (window == kWhole ? size_ : window) && window <= size_;
+  }
+
   // Begins another stream of random numbers, after its first `drawn`.
   void reseed(std::uint64_t seed, std::uint64_t seed2, std::uint64_t drawn) noexcept;
 

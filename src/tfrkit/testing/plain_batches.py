@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -26,32 +27,32 @@ from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 class PlainGrouping(Stage):
     """Consecutive elements put together. An error loses those that were waiting."""
 
-    def __init__(self, node: Any, source: Any = None) -> None:
+    def __init__(self, node: Any) -> None:
         self.node = node
-        self.input = begin(source or node.input)
+        self.input = begin(getattr(node, "unbatched", node.input))
+        self.sizes = itertools.cycle(getattr(node, "sizes", None) or [node.size])
+        self.size = next(self.sizes)
         self.ended = False
-
-    def size(self) -> int:
-        """The size of the next batch."""
-        return int(self.node.size)
 
     def __next__(self) -> Item:
         items: list[Item] = []
-        while len(items) < self.size() and not self.ended:
+        while len(items) < self.size and not self.ended:
             try:
                 items.append(next(self.input))
             except StopIteration:
                 self.ended = True
-        if not items or (self.node.drop and len(items) < self.size()):
+        if not items or (self.node.drop and len(items) < self.size):
             raise StopIteration
-        return Item(self.together([item.value for item in items]))
+        made = Item(self.together([item.value for item in items]))
+        self.size = next(self.sizes)
+        return made
 
     def together(self, values: list[Any]) -> Any:
         """One value of several."""
         raise NotImplementedError
 
 
-@runs(BatchNode)
+@runs(BatchNode, RebatchNode)
 class PlainBatch(PlainGrouping):
     """Leaves stacked; rows of ragged columns become one again."""
 
@@ -72,25 +73,6 @@ class PlainBatch(PlainGrouping):
             for column, apart, one in zip(leaves, ragged, made, strict=True)
         ]
         return pack(values[0], found)
-
-
-@runs(RebatchNode)
-class PlainRebatch(PlainBatch):
-    """Rows in batches of several sizes in turn."""
-
-    def __init__(self, node: RebatchNode) -> None:
-        super().__init__(node, UnbatchNode(node.input))
-        self.turn = 0
-
-    def size(self) -> int:
-        """The size whose turn it is."""
-        return int(self.node.sizes[self.turn])
-
-    def together(self, values: list[Any]) -> Any:
-        """Stack; the next size has its turn then."""
-        made = super().together(values)
-        self.turn = (self.turn + 1) % len(self.node.sizes)
-        return made
 
 
 def ragged_column(rows: Any) -> Any:

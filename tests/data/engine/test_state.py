@@ -341,7 +341,7 @@ def test_what_is_no_state_is_refused() -> None:
 @pytest.mark.parametrize("version", [1, 99])
 def test_a_state_of_another_version_is_refused(version: int) -> None:
     state = dict(iter(tfr.Dataset.range(3)).state(), version=version)
-    wanted = rf"expected a state of version 2 but got one of version {version}\. Start the epoch over, or resume it"
+    wanted = rf"expected a state of version 3 but got one of version {version}\. Start the epoch over, or resume it"
     with pytest.raises(tfr.errors.InvalidArgumentError, match=wanted):
         tfr.Dataset.range(3).iter_from(state)
 

@@ -1,4 +1,4 @@
-"""Saved states are a format: a state of version 2 resumes in every release that reads version 2.
+"""Saved states are a format: a state of version 3 resumes in every release that reads version 3.
 
 How tfrkit is written may change in any way: where classes are, what they and their fields are called.
 """
@@ -73,7 +73,7 @@ def many_verbs() -> dict[str, tfr.Dataset]:
     }
 
 
-# The fingerprint of every pipeline. These never change; a release that has to change one has version 3 of states.
+# The fingerprint of every pipeline. These never change; a release that has to change one has version 4 of states.
 FINGERPRINTS = {
     "range": "d8ecd9d38aedd865894001c4e36b20d6",
     "counter": "75063058a1ca051c11d4b8912b7aea0d",
@@ -120,9 +120,9 @@ def from_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tfr.Dataset:
     return records.skip(1).shuffle(5, seed=3).map(len).repeat(2).batch(3).take(9)
 
 
-# After two elements; from the first release that wrote version 2.
+# After two elements; from the first release that wrote version 3.
 STATE = {
-    "version": 2,
+    "version": 3,
     "pipeline": "22fbc5d3d631e916bc6b963efdb39c62",
     "stages": [
         ["TFRecordDataset('a.tfrecord')", "771b28cabe6e9f36"],

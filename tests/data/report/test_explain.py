@@ -32,7 +32,7 @@ def test_says_what_replays():
     signature = tfr.TensorSpec((), "int64")
     numbers = tfr.Dataset.from_generator(lambda: iter([1, 2]), output_signature=signature)
     lines = lines_of(numbers.map(lambda x: x).shuffle(5))
-    assert [line.split()[-1] for line in (lines[1], lines[3])] == ["replays", "replays"]
+    assert [line.split()[-1] for line in (lines[1], lines[3])] == ["seeks", "replays"]
     assert lines[2].startswith("map(")
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.elements.origin import Origin
+from tfrkit.data.shuffle.chunk_store import ChunkStore
 from tfrkit.data.shuffle.object_buffer import ObjectBuffer
-from tfrkit.data.shuffle.shuffle_store import ShuffleStore
+
+
+def hold(store: Any, chunk: Any) -> Any:
+    """Let a store keep elements, whose numbers count from 0."""
+    return store.hold(chunk, np.arange(len(chunk)))
 
 
 @given(st.data())
 def test_it_draws_as_the_other_store_does(data):
-    ours, theirs = ObjectBuffer(), ShuffleStore()
+    ours, theirs = ObjectBuffer(), ChunkStore()
     seed, drawn = data.draw(st.integers(0, 2**40)), data.draw(st.integers(0, 20))
     for store in (ours, theirs):
         store.reseed(seed, 7, drawn)
@@ -29,10 +36,9 @@ def test_it_draws_as_the_other_store_does(data):
             window = 0
         found = []
         for store in (ours, theirs):
-            elements = store.hold(items)
-            store.append(elements, 0, filled)
-            chunk = store.exchange(elements, filled, count, window) if filled < count else ObjectChunk([])
-            store.settle()
+            hold(store, items)
+            store.append(filled)
+            chunk = store.exchange(count - filled, window) if filled < count else ObjectChunk([])
             drawn_now = store.draw(min(2, len(store)))
             store.tidy()
             found.append([*chunk.objects(), *drawn_now.objects()])
@@ -44,8 +50,8 @@ def test_origins_come_along():
     store = ObjectBuffer()
     store.reseed(1, 2)
     origin = Origin(("a", "b"), np.array([0, 1, 0], np.int32), np.array([5, 6, 7]))
-    elements = store.hold(ObjectChunk(["a5", "b6", "a7"], origin))
-    store.append(elements, 0, 3)
+    hold(store, ObjectChunk(["a5", "b6", "a7"], origin))
+    store.append(3)
     found = store.draw(3)
     names = [
         f"{found.origin.paths[file]}{record}"
@@ -53,25 +59,27 @@ def test_origins_come_along():
     ]
     assert names == found.objects()
     assert len(store) == 0
-    store.append(store.hold(ObjectChunk(["x"])), 0, 1)
+    hold(store, ObjectChunk(["x"]))
+    store.append(1)
     assert store.draw(1).origin is None
 
 
 def test_other_chunks_become_objects():
     store = ObjectBuffer()
-    store.append(store.hold(ColumnChunk({"x": np.arange(3)}, 3)), 0, 3)
+    hold(store, ColumnChunk({"x": np.arange(3)}, 3))
+    store.append(3)
     assert sorted(int(each["x"]) for each in store.draw(3).objects()) == [0, 1, 2]
 
 
 def test_what_was_drawn_is_let_go():
     store = ObjectBuffer()
     for number in range(5000):
-        elements = store.hold(ObjectChunk([bytes(100)]))
+        hold(store, ObjectChunk([bytes(100)]))
         if number < 10:
-            store.append(elements, 0, 1)
+            store.append(1)
         else:
-            store.exchange(elements, 0, 1)
+            store.exchange(1)
         store.tidy()
     assert len(store) == 10
-    assert store.live_bytes == store.held_bytes == 1000
+    assert store.live_bytes == 1000
     assert len(store._entries) < 2100

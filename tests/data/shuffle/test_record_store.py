@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import random
+import resource
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tfrkit import Block
 from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
+from tfrkit.data.shuffle.chunk_store import ChunkStore
 from tfrkit.data.shuffle.record_store import RecordStore
-from tfrkit.data.shuffle.shuffle_store import ShuffleStore
+
+WHO = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)  # macOS counts for the process alone
+
+
+def hold(store: Any, chunk: Any) -> Any:
+    """Let a store keep elements, whose numbers count from 0."""
+    return store.hold(chunk, np.arange(len(chunk)))
 
 
 def block_of(path: str | None, first: int, records: list[bytes]) -> Block:
@@ -32,17 +41,16 @@ def files(seed: int, most: int) -> list[RecordChunk]:
     return runs
 
 
-def through(store: RecordStore | ShuffleStore, runs: list[RecordChunk], size: int) -> list[RecordChunk]:
+def through(store: RecordStore | ChunkStore, runs: list[RecordChunk], size: int) -> list[RecordChunk]:
     """What comes out of a buffer of this size, and then of what is left in it."""
     store.reseed(5, 6)
     drawn = []
     for run in runs:
-        held = store.hold(run)
+        hold(store, run)
         fill = min(len(run), size - len(store))
-        store.append(held, 0, fill)  # type: ignore[arg-type]
+        store.append(fill)
         if fill < len(run):
-            drawn.append(store.exchange(held, fill, len(run)))  # type: ignore[arg-type]
-        store.settle()
+            drawn.append(store.exchange(len(run) - fill))
         store.tidy()
     while len(store):
         drawn.append(store.draw(min(7, len(store))))
@@ -52,7 +60,7 @@ def through(store: RecordStore | ShuffleStore, runs: list[RecordChunk], size: in
 @pytest.mark.parametrize("most", [1, 40, 3000])
 def test_gives_the_records_that_a_store_of_chunks_gives(most):
     runs = files(1, most)
-    ours, others = through(RecordStore(), runs, 100), through(ShuffleStore(), runs, 100)
+    ours, others = through(RecordStore(), runs, 100), through(ChunkStore(), runs, 100)
     assert [each.objects() for each in ours] == [each.objects() for each in others]
     for one, other in zip(ours, others, strict=True):
         rows = [(records.find(row)) for records in (one, other) for row in range(len(records))]
@@ -63,14 +71,17 @@ def test_gives_the_records_that_a_store_of_chunks_gives(most):
 def test_some_of_a_run_and_chosen_rows():
     run = RecordChunk([block_of("a", 0, [b"0", b"1"]), block_of("b", 5, [b"5", b"6", b"7"])])
     store = RecordStore()
-    held = store.hold(run.take(np.array([4, 0, 3])))
-    store.append(held, 1, 3)
+    hold(store, run.take(np.array([4, 0, 3])))
+    store.append(1)
+    assert store.draw(1).objects() == [b"7"]
+    store.append(2)
     assert sorted(store.draw(2).objects()) == [b"0", b"6"]
 
 
 def test_bytes_that_are_in_no_file():
     store = RecordStore()
-    store.append(store.hold(ObjectChunk([b"x", b""])), 0, 2)
+    hold(store, ObjectChunk([b"x", b""]))
+    store.append(2)
     drawn = store.draw(2)
     assert sorted(drawn.objects()) == [b"", b"x"]
     assert [block.path for block in drawn.blocks] == [None]
@@ -78,8 +89,11 @@ def test_bytes_that_are_in_no_file():
 
 def test_tells_where_everything_stands():
     store = RecordStore()
-    store.append(store.hold(RecordChunk([block_of("a", 3, [b"x", b"yy"]), block_of("b", 0, [b"z"])])), 0, 3)
-    numbers, records, frames, paths = store.places()
+    hold(store, RecordChunk([block_of("a", 3, [b"x", b"yy"]), block_of("b", 0, [b"z"])]))
+    store.append(3)
+    numbers, records, frames = store.places()
+    paths = store.paths
+    assert store.numbers().tolist() == [0, 1, 2]
     assert [paths[number] for number in numbers.tolist()] == ["a", "a", "b"]
     assert records.tolist() == [3, 4, 0]
     assert frames.tolist() == [3000, 3017, 0]
@@ -94,11 +108,11 @@ def test_holds_little_more_than_its_records():
         run = RecordChunk(
             [block_of("a", turn, [rng.randbytes(rng.randrange(size, 2 * size)) for _ in range(500)])]
         )
-        held = store.hold(run)
+        hold(store, run)
         if turn < 20:
-            store.append(held, 0, len(run))
+            store.append(len(run))
         else:
-            store.exchange(held, 0, len(run))
+            store.exchange(len(run))
         assert store.held_bytes <= 1.5 * store.live_bytes + (2 << 20)
     while len(store):
         store.draw(min(100, len(store)))
@@ -107,8 +121,28 @@ def test_holds_little_more_than_its_records():
 
 def test_refuses_to_draw_what_is_not_there():
     store = RecordStore()
-    store.append(store.hold(ObjectChunk([b"x"])), 0, 1)
+    hold(store, ObjectChunk([b"x"]))
+    store.append(1)
     with pytest.raises(ValueError, match="not so many"):
         store.draw(2)
     with pytest.raises(ValueError, match="not so many"):
         store.draw(1, 5)
+
+
+def test_batches_are_drawn_into_memory_that_others_left():
+    store = RecordStore()
+    store.reseed(1, 1)
+    run = RecordChunk([block_of("a", 0, [bytes(600)] * 2000)])
+    for _ in range(10):
+        hold(store, run)
+        store.append(len(run))
+
+    def faults(turns: int) -> int:
+        before = resource.getrusage(WHO).ru_minflt
+        for _ in range(turns):
+            hold(store, run)
+            assert len(store.exchange(len(run))) == len(run)
+        return resource.getrusage(WHO).ru_minflt - before
+
+    faults(50)
+    assert faults(50) < 50 * 20  # pages; the records of a batch alone have 300

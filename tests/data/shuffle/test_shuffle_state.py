@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import tfrkit as tfr
 from tests.data.shuffle.test_shuffle import events, make_parts, pipelines
 from tests.data.support.runs_node import RunsNode
 from tfrkit.data.engine.node import Context, Node, to_json
-from tfrkit.data.shuffle import shuffle
+from tfrkit.data.shuffle import shuffle, shuffle_state
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.shuffle.shuffle import ShuffleNode
 from tfrkit.data.shuffle.shuffle_state import pack, unpack
@@ -52,8 +53,16 @@ def saved(state: Any) -> Any:
     return json.loads(json.dumps(to_json(state)))
 
 
-@given(pipelines(), st.booleans(), st.integers(0, 300))
-def test_goes_on_with_what_would_have_come_next(pipeline, reshuffle, seen):
+@given(pipelines(), st.booleans(), st.integers(0, 300), st.sampled_from([3, 20, 1 << 14]))
+def test_goes_on_with_what_would_have_come_next(pipeline, reshuffle, seen, apart):
+    with (
+        mock.patch.object(shuffle, "_SNAPSHOT_OUTPUTS", apart),
+        mock.patch.object(shuffle_state, "_APART", 4),
+    ):
+        goes_on(pipeline, reshuffle, seen)
+
+
+def goes_on(pipeline: Any, reshuffle: bool, seen: int) -> None:
     items, size, repeats, pulls, cuts, form = pipeline
     if repeats < 0 and not any(isinstance(item, int) for item in items):
         repeats = 1
@@ -127,11 +136,11 @@ def test_snapshots_are_small_and_taken_now_and_then(files, monkeypatch):
     for _ in range(100):
         iterator.pull(10)
         state = iterator.save()
-        if not any(state.base is base for base in bases):
-            bases.append(state.base)
+        if not any(state["base"] is base for base in bases):
+            bases.append(state["base"])
         text = json.dumps(to_json(state))
         assert len(text) < 1000 + 16 * 200
-        assert state.outputs < 200 + 10
+        assert state["outputs"] < 200 + 10
     assert 3 <= len(bases) <= 8
 
 
@@ -144,6 +153,28 @@ def test_a_state_does_not_change_any_more(files):
     before = saved(state)
     iterator.pull(300)
     assert saved(state) == before
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("repeat_first", [False, True])
+def test_what_functions_made_is_made_again_from_the_oldest_element_on(repeat_first, monkeypatch):
+    monkeypatch.setattr(shuffle_state, "_APART", 4)
+    calls: list[int] = []
+
+    def make() -> tfr.Dataset:
+        made = tfr.Dataset.range(1000).map(lambda x: calls.append(int(x)) or x)
+        return made.repeat(3).shuffle(20, seed=3) if repeat_first else made.shuffle(20, seed=3).repeat(3)
+
+    expected = [int(x) for x in make()]
+    iterator = iter(make())
+    for seen in range(2900):
+        if seen % 97 == 0:
+            state = json.loads(json.dumps(iterator.state()))
+            calls.clear()
+            again = make().iter_from(state)
+            assert len(calls) < 400  # about 20 * log(20), and some outputs since
+            assert [int(next(again)) for _ in range(30)] == expected[seen : seen + 30]
+        assert int(next(iterator)) == expected[seen]
 
 
 def test_the_end_is_a_place_too():
@@ -190,7 +221,6 @@ def test_sources_are_found_behind_stages_that_only_choose(files):
     names = tfr.Dataset.list_files(files, seed=1)
     assert tfr.TFRecordDataset(names, num_parallel_reads=2).node.record_source is not None
     assert tfr.Dataset.range(3).node.record_source is None
-    assert not tfr.Dataset.range(3).shuffle(2).node.seeks
 
 
 @given(st.lists(st.integers(0, 2**62), max_size=20))

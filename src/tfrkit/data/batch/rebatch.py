@@ -28,6 +28,11 @@ class RebatchNode(UnaryNode):
     verb = "rebatch"
     counts = True
 
+    @property
+    def unbatched(self) -> Node:
+        """The rows of the input."""
+        return UnbatchNode(self.input)
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _RebatchIterator(self, context, state)
 
@@ -45,7 +50,7 @@ class RebatchNode(UnaryNode):
 
 class _RebatchIterator(PlainBatchIterator):
     def __init__(self, node: RebatchNode, context: Context, state: Any) -> None:
-        rows = Cursor(UnbatchNode(node.input), context, None if state is None else state["rows"])
+        rows = Cursor(node.unbatched, context, None if state is None else state["rows"])
         self._sizes = node.sizes
         self._turn = 0 if state is None else state["turn"]  # the size of the next batch
         super().__init__(rows, node.sizes[self._turn], node.drop)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfrkit.data.batch.batch import batch_count
 from tfrkit.data.engine.node import UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import SparseTensorSpec
@@ -30,8 +30,9 @@ class SparseBatchNode(StepsNode, UnaryNode):
 
     verb = "sparse_batch"
 
-    def steps(self, begin: Open) -> Step:
-        return functools.partial(self._batch, begin(self.input))
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        elements = begin(self.input, state)
+        return functools.partial(self._batch, elements), elements.save
 
     def element_spec(self) -> Any:
         return SparseTensorSpec((None, *self.row), self.input.element_spec().dtype)

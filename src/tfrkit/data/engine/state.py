@@ -2,7 +2,8 @@
 
 A pipeline is known by its fingerprint (`fingerprint.py`), files by their names without folders, their sizes and a
 checksum of their tails: data may have moved, but it must be the same. A checksum of the state itself shows whether it
-came back as it was written. Version 1 knew pipelines by our classes and fields, and is refused.
+came back as it was written. FORMAT.md says what each stage writes. Version 1 knew pipelines by our classes and fields,
+and version 2 replayed many stages; both are refused.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tfrkit.stores.url import display_name
 
 __all__ = ["StateKeeper"]
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _KEYS: Final = frozenset({"version", "pipeline", "files", "at", "skip", "check"})
 _MAX_NAMED: Final = 1000  # files whose own fingerprints are kept, to say which one has changed
 

@@ -1,7 +1,8 @@
-"""Stages that are written one element at a time, and resume from a saved state by replaying from the beginning.
+"""Stages that are written one element at a time.
 
-It is the simplest thing that fully works for verbs whose state is made of elements and of users' values (windows,
-groups, running totals): such a stage says in `steps` what comes next; here it is run, counted and replayed.
+Such a stage says in `steps` what comes next and where it stands; here it is run. What it reads is a `StepInput`, which
+knows its own place. A stage whose place is made of users' values, which no state holds, does not seek: to resume, it
+begins anew, and what was seen is dropped.
 """
 
 from __future__ import annotations
@@ -9,21 +10,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 
-__all__ = ["Open", "Step", "StepInput", "StepsNode"]
+__all__ = ["Open", "Save", "Step", "StepInput", "StepsNode"]
 
 
 class StepInput:
     """The elements of a node one by one; an error is raised in its place, and what follows it comes next."""
 
-    def __init__(self, node: Node, context: Context) -> None:
-        self._cursor = Cursor(node, context, objects=True)
+    def __init__(self, node: Node, context: Context, state: Any = None) -> None:
+        self._cursor = Cursor(node, context, state, objects=True)
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -39,13 +40,23 @@ class StepInput:
         assert run.error is not None
         raise run.error
 
+    def save(self) -> Any:
+        """The position of the next element."""
+        return self._cursor.save()
+
     def close(self) -> None:
         """Close the node's iterator."""
         self._cursor.close()
 
 
-Open = Callable[[Node], StepInput]
+class Open(Protocol):
+    """Starts a node (of the inputs, or one that a user's function made), at a position that its StepInput saved."""
+
+    def __call__(self, node: Node, state: Any = None) -> StepInput: ...
+
+
 Step = Callable[[], Any]
+Save = Callable[[], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,20 +64,20 @@ class StepsNode(Node):
     """A stage that makes elements one at a time."""
 
     @abstractmethod
-    def steps(self, begin: Open) -> Step:
-        """Begin: return the function that makes the next element.
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        """Begin, or resume: return the function that makes the next element, and the one that says where it stands.
 
-        It raises StopIteration at the end; after any other error it is called again for what follows.
+        The first raises StopIteration at the end; after any other error it is called again for what follows. The
+        second is not asked if the stage does not seek.
 
         Args:
-            begin: starts a node (of the inputs, or one that a user's function made).
+            begin: starts a node.
+            state: None, or what the second function returned, as JSON.
         """
 
     pure = False  # most of them call a user's function
 
-    seeks = False  # elements are made again
-
-    counts = True  # the same ones, in the same order
+    counts = True  # elements that a position counts come in the same order again
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _StepsIterator(self, context, state)
@@ -74,21 +85,29 @@ class StepsNode(Node):
 
 class _StepsIterator(NodeIterator):
     def __init__(self, node: StepsNode, context: Context, state: Any) -> None:
-        seeds = find_seeds(node)
-        if state is not None:
-            restore_seeds(seeds, state["seeds"])
-        self._seeds = save_seeds(seeds)
         self._context = context
         self._open: list[StepInput] = []
-        self._step = node.steps(self._begin)
         self._given = 0  # elements and errors
-        self._ended = False
-        while state is not None and self._given < state["given"]:
-            if self.pull(1) is None:
-                break
+        self._ended = state is not None and state["at"] is None
+        self._step: Any = None
+        self._save: Any = None
+        if self._ended:
+            return
+        at = None if state is None else state["at"]
+        if node.seeks:
+            self._step, self._save = node.steps(self._begin, at)
+            return
+        seeds = find_seeds(node)
+        if at is not None:
+            restore_seeds(seeds, at["seeds"])
+        start = save_seeds(seeds)
+        self._step, _ = node.steps(self._begin, None)
+        self._save = lambda: {"seeds": start, "given": self._given}
+        while at is not None and self._given < at["given"] and self.pull(1) is not None:
+            pass
 
-    def _begin(self, node: Node) -> StepInput:
-        elements = StepInput(node, self._context)
+    def _begin(self, node: Node, state: Any = None) -> StepInput:
+        elements = StepInput(node, self._context, state)
         self._open.append(elements)
         return elements
 
@@ -107,16 +126,13 @@ class _StepsIterator(NodeIterator):
         return Run(ObjectChunk(made), error) if made or error is not None else None
 
     def save(self) -> Any:
-        return {"seeds": self._seeds, "given": self._given}
+        """Where the steps stand; None at the end."""
+        return {"at": None if self._ended else self._save()}
 
     def close(self) -> None:
         """Close and release all that was begun: the steps refer to this iterator."""
         self._ended = True
-        self._step = _ended
+        self._step = self._save = None
         for elements in self._open:
             elements.close()
         self._open = []
-
-
-def _ended() -> Any:
-    raise StopIteration

@@ -72,8 +72,11 @@ class SeedGenerator:
         """What the pipeline that it belongs to is known by; random seeds are not."""
         return "seeds", self._given, self._reshuffle
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.save(), self._reshuffle, self._given)
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
 
 def find_seeds(node: Any) -> tuple[SeedGenerator, ...]:
@@ -98,10 +101,3 @@ def restore_seeds(seeds: tuple[SeedGenerator, ...], state: list[list[int]]) -> N
     """Restore the position of each."""
     for each, at in zip(seeds, state, strict=True):
         each.restore(at)
-
-
-def _rebuild(state: list[int], reshuffle: bool, given: int | None) -> SeedGenerator:
-    seed, seed2, draws = state
-    generator = SeedGenerator(seed, seed2, reshuffle=reshuffle, given=given)
-    generator.restore([seed, seed2, draws])
-    return generator

@@ -1,20 +1,21 @@
 """ObjectBuffer: single objects in a shuffle's buffer, such as a function made them.
 
 They come a few at a time, and each is a Python object, so Python's own list is the quickest buffer: 2 us an element,
-where the numbers of a native buffer cost 70 (benchmarks/images_seed.py). What `ShuffleStore` is for chunks.
+where the numbers of a native buffer cost 70 (benchmarks/images_seed.py). What `ChunkStore` is for columns.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from tfrkit import _core
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.elements.origin import Origin
+from tfrkit.model.row_selection import IntArray
 
-__all__ = ["IncomingObjects", "ObjectBuffer"]
+__all__ = ["ObjectBuffer"]
 
 _NUMBERS: Final = 256  # that are drawn at once
 _GAP: Final = 1024  # places of drawn elements at the front of the list, before it is moved
@@ -22,21 +23,12 @@ _GAP: Final = 1024  # places of drawn elements at the front of the list, before 
 Place = tuple[str | None, int]
 
 
-class IncomingObjects(NamedTuple):
-    """Elements that are not yet in the buffer: each with its origin, or None."""
-
-    entries: list[tuple[Any, Place | None]]
-    each_bytes: int
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-
 class ObjectBuffer:
     """ObjectChunk, drawn in TensorFlow's order."""
 
     def __init__(self) -> None:
-        self._entries: list[Any] = []
+        self._entries: list[Any] = []  # each with its origin, or None, and its number
+        self._waiting: list[Any] = []  # to be added, the next one last
         self._begin = 0  # of the buffer in the list
         self._random = _core.Philox(0, 0)
         self._numbers: list[int] = []  # the next ones, last first
@@ -50,19 +42,14 @@ class ObjectBuffer:
         """Bytes of the elements in the buffer, about."""
         return len(self) * self._each_bytes
 
-    @property
-    def held_bytes(self) -> int:
-        """The same: nothing else is held."""
-        return self.live_bytes
-
     def reseed(self, seed: int, seed2: int, drawn: int = 0) -> None:
         """Begin another stream of random numbers, after its first `drawn`."""
         self._random = _core.Philox(seed, seed2)
         self._random.skip(drawn)
         self._numbers = []
 
-    def hold(self, chunk: Chunk) -> IncomingObjects:
-        """Take elements, which will be added."""
+    def hold(self, chunk: Chunk, numbers: IntArray) -> int:
+        """Keep elements, which have these numbers and will all be added before others are held; return bytes of one."""
         items, origin = chunk.objects(), chunk.origin
         places: list[Place | None] = [None] * len(items)
         if origin is not None:
@@ -70,14 +57,16 @@ class ObjectBuffer:
             places = [(origin.paths[file], record) for file, record in zip(files, records, strict=True)]
         if items:
             self._each_bytes = max(1, ObjectChunk(items[:1]).nbytes)
-        return IncomingObjects(list(zip(items, places, strict=True)), self._each_bytes)
+        self._waiting = list(zip(items, places, numbers.tolist(), strict=True))[::-1]
+        return self._each_bytes
 
-    def append(self, elements: IncomingObjects, start: int, stop: int) -> None:
-        """Add the elements [start, stop)."""
-        self._entries += elements.entries[start:stop]
+    def append(self, count: int) -> None:
+        """Add elements that are held."""
+        self._entries += [self._waiting.pop() for _ in range(count)]
 
-    def settle(self) -> None:
-        """All elements that were taken have been added."""
+    def numbers(self) -> IntArray:
+        """The numbers of all elements in the buffer, in its order."""
+        return np.array([number for _, _, number in self._entries[self._begin :]], np.int64)
 
     def tidy(self) -> None:
         """Let go of what was drawn."""
@@ -85,11 +74,11 @@ class ObjectBuffer:
             del self._entries[: self._begin]
             self._begin = 0
 
-    def exchange(self, elements: IncomingObjects, start: int, stop: int, window: int = 0) -> Chunk:
-        """Add the elements [start, stop), and draw one after each, from the oldest `window` or from all."""
+    def exchange(self, count: int, window: int = 0) -> Chunk:
+        """Add elements that are held, and draw one after each, from the oldest `window` or from all."""
         drawn = []
-        for entry in elements.entries[start:stop]:
-            self._entries.append(entry)
+        for _ in range(count):
+            self._entries.append(self._waiting.pop())
             drawn.append(self._draw(window or len(self)))
             window -= window > 0
         return _chunk(drawn)
@@ -111,9 +100,9 @@ class ObjectBuffer:
         return entry
 
 
-def _chunk(entries: list[tuple[Any, Place | None]]) -> ObjectChunk:
-    places = [place for _, place in entries if place is not None]
-    items = [item for item, _ in entries]
+def _chunk(entries: list[tuple[Any, Place | None, int]]) -> ObjectChunk:
+    places = [place for _, place, _ in entries if place is not None]
+    items = [item for item, _, _ in entries]
     if not items or len(places) < len(items):
         return ObjectChunk(items)
     numbers: dict[str | None, int] = {}

@@ -8,7 +8,7 @@ are copied out (benchmarks/pipelines_shuffle.py), in two thirds of the memory.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,39 +18,28 @@ from tfrkit.data.elements.chunk import Chunk, RecordChunk
 from tfrkit.model.block import Block
 from tfrkit.model.row_selection import IntArray
 
-__all__ = ["IncomingRecords", "RecordStore"]
+__all__ = ["RecordStore"]
 
 _FRAME_BYTES: Final = 16  # round a record: header and footer
 _NONE: Final = np.zeros(0, np.int64)
 
 
-class IncomingRecords(NamedTuple):
-    """Records that are not yet in the buffer, and where each stands: file, number, frame; -1 if that is not known."""
-
-    records: RecordChunk
-    places: tuple[IntArray, IntArray, IntArray]
-
-    def __len__(self) -> int:
-        return len(self.places[0])
-
-    @property
-    def each_bytes(self) -> int:
-        """Bytes of a frame, on average; there must be one."""
-        return int(self.records.lengths().mean()) + _FRAME_BYTES
-
-    def cut(self, start: int, stop: int) -> tuple[Any, IntArray, IntArray, IntArray]:
-        """The records [start, stop), as the native buffer takes them."""
-        files, numbers, frames = (each[start:stop] for each in self.places)
-        return self.records.slice(start, stop).pieces(), files, numbers, frames
-
-
 class RecordStore:
-    """Records, drawn in TensorFlow's order. What `ShuffleStore` is for other elements."""
+    """Records, drawn in TensorFlow's order.
+
+    Attributes:
+        paths: of the files that records came from, by the numbers of files.
+    """
 
     def __init__(self) -> None:
         self._buffer = _core.RecordShuffle()
-        self._paths: list[str | None] = []
+        self.paths: list[str | None] = []
         self._files: dict[str | None, int] = {}  # numbers of the paths
+        self._waiting = RecordChunk([])  # to be added,
+        self._about: list[
+            IntArray
+        ] = []  # where each stands (file, number, frame; -1 if not known), and its own number
+        self._row = 0  # the next of them
 
     def __len__(self) -> int:
         return len(self._buffer)
@@ -71,8 +60,8 @@ class RecordStore:
 
     # ---- records in
 
-    def hold(self, chunk: Chunk) -> IncomingRecords:
-        """Take records that will be added."""
+    def hold(self, chunk: Chunk, elements: IntArray) -> int:
+        """Keep records, which have these numbers and will all be added before others are held; return bytes of one."""
         records = (
             chunk if isinstance(chunk, RecordChunk) else RecordChunk([Block.from_records(chunk.objects())])
         )
@@ -82,31 +71,36 @@ class RecordStore:
             numbers.append(number)
             frames.append(np.full(len(block), -1) if frame is None else frame)
             files.append(np.full(len(block), self._file(block.path)))
-        places = np.concatenate(files), np.concatenate(numbers), np.concatenate(frames)
+        places = [np.concatenate(column) for column in (files, numbers, frames)]
         if records.rows is not None:
             which, rows = records.located()
             chosen = np.cumsum([0, *map(len, records.blocks)])[which] + rows
-            places = places[0][chosen], places[1][chosen], places[2][chosen]
-        return IncomingRecords(records, places)
+            places = [column[chosen] for column in places]
+        self._waiting, self._about, self._row = records, [*places, elements], 0
+        return int(records.lengths().mean()) + _FRAME_BYTES
 
     def _file(self, path: str | None) -> int:
-        number = self._files.setdefault(path, len(self._paths))
-        if number == len(self._paths):
-            self._paths.append(path)
+        number = self._files.setdefault(path, len(self.paths))
+        if number == len(self.paths):
+            self.paths.append(path)
         return number
 
-    def append(self, records: IncomingRecords, start: int, stop: int) -> None:
-        """Add the records [start, stop)."""
-        self._buffer.append(*records.cut(start, stop))
+    def _next(self, count: int) -> tuple[Any, IntArray, IntArray, IntArray, IntArray]:
+        """The next records that are held, as the native buffer takes them."""
+        start, stop = self._row, self._row + count
+        self._row = stop
+        files, numbers, frames, elements = (column[start:stop] for column in self._about)
+        return self._waiting.slice(start, stop).pieces(), files, numbers, frames, elements
 
-    def settle(self) -> None:
-        """All records that were held last have been added."""
+    def append(self, count: int) -> None:
+        """Add records that are held."""
+        self._buffer.append(*self._next(count))
 
     # ---- records out
 
-    def exchange(self, records: IncomingRecords, start: int, stop: int, window: int = 0) -> RecordChunk:
-        """Add the records [start, stop), and draw one after each, from the oldest `window` or from all."""
-        return self._chunk(*self._buffer.exchange(*records.cut(start, stop), window))
+    def exchange(self, count: int, window: int = 0) -> RecordChunk:
+        """Add records that are held, and draw one after each, from the oldest `window` or from all."""
+        return self._chunk(*self._buffer.exchange(*self._next(count), window))
 
     def draw(self, count: int, window: int = 0) -> RecordChunk:
         """Draw records, from the oldest `window` or from all."""
@@ -125,7 +119,7 @@ class RecordStore:
         used = np.flatnonzero(np.bincount(files))
         # A block knows one file only. All of them have all records; each record is asked of its file's.
         blocks = [
-            Block(data, offsets, lengths, path=self._paths[file], start=-1, numbers=numbers, frames=known)
+            Block(data, offsets, lengths, path=self.paths[file], start=-1, numbers=numbers, frames=known)
             for file in used.tolist()
         ]
         if len(blocks) <= 1:
@@ -137,6 +131,10 @@ class RecordStore:
 
     # ---- all that is in it
 
-    def places(self) -> tuple[IntArray, IntArray, IntArray, list[str | None]]:
-        """Where all records stand, in the buffer's order: number of the path, of the record, its frame; the paths."""
-        return *self._buffer.places(), self._paths
+    def places(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Where all records stand, in the buffer's order: number of the path, of the record, its frame."""
+        return self._buffer.places()[:3]
+
+    def numbers(self) -> IntArray:
+        """The numbers of all records in the input, in the buffer's order."""
+        return self._buffer.places()[3]

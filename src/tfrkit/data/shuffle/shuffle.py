@@ -1,24 +1,36 @@
 """shuffle: elements in TensorFlow's random order, perhaps again and again.
 
 Here is decided when the buffer is filled, when an element is drawn, and what happens at the end of an epoch; the
-elements are in a `RecordStore` or a `ShuffleStore`. As in TensorFlow, a shuffle that is repeated is one stage: epochs
-are not mixed, but the buffer already fills with the next one while the rest of the last is given out.
+elements are in a store, which their first chunk chooses. As in TensorFlow, a shuffle that is repeated is one stage:
+epochs are not mixed, but the buffer already fills with the next one while the rest of the last is given out.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import Chunk, ObjectChunk
+import numpy as np
+
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryNode
+from tfrkit.data.shuffle.chunk_store import ChunkStore
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator, find_seeds
-from tfrkit.data.shuffle.object_buffer import IncomingObjects, ObjectBuffer
-from tfrkit.data.shuffle.record_store import IncomingRecords, RecordStore
-from tfrkit.data.shuffle.shuffle_state import Base, Epoch, Saved, list_places, unpack
-from tfrkit.data.shuffle.shuffle_store import ShuffleStore, StoredElements
+from tfrkit.data.shuffle.object_buffer import ObjectBuffer
+from tfrkit.data.shuffle.record_store import RecordStore
+from tfrkit.data.shuffle.shuffle_state import (
+    Epoch,
+    Mark,
+    Marks,
+    columns_of,
+    list_numbers,
+    list_places,
+    read_again,
+)
 from tfrkit.data.stages.repeat import RepeatNode, repeated_count
+from tfrkit.model.row_selection import IntArray
 from tfrkit.records.read.position import Places
 
 __all__ = ["ShuffleIterator", "ShuffleNode"]
@@ -31,6 +43,12 @@ _RUN_BYTES: Final = 1 << 20
 _MOST_RUN_BYTES: Final = 1 << 21
 _RUN_PART: Final = 16  # of the buffer
 _FIRST_RUN: Final = 256
+# By the first chunk that comes. What a store of one kind is given later of another, it makes its own.
+_STORES: Final[dict[type[Chunk], Callable[[], Any]]] = {
+    RecordChunk: RecordStore,
+    ColumnChunk: ChunkStore,
+    ObjectChunk: ObjectBuffer,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +68,6 @@ class ShuffleNode(UnaryNode):
     verb = "shuffle"
     counts = True
     reorders = True
-
-    @property
-    def seeks(self) -> bool:
-        """Whether the buffer can be read again from the files."""
-        return self.input.record_source is not None
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return ShuffleIterator(self, context, state)
@@ -78,7 +91,7 @@ class ShuffleNode(UnaryNode):
 class _Pulled:
     """A run of the input on its way into the buffer."""
 
-    elements: StoredElements | IncomingRecords | IncomingObjects
+    count: int  # elements
     error: Exception | None  # after them
     state: Any  # of the input before them,
     before: int = 0  # and how many that were used already come first
@@ -92,7 +105,11 @@ class ShuffleIterator(NodeIterator):
         self._node = node
         self._context = context
         self._source = node.input.record_source
-        self._store = self._new_store()
+        self._store: Any = ObjectBuffer()  # until there are elements
+        self._came = 0  # elements into the store, in all
+        self._marks = Marks()
+        self._placed = False  # records were read again by their places, and have no numbers
+        self._chosen = False
         self._input: NodeIterator | None = None
         self._pure = node.input.pure
         self._run: _Pulled | None = None
@@ -102,7 +119,7 @@ class ShuffleIterator(NodeIterator):
         self._capacity: int | None = None  # of a buffer for whole epochs
         self._ended = False
         self._last: Any = None  # what the input said at its last end
-        self._base: Base | None = None
+        self._base: dict[str, Any] | None = None  # from which a state counts
         self._outputs = 0  # since the base
         self._errors = 0
         self._mute = 0  # errors that were given out before the state was saved
@@ -112,23 +129,6 @@ class ShuffleIterator(NodeIterator):
             self._seed(node.seeds.draw())
         else:
             self._restore(state)
-
-    def _new_store(self) -> Any:
-        """Records of files are copied, other elements are referred to: a RecordStore or a ShuffleStore.
-
-        When objects come, an ObjectBuffer takes its place.
-        """
-        return ShuffleStore() if self._source is None else RecordStore()
-
-    @property
-    def held_bytes(self) -> int:
-        """Bytes of the memory that the buffer keeps."""
-        return int(self._store.held_bytes)
-
-    @property
-    def live_bytes(self) -> int:
-        """Bytes of the elements in the buffer."""
-        return int(self._store.live_bytes)
 
     # ---- elements
 
@@ -195,31 +195,34 @@ class ShuffleIterator(NodeIterator):
         if run is None:
             self._end_epoch()
             return False
-        elements = self._hold(run.chunk)
-        if len(elements):
-            each = max(1, elements.each_bytes)
+        self._marks.add(Mark(self._came, self._epochs[-1].number, state))
+        count = len(run.chunk)
+        if count:
+            each = self._hold(run.chunk, np.arange(self._came, self._came + count))
             size = min(_MOST_RUN_BYTES, max(_RUN_BYTES, self._store.live_bytes // _RUN_PART))
             self._limit = max(1, min(size // each, 4 * self._limit))
-        self._run = _Pulled(elements, run.error, state)
+        self._run = _Pulled(count, run.error, state)
         return True
 
-    def _hold(self, chunk: Chunk) -> Any:
-        """Let the store keep a chunk; the first one shows what kind of store is the best."""
-        single = isinstance(chunk, ObjectChunk) and isinstance(self._store, ShuffleStore)
-        if single and len(chunk) and not len(self._store) and self._run is None:
-            self._store = ObjectBuffer()
+    def _hold(self, chunk: Chunk, numbers: IntArray) -> int:
+        """Let the store keep elements, by their numbers; the first ones choose the store. Return the bytes of one."""
+        if not self._chosen:
+            self._chosen = True
+            for kind, store in _STORES.items():
+                if isinstance(chunk, kind):
+                    self._store = store()
             self._store.reseed(*self._seeds, self._numbers)
-        return self._store.hold(chunk)
+        return int(self._store.hold(chunk, numbers))
 
     def _feed(self, n: int) -> Run | None:
         """Put elements of the pulled run into the buffer, and draw as soon as it is full."""
         run, store, last = self._run, self._store, self._epochs[-1]
         assert run is not None
         one = len(self._epochs) > _MAX_EPOCHS
-        left, room = len(run.elements) - run.used, self._room() - 1 - len(store)
+        left, room = run.count - run.used, self._room() - 1 - len(store)
         filled = min(left, room, 1 if one else left)
         if filled > 0:
-            store.append(run.elements, run.used, run.used + filled)
+            store.append(filled)
             self._count(run, last, filled)
             left -= filled
         chunk: Chunk | None = None
@@ -227,12 +230,12 @@ class ShuffleIterator(NodeIterator):
             self._turn()
             window = 0 if len(self._epochs) == 1 else self._epochs[0].count
             count = min(left, n, window or n, 1 if one else n)
-            found = store.exchange(run.elements, run.used, run.used + count, window)
+            found = store.exchange(count, window)
             self._count(run, last, count)
             chunk = self._drawn(found)
         # An error comes when the buffer would be filled from there, which may not be before some draws.
         fed = filled > 0 or chunk is not None
-        done = run.used == len(run.elements) and (run.error is None or not fed or self._wants_more())
+        done = run.used == run.count and (run.error is None or not fed or self._wants_more())
         error = self._settle(run) if done else None
         if chunk is None and error is None:
             return None
@@ -240,12 +243,12 @@ class ShuffleIterator(NodeIterator):
 
     def _count(self, run: _Pulled, epoch: Epoch, count: int) -> None:
         run.used += count
+        self._came += count
         epoch.count += count
         epoch.pulled += count
 
     def _settle(self, run: _Pulled) -> Exception | None:
         """All of a run is in the buffer: return the error that came after it."""
-        self._store.settle()
         self._run = None
         if run.error is None:
             return None
@@ -307,31 +310,45 @@ class ShuffleIterator(NodeIterator):
     def _rebase(self) -> None:
         """Remember the beginning of the present epoch."""
         epoch = self._epochs[0]
-        begin = Epoch(epoch.number, epoch.start).save()
-        generator = self._node.seeds.save()
-        self._base = Base(self._seeds, 0, generator, [begin], {"at": epoch.start, "skip": 0})
+        self._base = self._new_base(0, [Epoch(epoch.number, epoch.start)], {"at": epoch.start, "skip": 0})
+        self._marks.oldest(self._came - len(self._store))
         self._outputs = 0
         self._errors = sum(each.errors for each in self._epochs)
 
     def _snapshot(self) -> None:
         """Remember what is in the buffer, if that can be had again."""
-        if self._source is None or self._mute or not self._epochs:
+        if self._mute or not len(self._store):
             return
-        elements = list_places(self._store, self._source)
+        elements = None
+        if self._source is not None and isinstance(self._store, RecordStore):
+            elements = list_places(self._store, self._source)
+        if elements is None and not self._placed:
+            elements = list_numbers(self._store.numbers(), self._marks, self._came, self._node.input)
         if elements is None:
-            self._source = None
             return
-        epochs = [epoch.save() for epoch in self._epochs]
-        self._base = Base(
-            self._seeds,
-            self._numbers,
-            self._node.seeds.save(),
-            epochs,
-            self._save_input(),
-            elements,
-            self._capacity,
-        )
+        self._base = self._new_base(self._numbers, list(self._epochs), self._save_input(), elements)
         self._outputs = self._errors = 0
+
+    def _new_base(self, drawn: int, epochs: list[Epoch], at: Any, elements: Any = None) -> dict[str, Any]:
+        """A point from which a shuffle can resume.
+
+        Args:
+            drawn: random numbers used in the present epoch.
+            epochs: those in the buffer, the present one first.
+            at: where the input stands, and how many elements to drop there; None between two epochs.
+            elements: what is in the buffer; None if that is nothing.
+        """
+        return {
+            "seeds": list(self._seeds),
+            "drawn": drawn,
+            "generator": self._node.seeds.save(),
+            "epochs": [epoch.save() for epoch in epochs],
+            "input": at,
+            "elements": elements,
+            "capacity": self._capacity
+            if elements is not None
+            else None,  # of a buffer that takes a whole epoch
+        }
 
     def _save_input(self) -> dict[str, Any] | None:
         if self._input is None:
@@ -348,7 +365,7 @@ class ShuffleIterator(NodeIterator):
             # The input begins with the first element, not because its position is asked for.
             generators = [each.save() for each in find_seeds(self._node)]
             return {"unbegun": list(self._seeds), "generators": generators}
-        return Saved(self._base, self._outputs, self._errors)
+        return {"base": self._base, "outputs": self._outputs, "errors": self._errors}
 
     def _restore(self, state: Any) -> None:
         node = self._node
@@ -365,20 +382,21 @@ class ShuffleIterator(NodeIterator):
                 self._context, self._last
             ).close()  # shuffles before this one remember seeds, too
             return
-        base = Base(**{**state["base"], "seeds": tuple(state["base"]["seeds"])})
-        node.seeds.restore(base.generator)
-        self._seed(base.seeds, base.drawn)
-        self._epochs.extend(Epoch(*each) for each in base.epochs)
+        base = self._base = state["base"]
+        node.seeds.restore(base["generator"])
+        seed, seed2 = base["seeds"]
+        self._seed((seed, seed2), base["drawn"])
+        self._epochs.extend(Epoch(*each) for each in base["epochs"])
         self._begun = self._epochs[-1].number + 1
-        self._capacity = base.capacity
-        if base.input is not None:
-            at, skip = base.input["at"], base.input["skip"]
+        self._capacity = base["capacity"]
+        if base["elements"] is not None:
+            self._fetch(base["elements"])
+        if base["input"] is not None:
+            at, skip = base["input"]["at"], base["input"]["skip"]
             self._input = node.input.begin(self._context, at)
+            self._marks.add(Mark(self._came - skip, self._epochs[-1].number, at))
             for error in _drop(self._input, skip):  # one at most, after the last
-                self._run = _Pulled(self._store.hold(ObjectChunk([])), error, at, skip)
-        self._base = base
-        if base.elements is not None:
-            self._fetch(base.elements)
+                self._run = _Pulled(0, error, at, skip)
         self._mute = state["errors"]
         self._failed = self._mute > 0 or any(epoch.errors for epoch in self._epochs)
         self._due = _drop(self, state["outputs"])
@@ -386,19 +404,27 @@ class ShuffleIterator(NodeIterator):
 
     def _fetch(self, elements: Any) -> None:
         """Read the buffer's elements again."""
-        assert self._source is not None
-        count = elements["count"]
-        places = Places(*(unpack(column, count) for column in elements["columns"]))
-        found = self._store.hold(self._source.fetch(places, threads=self._context.threads))
-        self._store.append(found, 0, len(found))
-        self._store.settle()
+        if "read" in elements:
+            starts = {epoch.number: epoch.start for epoch in self._epochs}
+            chunk, numbers = (
+                read_again(elements, self._node.input, self._context, starts),
+                columns_of(elements)[0],
+            )
+            self._marks.add(Mark(0, elements["epoch"], elements["from"]))
+            self._came = elements["read"]
+        else:
+            assert self._source is not None
+            chunk = self._source.fetch(Places(*columns_of(elements)), threads=self._context.threads)
+            numbers, self._came, self._placed = np.arange(len(chunk)), len(chunk), True
+        self._hold(chunk, numbers)
+        self._store.append(len(chunk))
 
     def close(self) -> None:
         self._ended = True
         if self._input is not None:
             self._input.close()
         self._run = None
-        self._store = self._new_store()
+        self._store = ObjectBuffer()
 
 
 def _drop(iterator: NodeIterator, count: int) -> list[Exception]:

@@ -1,23 +1,42 @@
 """Where a shuffle stands: its seeds and epochs, and what is in its buffer as places in files.
 
-A buffer of records is written as where each of them stands, and read again from there. Everything else is filled again
-from the beginning of the epoch. Both are a `Base`; a state is a base and how much has come out since.
+A buffer of records of files is written as where each of them stands, and read again from there. Other elements are
+written as how far each came after a position of the input, from which the input is then read again. Before there is
+such a list, the buffer is filled from the beginning of the epoch. A state is one of the three, its base, and how much
+has come out since.
 """
 
 from __future__ import annotations
 
 import base64
+from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tfrkit.data.elements.chunk import Chunk, concat
+from tfrkit.data.engine.node import Context, Node
+from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 from tfrkit.data.shuffle.record_store import RecordStore
 from tfrkit.data.sources.records_source import RecordsNode
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.row_selection import IntArray
-from tfrkit.records.read.position import Places
 
-__all__ = ["Base", "Epoch", "Saved", "list_places", "pack", "unpack"]
+__all__ = [
+    "Epoch",
+    "Mark",
+    "Marks",
+    "columns_of",
+    "list_numbers",
+    "list_places",
+    "pack",
+    "read_again",
+    "unpack",
+]
+
+_APART: Final = 256  # elements at least between two marks
+_READ_AT_ONCE: Final = 4096  # elements
 
 
 @dataclass(slots=True)
@@ -43,73 +62,112 @@ class Epoch:
         return [self.number, self.start, self.count, self.pulled, self.errors]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BufferPlaces:
-    """What was in a buffer, in its order: where each record stands."""
+class Mark(NamedTuple):
+    """Where the input stood: the number of the element that came next, the number of the epoch, the input's state."""
 
-    places: Places
-
-    def to_json(self) -> dict[str, Any]:
-        columns = (self.places.files, self.places.offsets, self.places.records)
-        return {"count": len(self.places), "columns": [pack(column) for column in columns]}
+    element: int
+    epoch: int
+    state: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Base:
-    """A point from which a shuffle can resume.
+class Marks:
+    """Positions of the input, some elements apart, from the one of the oldest element in the buffer on."""
 
-    Attributes:
-        seeds: of the present epoch.
-        drawn: random numbers used in it.
-        generator: what gives the seeds of the next.
-        epochs: those in the buffer, as `Epoch.save` gives them, the present one first.
-        input: where the input stands, and how many elements to drop there; None between two epochs.
-        elements: what is in the buffer; None if that is nothing.
-        capacity: of a buffer that takes a whole epoch, once that is known.
-    """
+    def __init__(self) -> None:
+        self._marks: deque[Mark] = deque()
 
-    seeds: tuple[int, int]
-    drawn: int
-    generator: list[int]
-    epochs: list[list[Any]]
-    input: dict[str, Any] | None
-    elements: BufferPlaces | None = None
-    capacity: int | None = None
+    def add(self, mark: Mark) -> None:
+        """Note a position, unless the last one is near."""
+        last = self._marks[-1] if self._marks else None
+        if last is None or last.epoch != mark.epoch or mark.element - last.element >= _APART:
+            self._marks.append(mark)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it; the caller makes inner states JSON."""
-        return {
-            "seeds": list(self.seeds),
-            "drawn": self.drawn,
-            "generator": self.generator,
-            "epochs": self.epochs,
-            "input": self.input,
-            "elements": self.elements,
-            "capacity": self.capacity,
-        }
+    def oldest(self, element: int) -> Mark | None:
+        """The last position that is not after an element; those before it are forgotten."""
+        while len(self._marks) > 1 and self._marks[1].element <= element:
+            self._marks.popleft()
+        return self._marks[0] if self._marks else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Saved:
-    """A state: a base, and the elements and errors that have come out since."""
+class Packed:
+    """Columns of numbers in a state, and what is said beside them; see `pack`."""
 
-    base: Base
-    outputs: int
-    errors: int
+    columns: tuple[IntArray, ...]
+    beside: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return {"base": self.base, "outputs": self.outputs, "errors": self.errors}
+        columns = [pack(column) for column in self.columns]
+        return {"count": len(self.columns[0]), "columns": columns, **self.beside}
 
 
-def list_places(store: RecordStore, source: RecordsNode) -> BufferPlaces | None:
+def list_places(store: RecordStore, source: RecordsNode) -> Packed | None:
     """Where the records of a buffer stand in their files, in its order; None if that is not known of all."""
-    files, numbers, frames, paths = store.places()
-    known = np.array([source.number_of(path) for path in paths], np.int64)
+    files, numbers, frames = store.places()
+    known = np.array([source.number_of(path) for path in store.paths], np.int64)
     found = known[files]
     if len(files) and min(found.min(), frames.min()) < 0:
         return None
-    return BufferPlaces(Places(found, frames, numbers))
+    return Packed((found, frames, numbers), {})
+
+
+def list_numbers(numbers: IntArray, marks: Marks, count: int, input: Node) -> Packed:
+    """How far after a position of the input the elements of a buffer came, in its order.
+
+    Args:
+        numbers: of the elements; there must be one.
+        marks: positions of the input.
+        count: of all elements that have come.
+        input: of the shuffle.
+    """
+    mark = marks.oldest(int(numbers.min()))
+    assert mark is not None
+    seeds = save_seeds(find_seeds(input))
+    beside = {"from": mark.state, "epoch": mark.epoch, "read": count - mark.element, "seeds": seeds}
+    return Packed((numbers - mark.element,), beside)
+
+
+def read_again(elements: dict[str, Any], input: Node, context: Context, starts: dict[int, Any]) -> Chunk:
+    """Read the elements of a buffer again from the input, in the buffer's order.
+
+    Args:
+        elements: what `list_numbers` wrote.
+        input: of the shuffle.
+        context: of the pass.
+        starts: where each epoch of the input begins.
+
+    Raises:
+        InvalidArgumentError: the input has fewer elements than before.
+    """
+    (numbers,) = columns_of(elements)
+    left, epoch = elements["read"], elements["epoch"]
+    wanted = np.zeros(left, np.bool_)
+    wanted[numbers] = True
+    found: list[Chunk] = []
+    iterator = input.begin(context, elements["from"])
+    while left:
+        run = iterator.pull(min(left, _READ_AT_ONCE))
+        if run is None:
+            iterator.close()
+            epoch += 1
+            if epoch not in starts:
+                raise InvalidArgumentError(
+                    "the input of shuffle ended before the elements that a state names"
+                )
+            iterator = input.begin(context, starts[epoch])
+            continue
+        begin = len(wanted) - left
+        rows = np.flatnonzero(wanted[begin : begin + len(run.chunk)])
+        found.append(run.chunk.take(rows))
+        left -= len(run.chunk)
+    iterator.close()
+    restore_seeds(find_seeds(input), elements["seeds"])
+    return concat(found).take(np.argsort(np.argsort(numbers)))
+
+
+def columns_of(elements: dict[str, Any]) -> list[IntArray]:
+    """The columns that `Packed` wrote."""
+    return [unpack(column, elements["count"]) for column in elements["columns"]]
 
 
 def pack(numbers: IntArray) -> list[Any]:

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.data.batch.batch import BatchNode
 from tfrkit.data.elements.structure import is_nested
 from tfrkit.data.elements.structure_specs import merged
-from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
+from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
+from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.sources.random import RandomNode
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.take import TakeNode
 from tfrkit.data.stages.zip import ZipNode
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import TensorSpec
 from tfrkit.values.philox import scrambled_philox
 from tfrkit.values.to_array import to_array
 
@@ -42,9 +42,12 @@ class ChooseNode(StepsNode):
 
     verb = "choose_from_datasets"
 
-    def steps(self, begin: Open) -> Step:
-        choice = begin(self.choice)
-        parts: list[StepInput | None] = [begin(part) for part in self.parts]
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        begun = [{"at": None, "skip": 0}] * len(self.parts) if state is None else state["parts"]
+        parts: list[StepInput | None] = [
+            None if at is None else begin(part, at) for part, at in zip(self.parts, begun, strict=True)
+        ]
+        choice = begin(self.choice, None if state is None else state["choice"])
 
         def step() -> Any:
             while any(part is not None for part in parts):
@@ -62,7 +65,13 @@ class ChooseNode(StepsNode):
                     parts[number] = None
             raise StopIteration
 
-        return step
+        def save() -> Any:
+            return {
+                "choice": choice.save(),
+                "parts": [None if part is None else part.save() for part in parts],
+            }
+
+        return step, save
 
     def element_spec(self) -> Any:
         return _common_spec(self.parts)
@@ -131,7 +140,7 @@ def make_sample_node(parts: Sequence[Node], weights: Any, seed: int | None, stop
 
 
 def _pairs(seed: int | None, again: bool) -> Node:
-    return RandomPairsNode(RandomNode(SeedGenerator.of(seed, again)))
+    return RandomPairsNode(RandomNode(SeedGenerator.of(seed, again)), 2, True)
 
 
 def _draws(pairs: Node, draw: Draw) -> Node:
@@ -139,17 +148,13 @@ def _draws(pairs: Node, draw: Draw) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class RandomPairsNode(StepsNode, UnaryNode):
+class RandomPairsNode(BatchNode):
     """Numbers two by two: the seeds of a draw."""
 
     verb = "random_pairs"
 
-    def steps(self, begin: Open) -> Step:
-        numbers = begin(self.input)
-        return lambda: np.array([next(numbers), next(numbers)])
-
-    def element_spec(self) -> Any:
-        return TensorSpec((2,), np.int64)
+    def arguments(self) -> tuple[Any, ...]:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tfrkit.data.engine.function_spec import call_with, name_of
 from tfrkit.data.engine.keep_order import keep_order
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
 from tfrkit.data.engine.rewrites import optimise
-from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.data.stages.window import MakeDataset
 from tfrkit.errors import InvalidArgumentError
@@ -35,8 +35,9 @@ class GroupByWindowNode(StepsNode, UnaryNode):
     verb = "group_by_window"
     opaque = True
 
-    def steps(self, begin: Open) -> Step:
-        return _Groups(self, begin).step
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        groups = _Groups(self, begin, state)
+        return groups.step, groups.save
 
     def reduced(self, key: int, elements: tuple[Any, ...]) -> Node:
         """What the function makes of a group.
@@ -69,15 +70,28 @@ class GroupByWindowNode(StepsNode, UnaryNode):
         return f"{name_of(self.key)}, {name_of(self.reduce)}"
 
 
+class _Waiting(NamedTuple):
+    """An element of a group: its number in the input, where it stands there, and itself."""
+
+    number: int
+    place: Any
+    element: Any
+
+
 class _Groups:
-    def __init__(self, node: GroupByWindowNode, begin: Open) -> None:
+    def __init__(self, node: GroupByWindowNode, begin: Open, state: Any) -> None:
         self._node = node
         self._begin = begin
-        self._elements = begin(node.input)
-        self._groups: dict[int, list[Any]] = {}
+        self._elements = begin(node.input, None if state is None else state["input"])
+        self._read = 0  # elements and errors
+        self._groups: dict[int, list[_Waiting]] = {}
         self._sizes: dict[int, int] = {}
-        self._current: StepInput | None = None  # what came of the last full group
+        self._key = 0  # of the last full group,
+        self._members: list[_Waiting] = []  # its elements,
+        self._current: StepInput | None = None  # and what came of it
         self._ended = False
+        if state is not None:
+            self._restore(state)
 
     def step(self) -> Any:
         while True:
@@ -86,31 +100,74 @@ class _Groups:
                     return next(self._current)
                 except StopIteration:
                     self._current.close()
-                    self._current = None
-            key = self._full_group()
-            elements = tuple(self._groups.pop(key))
-            self._current = self._begin(optimise(keep_order(self._node.reduced(key, elements), free=False)))
+                    self._current, self._members = None, []
+            self._key = self._full_group()
+            self._members = self._groups.pop(self._key)
+            self._open()
+
+    def _open(self, state: Any = None) -> None:
+        """Begin what the function makes of the full group, or resume it."""
+        elements = tuple(each.element for each in self._members)
+        made = self._node.reduced(self._key, elements)
+        self._current = self._begin(optimise(keep_order(made, free=False)), state)
+
+    def _next(self) -> _Waiting:
+        place = self._elements.save()
+        self._read += 1
+        return _Waiting(self._read - 1, place, next(self._elements))
 
     def _full_group(self) -> int:
         """Pull until a group is full; at the end the others come, by their keys."""
         while not self._ended:
             try:
-                element = next(self._elements)
+                found = self._next()
             except StopIteration:
                 self._ended = True
                 break
-            key = _whole(call_with(self._node.key, element))
+            key = _whole(call_with(self._node.key, found.element))
             if key not in self._groups:
                 size = _whole(self._node.size(np.int64(key)))
                 if size <= 0:
                     raise InvalidArgumentError(f"Window size must be greater than zero, but got {size}.")
                 self._groups[key], self._sizes[key] = [], size
-            self._groups[key].append(element)
+            self._groups[key].append(found)
             if len(self._groups[key]) == self._sizes[key]:
                 return key
         if not self._groups:
             raise StopIteration
         return min(self._groups)
+
+    def save(self) -> Any:
+        """Where the oldest element of all groups stands, what was read since, and which of it waits in which group."""
+        waiting = [self._members, *self._groups.values()]
+        oldest = min((group[0] for group in waiting if group), key=lambda each: each.number, default=None)
+        first = self._read if oldest is None else oldest.number
+        numbers = [[each.number - first for each in group] for group in waiting]
+        keys = zip(self._groups, numbers[1:], strict=True)
+        current = None if self._current is None else [self._key, numbers[0], self._current.save()]
+        return {
+            "input": self._elements.save() if oldest is None else oldest.place,
+            "read": self._read - first,
+            "groups": [[key, self._sizes[key], found] for key, found in keys],
+            "current": current,
+        }
+
+    def _restore(self, state: Any) -> None:
+        found: dict[int, _Waiting] = {}
+        while self._read < state["read"]:
+            try:
+                each = self._next()
+            except StopIteration:
+                break
+            except Exception:  # noqa: S112 - it was given before
+                continue
+            found[each.number] = each
+        for key, size, numbers in state["groups"]:
+            self._groups[key], self._sizes[key] = [found[number] for number in numbers], size
+        if state["current"] is not None:
+            self._key, numbers, at = state["current"]
+            self._members = [found[number] for number in numbers]
+            self._open(at)
 
 
 def _whole(value: Any) -> int:

@@ -12,7 +12,7 @@ from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.elements.structure_specs import shown_types, spec_of
 from tfrkit.data.engine.function_spec import name_of, result_spec
 from tfrkit.data.engine.node import UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepsNode
+from tfrkit.data.engine.steps import Open, Save, Step, StepsNode
 from tfrkit.model.element_spec import spec_of_value
 
 __all__ = ["ScanNode"]
@@ -26,17 +26,18 @@ class ScanNode(StepsNode, UnaryNode):
     function: Callable[..., Any]
 
     verb = "scan"
+    seeks = False  # its running state is made of the user's values
     opaque = True
 
-    def steps(self, begin: Open) -> Step:
-        elements, state = begin(self.input), self.state
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        elements, total = begin(self.input), self.state
 
         def step() -> Any:
-            nonlocal state
-            state, made = take_step(self.function, state, next(elements))
+            nonlocal total
+            total, made = take_step(self.function, total, next(elements))
             return made
 
-        return step
+        return step, elements.save
 
     def element_spec(self) -> Any:
         """That of what the function gives for an element and the first state."""

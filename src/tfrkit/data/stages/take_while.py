@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepsNode
+from tfrkit.data.engine.steps import Open, Save, Step, StepsNode
 from tfrkit.data.stages.filter import accepts
 
 __all__ = ["TakeWhileNode"]
@@ -21,8 +21,8 @@ class TakeWhileNode(StepsNode, UnaryNode):
 
     verb = "take_while"
 
-    def steps(self, begin: Open) -> Step:
-        elements = begin(self.input)
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        elements = begin(self.input, state)
 
         def step() -> Any:
             element = next(elements)
@@ -30,7 +30,7 @@ class TakeWhileNode(StepsNode, UnaryNode):
                 raise StopIteration
             return element
 
-        return step
+        return step, elements.save
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfrkit.data.elements.structure import flatten
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepsNode
+from tfrkit.data.engine.steps import Open, Save, Step, StepsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import dtype_name
 
@@ -23,6 +23,7 @@ class UniqueNode(StepsNode, UnaryNode):
     """Elements that did not come before; all that came are remembered."""
 
     verb = "unique"
+    seeks = False  # what it has seen is data
 
     def __post_init__(self) -> None:
         """Refuse what TensorFlow refuses, where that is known without running a user's function."""
@@ -47,7 +48,7 @@ class UniqueNode(StepsNode, UnaryNode):
         if len(leaves) != 1:
             raise InvalidArgumentError("UniqueDataset only supports inputs with a single component.")
 
-    def steps(self, begin: Open) -> Step:
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
         elements = begin(self.input)
         seen: set[Any] = set()
 
@@ -59,7 +60,7 @@ class UniqueNode(StepsNode, UnaryNode):
                     seen.add(key)
                     return element
 
-        return step
+        return step, elements.save
 
     def element_spec(self) -> Any:
         spec = self.input.element_spec()

@@ -9,7 +9,7 @@ from typing import Any
 
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
 from tfrkit.data.engine.node import Node, UnaryNode
-from tfrkit.data.engine.steps import Open, Step, StepInput, StepsNode
+from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import DatasetSpec
@@ -31,8 +31,11 @@ class WindowNode(StepsNode, UnaryNode):
 
     verb = "window"
 
-    def steps(self, begin: Open) -> Step:
-        return _Windows(self, begin(self.input)).step
+    def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
+        windows = _Windows(self, begin(self.input, None if state is None else state["input"]))
+        if state is not None:
+            windows.read_again(state["kept"], state["skip"])
+        return windows.step, windows.save
 
     def element_spec(self) -> Any:
         """A dataset in place of every value."""
@@ -63,19 +66,14 @@ def make_window_node(node: Node, sizes: tuple[int, int, int], drop: bool, make: 
     return WindowNode(node, *sizes, drop, make)
 
 
-class _Failed:
-    """An error in the place of an element."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
 class _Windows:
     def __init__(self, node: WindowNode, elements: StepInput) -> None:
         self._node = node
         self._elements = elements
         self._spec = node.input.element_spec()
-        self._kept: deque[Any] = deque()
+        self._kept: deque[Any] = (
+            deque()
+        )  # what a later window has: each element, or its error, after its place
         self._skip = 0  # elements before the next window that no window has
         self._ended = False
 
@@ -83,27 +81,44 @@ class _Windows:
         node = self._node
         span = (node.size - 1) * node.stride + 1
         while not self._ended and (self._skip or len(self._kept) < span):
-            try:
-                element = next(self._elements)
-            except StopIteration:
+            item = self._next()
+            if item is None:
                 self._ended = True
-                break
-            except Exception as error:  # it counts only for windows that have it
-                element = _Failed(error)
-            if self._skip:
+            elif self._skip:
                 self._skip -= 1
             else:
-                self._kept.append(element)
+                self._kept.append(item)
         if not self._kept or (node.drop and len(self._kept) < span):
             raise StopIteration
-        chosen = list(self._kept)[: span : node.stride]
+        chosen = [element for _, element in list(self._kept)[: span : node.stride]]
         for _ in range(min(node.shift, len(self._kept))):
             self._kept.popleft()
         self._skip = max(0, node.shift - span) if not self._kept else 0
         for element in chosen:
-            if isinstance(element, _Failed):
-                raise element.error
+            if isinstance(element, Exception):
+                raise element
         return self._datasets(chosen)
+
+    def _next(self) -> tuple[Any, Any] | None:
+        """The next element with its place; an error counts only for windows that have it."""
+        place = self._elements.save()
+        try:
+            return place, next(self._elements)
+        except StopIteration:
+            return None
+        except Exception as error:
+            return place, error
+
+    def save(self) -> Any:
+        """Where the first element stands that a later window has, and how many have come since."""
+        place = self._kept[0][0] if self._kept else self._elements.save()
+        return {"input": place, "kept": len(self._kept), "skip": self._skip}
+
+    def read_again(self, kept: int, skip: int) -> None:
+        """Read the elements that later windows have."""
+        self._skip = skip
+        while len(self._kept) < kept and (item := self._next()) is not None:
+            self._kept.append(item)
 
     def _datasets(self, elements: list[Any]) -> Any:
         """One for each part of an element."""
