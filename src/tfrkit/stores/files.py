@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, Final, TypeAlias, TypeVar
 
-from tfrkit.errors import FailedPreconditionError, NotFoundError, OpError, UnimplementedError
+from tfrkit.errors import FailedPreconditionError, NotFoundError, OpError, UnimplementedError, os_errors
 from tfrkit.stores.output import WholeOutput
 from tfrkit.stores.source import ByteSource, SourceFile, open_descriptor, wrap_file
 from tfrkit.stores.store import FileInfo, Traits
@@ -207,7 +207,8 @@ def list_names(folder: str) -> list[str]:
     """Return the names in a folder, in any order; none if there is no such folder."""
     try:
         if not is_url(folder):
-            return os.listdir(local_path(folder) or ".")
+            with os_errors(folder):
+                return os.listdir(local_path(folder) or ".")
         return [os.path.basename(found.path) for found in list_files(folder)]
     except FileNotFoundError:
         return []

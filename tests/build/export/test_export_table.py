@@ -17,7 +17,7 @@ from hypothesis import given, settings
 
 import tfrkit
 from tests.build.support.export_samples import EXAMPLES, NO_BYTES, any_examples, records_of, sequences, write
-from tfrkit.build.export.export_format import CHUNK_BYTES
+from tfrkit.build.export.export_options import FORMATS
 from tfrkit.build.export.export_paths import plan_targets
 from tfrkit.build.export.export_table import export
 from tfrkit.errors import (
@@ -48,7 +48,7 @@ def test_examples_come_back_byte_by_byte(tmp_path, form):
 
 @pytest.mark.parametrize("form", LOSSLESS)
 def test_chunks_of_one_file_come_back(tmp_path, form, monkeypatch):
-    monkeypatch.setitem(CHUNK_BYTES, form, 1)
+    monkeypatch.setitem(FORMATS, form, FORMATS[form]._replace(chunk_bytes=1))
     sources = [
         write(tmp_path / f"{number}.tfrecord", {"one": [b"x"], str(number): [[1, 2]], "e": [NO_BYTES]})
         for number in range(3)

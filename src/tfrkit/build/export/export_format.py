@@ -8,36 +8,14 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from tfrkit.build.export.export_options import COMPRESSIONS, Format, TableExportOptions
+from tfrkit.build.export.export_options import FORMATS, Format, TableExportOptions
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.scanning.columns import ScanChunk
 from tfrkit.stores.output import Output
 
-__all__ = [
-    "CHUNK_BYTES",
-    "SUFFIXES",
-    "OutputFile",
-    "TableSink",
-    "check_options",
-    "format_of",
-]
-
-# The first of each is what files in a folder get.
-SUFFIXES: Final[Mapping[Format, tuple[str, ...]]] = {
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "csv": (".csv", ".tsv"),
-}
-# Of records that are parsed and written at once; texts of numbers take many times the room of the numbers.
-CHUNK_BYTES: Final[Mapping[Format, int]] = {
-    "parquet": 16 << 20,
-    "arrow": 16 << 20,
-    "jsonl": 4 << 20,
-    "csv": 4 << 20,
-}
+__all__ = ["OutputFile", "TableSink", "check_options", "format_of"]
 
 
 class TableSink(Protocol):
@@ -85,7 +63,7 @@ def format_of(path: str) -> Format | None:
     ('parquet', None)
     """
     suffix = os.path.splitext(path)[1].lower()
-    return next((name for name, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+    return next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
 
 
 def check_options(kind: Format, options: TableExportOptions) -> None:
@@ -94,9 +72,10 @@ def check_options(kind: Format, options: TableExportOptions) -> None:
     Raises:
         InvalidArgumentError: a compression that it does not know, or separators that cannot be told apart.
     """
-    if options.compression not in COMPRESSIONS[kind]:
+    known = FORMATS[kind].compressions
+    if options.compression not in known:
         raise InvalidArgumentError(
-            f"expected a compression of {kind} ({', '.join(COMPRESSIONS[kind])}) but got {options.compression!r}."
+            f"expected a compression of {kind} ({', '.join(known)}) but got {options.compression!r}."
         )
     if options.level is not None and options.compression in ("none", "snappy", "lz4"):
         raise InvalidArgumentError(

@@ -127,7 +127,7 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
         for chunk in scan_chunks(read, ScanParser(columns), size=_CHUNK_BYTES, threads=options.threads):
             writer.write(chunk)
             meter.written(sum(block.nbytes for block in chunk.blocks), chunk.rows)
-            meter.tell()
+            meter.tick()
         lines = writer.label_lines()
         if lines is not None:
             staged.add("", *os.path.splitext(LABELS_FILE), lines)

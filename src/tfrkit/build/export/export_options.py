@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from tfrkit.build.job.job_options import DamageOptions, LimitOptions
 from tfrkit.build.job.progress import Progress
@@ -12,10 +12,11 @@ from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
 
 __all__ = [
-    "COMPRESSIONS",
+    "FORMATS",
     "ColumnOptions",
     "CsvOptions",
     "Format",
+    "FormatInfo",
     "ImageExportOptions",
     "TableExportOptions",
     "Unset",
@@ -25,18 +26,32 @@ __all__ = [
 
 Format: TypeAlias = Literal["parquet", "arrow", "jsonl", "csv"]
 
-# The first of each is the default.
-COMPRESSIONS: Final[Mapping[Format, tuple[str, ...]]] = {
-    "parquet": ("zstd", "snappy", "gzip", "lz4", "brotli", "none"),
-    "arrow": ("none", "lz4", "zstd"),
-    "jsonl": ("none",),
-    "csv": ("none",),
+
+class FormatInfo(NamedTuple):
+    """What is known of a format.
+
+    Attributes:
+        suffixes: of its files; the first is what files in a folder get.
+        compressions: that it has; the first is the default.
+        chunk_bytes: of records that are parsed and written at once; texts of numbers take many times their room.
+    """
+
+    suffixes: tuple[str, ...]
+    compressions: tuple[str, ...]
+    chunk_bytes: int
+
+
+FORMATS: Final[Mapping[Format, FormatInfo]] = {
+    "parquet": FormatInfo((".parquet", ".pq"), ("zstd", "snappy", "gzip", "lz4", "brotli", "none"), 16 << 20),
+    "arrow": FormatInfo((".arrow", ".feather", ".ipc"), ("none", "lz4", "zstd"), 16 << 20),
+    "jsonl": FormatInfo((".jsonl", ".ndjson"), ("none",), 4 << 20),
+    "csv": FormatInfo((".csv", ".tsv"), ("none",), 4 << 20),
 }
 
 
 def compression_of(form: Format) -> Any:
     """Declare the compression of a format, as an option of its command."""
-    known = COMPRESSIONS[form]
+    known = FORMATS[form].compressions
 
     def read(text: str) -> str:
         if text.lower() not in known:

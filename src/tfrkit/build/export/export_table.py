@@ -19,16 +19,9 @@ from typing import IO, TYPE_CHECKING, Any, Final, Unpack, cast
 
 from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
 from tfrkit.build.export.export_csv import CsvSink
-from tfrkit.build.export.export_format import (
-    CHUNK_BYTES,
-    SUFFIXES,
-    OutputFile,
-    TableSink,
-    check_options,
-    format_of,
-)
+from tfrkit.build.export.export_format import OutputFile, TableSink, check_options, format_of
 from tfrkit.build.export.export_jsonl import JsonlSink
-from tfrkit.build.export.export_options import COMPRESSIONS, Format, TableExportOptions
+from tfrkit.build.export.export_options import FORMATS, Format, TableExportOptions
 from tfrkit.build.export.export_paths import STDOUT, ExportTarget, input_files, plan_targets, refuse_existing
 from tfrkit.build.export.export_progress import Meter
 from tfrkit.build.job.bad_limit import BadLimit
@@ -165,7 +158,7 @@ def run_export(
     chosen = _checked_format(place, format)
     wanted = replace(
         wanted,
-        compression=wanted.compression or COMPRESSIONS[chosen][0],
+        compression=wanted.compression or FORMATS[chosen].compressions[0],
         delimiter=wanted.delimiter or ("\t" if place.lower().endswith(".tsv") else ","),
     )
     check_options(chosen, wanted)
@@ -173,7 +166,7 @@ def run_export(
         require("pyarrow", f"export to {chosen}")  # before all records are read
     inputs = input_files(paths)
     stamps = stamps_of(inputs)
-    targets = plan_targets(inputs, place, SUFFIXES[chosen])
+    targets = plan_targets(inputs, place, FORMATS[chosen].suffixes)
     refuse_existing(targets, wanted.overwrite)
     meter = Meter(sum(stamps[file].size for file in inputs if file in stamps), len(targets), wanted.progress)
     schema = inspect(inputs, on_corrupt=wanted.on_corrupt, threads=wanted.workers, progress=meter.surveyed)
@@ -249,7 +242,7 @@ class _Export:
             lambda target: self._write(target, threads),
             workers=self.workers,
             stop=self.stop,
-            tick=self.meter.tell,
+            tick=self.meter.tick,
         )
         with contextlib.closing(tasks):  # type: ignore[type-var]  # a generator: no task runs after this
             for target, result in tasks:
@@ -264,7 +257,7 @@ class _Export:
         try:
             sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
             read = read_blocks(list(target.inputs), on_corrupt=self.options.on_corrupt, threads=threads)
-            size = CHUNK_BYTES[self.format]
+            size = FORMATS[self.format].chunk_bytes
             for chunk in scan_chunks(read, ScanParser(self.columns), size=size, threads=threads):
                 self.stop.check()
                 sink.write(chunk)
@@ -297,16 +290,16 @@ class _Export:
 
 
 def _checked_format(out: str, wanted: str | None) -> Format:
-    chosen = format_of(out) if wanted is None else next((name for name in SUFFIXES if name == wanted), None)
+    chosen = format_of(out) if wanted is None else next((name for name in FORMATS if name == wanted), None)
     if chosen is None:
         raise InvalidArgumentError(
-            f"expected a format, {', '.join(SUFFIXES)}, but got {wanted!r} and the output {out!r}. Pass format=, or an "
+            f"expected a format, {', '.join(FORMATS)}, but got {wanted!r} and the output {out!r}. Pass format=, or an "
             "output that ends with one, such as data.parquet."
         )
     if format_of(out) not in (None, chosen) and not files.is_folder(out):
         raise InvalidArgumentError(
             f"expected an output for {chosen} but {out!r} ends like a file of {format_of(out)}. Give it the suffix "
-            f"{SUFFIXES[chosen][0]}, or none for a folder."
+            f"{FORMATS[chosen].suffixes[0]}, or none for a folder."
         )
     if out == STDOUT and chosen not in ("jsonl", "csv"):
         raise InvalidArgumentError(

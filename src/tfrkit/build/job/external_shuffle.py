@@ -25,11 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit import _core
-from tfrkit.build.job.job_plan import ShardGroup
+from tfrkit.build.job.job_plan import ShardGroup, made_blocks
 from tfrkit.build.job.progress import TaskReporter
 from tfrkit.build.job.report import Finished
 from tfrkit.build.job.shuffle_chunks import KEY_BITS, RECORD_BYTES, ChunkWriter, Keys, KeyStream
-from tfrkit.engines.local import Stop
 from tfrkit.errors import DataLossError, OpError, os_errors
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
@@ -125,26 +124,23 @@ class ExternalShuffle:
 
     # -- parts and splits ---------------------------------------------------------------------------------------------
 
-    def write_part(self, number: int, reporter: TaskReporter, stop: Stop) -> Finished:
+    def write_part(self, number: int, reporter: TaskReporter) -> Finished:
         with self._writer(self.part_names[number], 0, self._bits) as writer:
             for recipe in self._parts[number]:
                 keys = KeyStream(self.group.shuffle_seed or 0, recipe)
-                with contextlib.closing(self._made(recipe, reporter)) as blocks:
+                with contextlib.closing(made_blocks([self.group.recipes[recipe]], reporter)) as blocks:
                     for block in blocks:
-                        stop.check()
+                        reporter.check()
                         writer.add(block, keys.next(len(block)))
             return writer.finish(reporter)
 
-    def _made(self, recipe: int, reporter: TaskReporter) -> Generator[Block, None, None]:
-        yield from self.group.recipes[recipe].blocks(reporter)
-
-    def write_split(self, bucket: Bucket, reporter: TaskReporter, stop: Stop) -> Finished:
+    def write_split(self, bucket: Bucket, reporter: TaskReporter) -> Finished:
         """Divide the records of a bucket once more."""
         bits = min(max(1, _bits_for(bucket.cost)), KEY_BITS - bucket.shift)
         with self._writer(self.split_name(bucket), bucket.shift, bits) as writer:
             for name in bucket.sources:
                 for keys, frames in self._segments(self._done[name], bucket.number):
-                    stop.check()
+                    reporter.check()
                     writer.add(_as_block(frames, len(keys), self._path(name)), keys)
             return writer.finish(reporter)
 
@@ -189,7 +185,9 @@ class ExternalShuffle:
                 else:
                     yield from self._expand(bucket.path, shift, (split.name,), split.buckets)
 
-    def blocks(self, buckets: Sequence[Bucket], shard: int, stop: Stop) -> Iterator[Block]:
+    def blocks(
+        self, buckets: Sequence[Bucket], shard: int, reporter: TaskReporter
+    ) -> Generator[Block, None, None]:
         """Yield the records of a shard in their final order, a bucket at a time."""
         total = sum(bucket.records for bucket in buckets)
         shards = self.group.shards or 1
@@ -197,7 +195,7 @@ class ExternalShuffle:
         rank = 0
         for bucket in buckets:
             if first < rank + bucket.records and rank < after:
-                stop.check()
+                reporter.check()
                 yield self._sorted(bucket, max(0, first - rank), min(bucket.records, after - rank))
             rank += bucket.records
 

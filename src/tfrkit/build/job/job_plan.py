@@ -6,7 +6,7 @@ Pure: nothing here does I/O. A plan is run in `job.py`; recipes are made by the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
@@ -27,6 +27,7 @@ __all__ = [
     "belongs_to",
     "check_plan",
     "job_digest",
+    "made_blocks",
     "plan_shards",
     "shard_names",
 ]
@@ -44,6 +45,12 @@ class Recipe(Protocol):
 
     def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
         """Make the records, in order and the same every time, some MB at once; report to `reporter` on the way."""
+
+
+def made_blocks(recipes: Iterable[Recipe], reporter: TaskReporter) -> Generator[Block, None, None]:
+    """Yield the records of recipes, one after another; closing it ends the one that is being made."""
+    for recipe in recipes:
+        yield from recipe.blocks(reporter)
 
 
 @dataclass(frozen=True, slots=True)

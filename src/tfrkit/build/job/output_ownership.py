@@ -21,7 +21,6 @@ from tfrkit.build.job.staging import (
     StagingArea,
     clear_temporary,
     file_sizes,
-    names_in,
     remove_all,
     remove_indexes,
     shuffle_folder,
@@ -124,7 +123,7 @@ def inspect_folder(job: Job, *, lock: bool = False) -> OutputState:
     found = OutputState(header.digest, set(), set(), _open_journals(job.folder, header, lock=lock))
     try:
         # After the journals: a job that has just ended has none, but a manifest.
-        names, manifest = names_in(job.folder), read_manifest(job.folder)
+        names, manifest = files.list_names(job.folder), read_manifest(job.folder)
         listed = {entry["name"] for entry in manifest["shards"]}
         found.present = {name for name in names if belongs_to(name, header.prefixes)}
         found.shards = found.present | {name for name in listed if belongs_to(name, header.prefixes)}

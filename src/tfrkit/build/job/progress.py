@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, TypeAlias
 
 from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
@@ -18,14 +18,12 @@ __all__ = [
     "BadInput",
     "OnBad",
     "Progress",
-    "Stage",
+    "ProgressMeter",
     "SurveyMeter",
     "TaskReporter",
-    "Totals",
 ]
 
 OnBad: TypeAlias = Literal["skip", "raise"]
-Stage: TypeAlias = Literal["survey", "count", "write"]
 MAX_LISTED_BAD: Final = 1000  # of each task; all of them are counted
 _TICK_SECONDS: Final = 0.1
 
@@ -90,13 +88,48 @@ class Progress:
     seconds: float
     resumed_bytes: int = 0
     written_bytes: int = 0
-    stage: Stage = "write"
+    stage: str = "write"
     files_done: int = 0
     files: int = 0
 
 
-class SurveyMeter:
-    """Counts what a plan has looked at, and reports it several times a second. Counting is thread-safe.
+_COUNTS: Final = [each.name for each in fields(Progress) if each.name not in ("seconds", "stage")]
+
+
+class ProgressMeter:
+    """Counts what is done, and reports it several times a second. Counting is thread-safe.
+
+    Args:
+        progress: takes the snapshots; None: nothing is reported.
+        known: what is known of a `Progress` before anything is done, such as `total_bytes`.
+    """
+
+    def __init__(self, progress: Callable[[Progress], None] | None, **known: Any) -> None:
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._now: dict[str, Any] = {"stage": "write", **dict.fromkeys(_COUNTS, 0), **known}
+        self._started = time.perf_counter()
+        self._told = 0.0
+
+    def count(self, **more: float) -> None:
+        """Add to counts of `Progress`, by their names."""
+        with self._lock:
+            for name, number in more.items():
+                self._now[name] += number
+
+    def tick(self, *, last: bool = False) -> None:
+        """Report, if it is time to, or for the last time; called from the thread that plans or waits."""
+        now = time.perf_counter()
+        if self._progress is not None and (last or now - self._told >= _TICK_SECONDS):
+            self._told = now
+            done, total = round(self._now["done_bytes"]), self._now["total_bytes"]
+            if total or self._now["stage"] == "write":
+                done = min(done, total)
+            self._progress(Progress(**{**self._now, "done_bytes": done}, seconds=now - self._started))
+
+
+class SurveyMeter(ProgressMeter):
+    """Counts what a plan has looked at.
 
     Args:
         progress: takes the snapshots; None: nothing is reported.
@@ -110,18 +143,13 @@ class SurveyMeter:
         progress: Callable[[Progress], None] | None,
         files: int = 0,
         total_bytes: int = 0,
-        stage: Stage = "survey",
+        stage: str = "survey",
     ) -> None:
-        self._progress = progress
-        self._files, self._total, self._stage = files, total_bytes, stage
-        self._lock = threading.Lock()
-        self._files_done = self._bytes = 0
-        self._started = self._told = time.perf_counter()
+        super().__init__(progress, files=files, total_bytes=total_bytes, stage=stage)
+        self._told = self._started
 
     def add(self, files: int = 0, size: int = 0) -> None:
-        with self._lock:
-            self._files_done += files
-            self._bytes += size
+        self.count(files_done=files, done_bytes=size)
 
     @contextmanager
     def file(self, size: int) -> Iterator[Callable[[int], None]]:
@@ -130,26 +158,13 @@ class SurveyMeter:
 
         def seen(more: int) -> None:
             nonlocal left
-            with self._lock:
-                more = min(more, left)
-                left -= more
-                self._bytes += more
+            more = min(more, left)
+            left -= more
+            self.count(done_bytes=more)
 
         yield seen
         seen(left)
         self.add(1)
-
-    def tick(self, *, last: bool = False) -> None:
-        """Report, if it is time to, or for the last time; called from the thread that plans."""
-        now = time.perf_counter()
-        if self._progress is not None and (last or now - self._told >= _TICK_SECONDS):
-            self._told = now
-            self._progress(
-                Progress(
-                    self._bytes, self._total, 0, 0, 0, 0, now - self._started, stage=self._stage,
-                    files_done=self._files_done, files=self._files,
-                )
-            )  # fmt: skip
 
 
 SILENT: Final = SurveyMeter(None)
@@ -187,9 +202,13 @@ class TaskReporter:
         self.input_bytes = 0
         self.fatal: InvalidArgumentError | None = None
 
+    def check(self) -> None:
+        """Raise CancelledError when the job is to stop."""
+        self._stop.check()
+
     def advance(self, input_bytes: int = 0, records: int = 0) -> None:
         """Report how much input was read, and how many records it yielded, since the last call."""
-        self._stop.check()
+        self.check()
         self.input_bytes += input_bytes
         self._count(input_bytes, records, 0)
 
@@ -213,23 +232,3 @@ class TaskReporter:
         if found.reason not in self.noted:
             self.noted_listed.append(found)
         self.noted[found.reason] = self.noted.get(found.reason, 0) + count
-
-
-class Totals:
-    """Sums over all tasks of a job. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.input_bytes = 0.0
-        self.records = self.bad = self.shards = self.written_bytes = 0
-
-    def add_shard(self, size: int) -> None:
-        with self._lock:
-            self.shards += 1
-            self.written_bytes += size
-
-    def add(self, input_bytes: float = 0, records: int = 0, bad: int = 0) -> None:
-        with self._lock:
-            self.input_bytes += input_bytes
-            self.records += records
-            self.bad += bad

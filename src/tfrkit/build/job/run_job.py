@@ -14,15 +14,15 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.external_shuffle import MAX_SHUFFLERS, ExternalShuffle
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged
-from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, shard_names
+from tfrkit.build.job.job_plan import Job, ShardGroup, made_blocks, shard_names
 from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.output_ownership import OutputState, staging_of
-from tfrkit.build.job.progress import MAX_LISTED_BAD, OnBad, Progress, TaskReporter, Totals
+from tfrkit.build.job.progress import MAX_LISTED_BAD, OnBad, Progress, ProgressMeter, TaskReporter
 from tfrkit.build.job.report import (
     BuildReport,
     Finished,
@@ -57,12 +57,15 @@ _MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
+_Make: TypeAlias = Callable[[TaskReporter], Generator[Block, None, None]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Task:
     """One step of a job: writes one file, under the name that the journal will have."""
 
     name: str
-    write: Callable[[TaskReporter, Stop], Finished]
+    write: Callable[[TaskReporter], Finished]
     input_bytes: int
 
 
@@ -105,16 +108,17 @@ class JobRun:
         self._kept = self._keep()
         self._workers = workers
         self._on_bad: OnBad = on_bad
-        self._progress = progress
         self._started = started
         self._max_bad = max_bad
         self._zones = zones
         self._zoned: set[str] = set()  # shards that were written with them
-        self._totals = Totals()
-        self._planned_bad = sum(make_report(job, (), (), 0, 0).bad.values())
-        self._resumed_bytes = 0
-        self._total_bytes = job.input_bytes
         self._names = [name for group in job.groups for name in shard_names(job, group)]
+        self._meter = ProgressMeter(
+            progress,
+            total_bytes=job.input_bytes,
+            shards=len(self._names),
+            bad=sum(make_report(job, (), (), 0, 0).bad.values()),
+        )
         self._resumed = sum(name in self._journal.finished for name in self._names)
         self._shuffles = self._begin_shuffles()
         self._most_listed = max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names))))
@@ -193,50 +197,34 @@ class JobRun:
 
     def _gather_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
         group, buckets = shuffle.group, shuffle.buckets()
-        total = max(1, sum(bucket.records for bucket in buckets))
         share = group.input_bytes / 2  # the other half was counted when it was read
+        per_record = share / max(1, sum(bucket.records for bucket in buckets))
         names = shard_names(self._job, group)
-
-        def blocks(shard: int, _: TaskReporter, stop: Stop) -> Generator[Block, None, None]:
-            for block in shuffle.blocks(buckets, shard, stop):
-                yield block
-                self._totals.add(share * len(block) / total)
-
         return [
-            _Task(name, partial(self._write_shard, name, partial(blocks, shard)), int(share / len(names)))
+            self._shard_task(
+                name, partial(shuffle.blocks, buckets, shard), int(share / len(names)), per_record
+            )
             for shard, name in enumerate(names)
         ]
 
     def _shard_tasks(self, group: ShardGroup) -> list[_Task]:
-        names = shard_names(self._job, group)
         given = [group.recipes] if group.shards is None else [(recipe,) for recipe in group.recipes]
-
-        def blocks(
-            recipes: tuple[Recipe, ...], reporter: TaskReporter, _: Stop
-        ) -> Generator[Block, None, None]:
-            for recipe in recipes:
-                yield from recipe.blocks(reporter)
-
         return [
-            _Task(
-                name,
-                partial(self._write_shard, name, partial(blocks, recipes)),
-                sum(recipe.input_bytes for recipe in recipes),
+            self._shard_task(
+                name, partial(made_blocks, recipes), sum(recipe.input_bytes for recipe in recipes)
             )
-            for name, recipes in zip(names, given, strict=True)
+            for name, recipes in zip(shard_names(self._job, group), given, strict=True)
         ]
 
-    def _write_shard(
-        self,
-        name: str,
-        make: Callable[[TaskReporter, Stop], Generator[Block, None, None]],
-        reporter: TaskReporter,
-        stop: Stop,
-    ) -> Finished:
+    def _shard_task(self, name: str, make: _Make, input_bytes: int, per_record: float = 0) -> _Task:
+        return _Task(name, partial(self._write_shard, name, make, per_record), input_bytes)
+
+    def _write_shard(self, name: str, make: _Make, per_record: float, reporter: TaskReporter) -> Finished:
+        """Write the blocks that are made; each record counts `per_record` bytes of input, beside what is reported."""
         path = self._staging.path(name)
         kind = self._job.compression
         with (
-            closing(make(reporter, stop)) as blocks,
+            closing(make(reporter)) as blocks,
             TFRecordWriter(
                 path,
                 compression=kind or "none",
@@ -248,16 +236,15 @@ class JobRun:
             ) as writer,
         ):
             for block in blocks:
-                stop.check()
+                reporter.check()
                 writer.write_frames(block)
-                self._totals.add(records=len(block))
+                self._meter.count(records=len(block), done_bytes=per_record * len(block))
                 del block  # before the next one is made
-            stop.check()
+            reporter.check()
             self._journal.check()
         if self._zones:
             self._zoned.add(name)
-        size = files.file_size(path)
-        return Finished.of(name, writer.records, size, reporter)
+        return Finished.of(name, writer.records, files.file_size(path), reporter)
 
     def _stage(self, tasks: Sequence[_Task]) -> None:
         """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
@@ -270,11 +257,13 @@ class JobRun:
             share = 0.5 if is_part(task.name) else 1  # the other half counts when the records are in a shard
 
             def count(input_bytes: int, _records: int, bad: int) -> None:
-                self._totals.add(share * input_bytes, 0, bad)  # records are counted when they are written
+                self._meter.count(
+                    done_bytes=share * input_bytes, bad=bad
+                )  # records are counted when they are written
 
             reporter = TaskReporter(own, self._on_bad, count, self._most_listed)
             try:
-                done = self._done(task, reporter, own)
+                done = self._done(task, reporter)
             except InvalidArgumentError as error:
                 if reporter.fatal is not error:
                     raise
@@ -284,20 +273,22 @@ class JobRun:
             except CancelledError as error:
                 return error
             if not is_part(done.name):
-                self._totals.add_shard(done.bytes)
+                self._meter.count(shards_done=1, written_bytes=done.bytes)
             return None
 
         workers = min(self._workers, MAX_SHUFFLERS) if self._shuffles else self._workers
-        results = run_tasks(range(len(left)), work, workers=workers, stop=stop, tick=self._tick)
+        results = run_tasks(
+            range(len(left)), work, workers=workers, stop=stop, tick=partial(self._meter.tick, last=True)
+        )
         failed = {number: error for number, error in results if error is not None}
         if failed:
             raise failed[min(failed)]
 
-    def _done(self, task: _Task, reporter: TaskReporter, stop: Stop) -> Finished:
+    def _done(self, task: _Task, reporter: TaskReporter) -> Finished:
         """Do a task and note it; a shard that cannot be noted or indexed is removed."""
         try:
-            stop.check()
-            done = task.write(reporter, stop)
+            reporter.check()
+            done = task.write(reporter)
             self._journal.add(done)
         except BaseException:
             if not is_part(task.name) and self._journal.held:
@@ -310,29 +301,11 @@ class JobRun:
         done = self._journal.finished.get(task.name)
         if done is None:
             return False
-        self._resumed_bytes += task.input_bytes
-        self._totals.add(task.input_bytes, 0, sum(done.bad.values()))
+        size = task.input_bytes
+        self._meter.count(resumed_bytes=size, done_bytes=size, bad=sum(done.bad.values()))
         if not is_part(task.name):
-            self._totals.add(records=done.records)
-            self._totals.add_shard(done.bytes)
+            self._meter.count(records=done.records, shards_done=1, written_bytes=done.bytes)
         return True
-
-    def _tick(self) -> None:
-        if self._progress is not None:
-            total = self._total_bytes
-            self._progress(
-                Progress(
-                    min(int(self._totals.input_bytes), total),
-                    total,
-                    self._totals.records,
-                    self._totals.bad + self._planned_bad,
-                    self._totals.shards,
-                    len(self._names),
-                    time.perf_counter() - self._started,
-                    self._resumed_bytes,
-                    self._totals.written_bytes,
-                )
-            )
 
     def _finish(self) -> BuildReport:
         """Write everything that describes the shards; only the last step makes the job complete."""
@@ -368,8 +341,8 @@ class JobRun:
         self._staging.remove()
         files.remove_tree(shuffle_folder(job.folder, self._digest))
         self._journal.delete()
-        self._totals.input_bytes = max(self._totals.input_bytes, self._total_bytes)
-        self._tick()
+        self._meter.count(done_bytes=job.input_bytes)  # whatever was left out
+        self._meter.tick(last=True)
         return report
 
     def _check(self, report: BuildReport) -> None:

@@ -33,7 +33,6 @@ __all__ = [
     "differing",
     "file_sizes",
     "is_further_file",
-    "names_in",
     "remove_all",
     "remove_indexes",
     "remove_old",
@@ -88,7 +87,7 @@ class StagingArea:
         if self.staged:
             kept = {SIDECAR_FOLDER, *done}
             for home in (self.home, os.path.join(self.home, SIDECAR_FOLDER)):
-                names = (name for name in names_in(home) if shard_of_sidecar(name) not in kept)
+                names = (name for name in files.list_names(home) if shard_of_sidecar(name) not in kept)
                 remove_all(os.path.join(home, name) for name in names)
 
     def drop(self, name: str) -> None:
@@ -106,7 +105,7 @@ class StagingArea:
             return
         sidecar = os.path.join(self.folder, SIDECAR_FOLDER)
         files.make_folder(sidecar)
-        zoned = set(names_in(sidecar))
+        zoned = set(files.list_names(sidecar))
 
         def move(new: str) -> None:
             check()
@@ -176,7 +175,7 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
 
     if files.is_there(manifest_path(job.folder)):
         change_manifest(job.folder, change)
-    old = [name for name in names_in(job.folder) if belongs_to(name, prefixes) and name not in names]
+    old = [name for name in files.list_names(job.folder) if belongs_to(name, prefixes) and name not in names]
     gone = [*old, *filter(is_further_file, files_of_others - job.files.keys())]
     remove_all(os.path.join(job.folder, name) for name in gone)
     remove_indexes(job.folder, prefixes, names)
@@ -185,7 +184,7 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
 def remove_indexes(folder: str, prefixes: Mapping[str, bool], kept: Collection[str]) -> None:
     """Remove the indexes and zones of shards under some prefixes, except of some that are kept."""
     sidecar = os.path.join(folder, SIDECAR_FOLDER)
-    shards = {name: shard_of_sidecar(name) for name in names_in(sidecar)}
+    shards = {name: shard_of_sidecar(name) for name in files.list_names(sidecar)}
     remove_all(
         os.path.join(sidecar, name)
         for name, shard in shards.items()
@@ -198,7 +197,7 @@ def clear_temporary(job: Job, prefixes: Mapping[str, bool]) -> None:
     if not files.is_local(job.folder):
         return  # what is not whole is not there
     sidecar = os.path.join(job.folder, SIDECAR_FOLDER)
-    for name in names_in(sidecar):
+    for name in files.list_names(sidecar):
         base = temporary_of(name)
         if base is not None and (
             belongs_to(shard_of_sidecar(base), prefixes) or shard_of_sidecar(base) in job.files
@@ -228,12 +227,6 @@ def file_sizes(folder: str, *, links: bool = False) -> dict[str, int]:
     return {
         os.path.basename(info.path): info.size for info in found if keep_all or not os.path.islink(info.path)
     }
-
-
-def names_in(folder: str) -> list[str]:
-    """Return the names in a folder; none if there is no such folder."""
-    with os_errors(folder):
-        return files.list_names(folder)
 
 
 def remove_all(paths: Iterable[str]) -> None:
