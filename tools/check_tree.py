@@ -41,8 +41,8 @@ PART_LINES = {
     "src/bindings": 8_250,  # many files read in one call; digests of records; rows as dicts
     "src/core": 14_250,  # floats in bulk and in shares; usual JPEG headers; bounds of bytes; what a record means
     "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
-    "src/tfrkit/build": 17_800,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
-    "src/tfrkit/cli": 4_050,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted
+    "src/tfrkit/build": 17_700,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
+    "src/tfrkit/cli": 3_700,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
     "src/tfrkit/data": 14_800,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,

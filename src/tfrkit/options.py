@@ -193,7 +193,7 @@ def refusal(each: Field[Any], hint: Any, value: Any, expected: str = "") -> Inva
     flag = flag_of(each)
     name = f"{each.name} ({flag})" if flag else each.name
     text = f"Expected {expected or _expected(hint, info_of(each))} for {name} but got {_shown(value)}."
-    choices = [str(choice) for choice in _choices(hint)]
+    choices = [str(choice) for choice in choices_of(hint)]
     if isinstance(value, str) and choices:
         near = near_names(value, choices)
         text += f" {near}" if near.startswith("Did") else ""
@@ -234,18 +234,19 @@ def _fits(value: Any, hint: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _choices(hint: Any) -> list[Any]:
+def choices_of(hint: Any) -> list[Any]:
+    """Return the values that a type lists."""
     if get_origin(hint) is Literal:
         return list(get_args(hint))
     if get_origin(hint) in (Union, UnionType):
-        return [choice for each in get_args(hint) for choice in _choices(each)]
+        return [choice for each in get_args(hint) for choice in choices_of(each)]
     return []
 
 
 def _expected(hint: Any, info: OptionInfo) -> str:
     """Say in words what values a type has."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    words = [repr(choice) for choice in _choices(hint)]
+    words = [repr(choice) for choice in choices_of(hint)]
     words = [f"one of {', '.join(words)}"] if len(words) > 1 else words
     words += [_word(kind, info) for kind in kinds if kind is not NoneType and get_origin(kind) is not Literal]
     words = list(dict.fromkeys(words))

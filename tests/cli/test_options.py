@@ -22,11 +22,10 @@ def functions() -> dict[tuple[str, ...], Any]:
     for name, module in COMMANDS.items():
         if name not in ("build", "export", "cache"):
             found[name,] = getattr(importlib.import_module(module), name)
-    for name, module in build._Sources.modules.items():
-        found["build", name] = getattr(importlib.import_module(module), name)
-    for each in export.app.registered_commands:
-        assert each.callback is not None
-        found["export", each.callback.__name__] = each.callback
+    for name, group in (("build", build), ("export", export)):
+        for each in group.app.registered_commands:
+            assert each.callback is not None
+            found[name, each.callback.__name__] = each.callback
     found["cache", "clear"] = importlib.import_module(COMMANDS["cache"]).clear
     return found
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfrkit.cli.console import number_of, out, out_json, plain, say, table, with_options
-from tfrkit.cli.progress import number_text, size_text, time_text
-from tfrkit.errors import AlreadyExistsError
+from tfrkit.cli.progress import size_text, time_text
 
 if TYPE_CHECKING:
     from tfrkit.build.job.column_report import ColumnReport
@@ -25,13 +24,7 @@ _STATES = {
 
 
 def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = False) -> None:
-    """Print what a job did: the summary to standard output, remarks to standard error.
-
-    Args:
-        report: of the job.
-        as_json: print everything as one JSON document instead.
-        quiet: no remarks.
-    """
+    """Print what a job did: the summary or one JSON document to standard output, remarks to standard error."""
     from tfrkit.build.tables.float_range import BEYOND
 
     if as_json:
@@ -40,7 +33,7 @@ def show_report(report: BuildReport, *, as_json: bool = False, quiet: bool = Fal
     rows = []
     for name, shards in _groups(report).items():
         records, size = sum(shard.records for shard in shards), sum(shard.bytes for shard in shards)
-        rows.append((plain(name), number_text(len(shards)), number_text(records), size_text(size)))
+        rows.append((plain(name), f"{len(shards):,}", f"{records:,}", size_text(size)))
     _print(("files", "shards", "records", "size"), rows)
     if quiet:
         return
@@ -96,76 +89,49 @@ def _print(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     hidden = len(rows) - _SHOWN_GROUPS
     table(head, rows if hidden <= 0 else rows[:_SHOWN_GROUPS], numbers=range(1, len(head)))
     if hidden > 0:
-        out(f"... and {number_text(hidden)} more")
+        out(f"... and {hidden:,} more")
 
 
 def _reasons(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{plain(reason)} ({number_text(number)})" for reason, number in counts.items())
-
-
-def end_dry_run(plan: PlanSummary, *, as_json: bool = False) -> None:
-    """Print what a job would do, and fail as the job would if it is refused.
-
-    Args:
-        plan: from `dry_run`.
-        as_json: print everything as one JSON document instead.
-
-    Raises:
-        AlreadyExistsError: there is something in the way.
-    """
-    show_plan(plan, as_json=as_json)
-    if plan.refusal:
-        raise AlreadyExistsError(plan.refusal, path=plan.folder)
+    return ", ".join(f"{plain(reason)} ({number:,})" for reason, number in counts.items())
 
 
 def _kinds(columns: Sequence[ColumnReport]) -> str:
     shown = ", ".join(f"{plain(column.feature)}: {column.kind}" for column in columns[:_SHOWN_COLUMNS])
     hidden = len(columns) - _SHOWN_COLUMNS
-    return shown + (f" and {number_text(hidden)} more" if hidden > 0 else "")
+    return shown + (f" and {hidden:,} more" if hidden > 0 else "")
 
 
 def _remarks(columns: Sequence[ColumnReport]) -> list[str]:
     """Return remarks about columns that are not what most of their values look like."""
     odd = [plain(column.remark) for column in columns if column.cause is not None]
     hidden = len(odd) - _SHOWN_COLUMNS
-    return odd[:_SHOWN_COLUMNS] + ([f"{number_text(hidden)} more such columns"] if hidden > 0 else [])
+    return odd[:_SHOWN_COLUMNS] + ([f"{hidden:,} more such columns"] if hidden > 0 else [])
 
 
 def show_plan(plan: PlanSummary, *, as_json: bool = False) -> None:
-    """Print what a job would do (`--dry-run`).
-
-    Args:
-        plan: from `dry_run`.
-        as_json: print everything as one JSON document instead.
-    """
+    """Print what a job would do (`--dry-run`): a table, or everything as one JSON document."""
     if as_json:
         out_json(plan.to_dict())
         return
-    _print(
-        ("prefix", "shards"), [(plain(prefix), number_text(number)) for prefix, number in plan.shards.items()]
-    )
-    facts: list[tuple[str, Any]] = [
+    _print(("prefix", "shards"), [(plain(prefix), f"{number:,}") for prefix, number in plan.shards.items()])
+    shuffled = f"yes, about {size_text(plan.temporary_bytes)} of temporary files" if plan.mixed else "no"
+    left_out = number_of(plan.files_left_out, "file") if plan.files_left_out else ""
+    facts = [
         ("folder", plan.folder),
         ("input", size_text(plan.input_bytes)),
         ("compression", plan.compression or "none"),
-        (
-            "shuffled",
-            f"yes, about {size_text(plan.temporary_bytes)} of temporary files" if plan.mixed else "no",
-        ),
+        ("shuffled", shuffled),
+        ("further files", ", ".join(plan.files)),
+        ("columns", _kinds(plan.columns)),
+        *(("note", remark) for remark in _remarks(plan.columns)),
+        ("left out by --partition", left_out),
+        ("left out", _reasons(plan.bad)),
+        ("noted", _reasons(plan.noted)),
     ]
-    if plan.files:
-        facts.append(("further files", ", ".join(plan.files)))
-    if plan.columns:
-        facts.append(("columns", _kinds(plan.columns)))
-    facts += [("note", remark) for remark in _remarks(plan.columns)]
-    if plan.files_left_out:
-        facts.append(("left out by --partition", number_of(plan.files_left_out, "file")))
-    if plan.bad:
-        facts.append(("left out", _reasons(plan.bad)))
-    if plan.noted:
-        facts.append(("noted", _reasons(plan.noted)))
     state = _STATES.get(plan.state, with_options(plan.refusal))
     if plan.state == "resume":
         state += f": {plan.finished} of {sum(plan.shards.values())} shards are there"
     for name, value in (*facts, ("state", state)):
-        out(f"{name}: {value}")
+        if value:
+            out(f"{name}: {value}")

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import typer
 import typer.core
@@ -23,25 +23,24 @@ from tfrkit.cli.console import UsageError
 from tfrkit.cli.quick_values import read_quickly
 from tfrkit.stores.url import is_url
 
-_COMPLETION: Final = frozenset({"install_completion", "show_completion"})
-
 
 class CommandGroup(typer.core.TyperGroup):
-    """Commands by name; a subclass says in which modules they are, in the order of the help."""
+    """Commands by name; a subclass may say in which modules they are, in the order of the help."""
 
     modules: ClassVar[Mapping[str, str]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [name for name, module in self.modules.items() if importlib.util.find_spec(module)]
+        return list(self.modules) or super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         module = self.modules.get(cmd_name)
-        if module is None or importlib.util.find_spec(module) is None:
-            return None
-        return _command(module, cmd_name)
+        return super().get_command(ctx, cmd_name) if module is None else _command(module, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands with the first line of what each says of itself, without importing them."""
+        if not self.modules:
+            super().format_commands(ctx, formatter)
+            return
         rows = [(name, _summary(self.modules[name], name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
@@ -85,7 +84,6 @@ def _command(module: str, name: str) -> Any:
         app.command()(getattr(found, name))
     command: Any = typer.main.get_command(app)
     command.name = name
-    command.params = [option for option in command.params if option.name not in _COMPLETION]
     for part in (command, *getattr(command, "commands", {}).values()):
         read_quickly(part)
     return command

@@ -28,6 +28,7 @@ from tfrkit.redact import hide_secrets, redact
 BAD_DATA: Final = 1
 BAD_USAGE: Final = 2
 INTERRUPTED: Final = 130
+_LISTED: Final = 20  # damages of a file
 
 _REPAIR: Final = "`tfr verify {path}` lists all damage, `tfr repair {path} NEW` saves what is whole."
 # What messages of the library say for Python, and how the command line has it. The first says so itself.
@@ -182,6 +183,14 @@ def out(text: str = "") -> None:
 def out_json(value: Any) -> None:
     """Print a value as one JSON document."""
     out(to_json(value, indent=1))
+
+
+def out_damages(lines: Sequence[str], more: int) -> None:
+    """Print the damages of a file, the first of many; `more` are known only by their number."""
+    for line in lines[:_LISTED]:
+        out(f"  {line}")
+    if (rest := len(lines) + more - _LISTED) > 0:
+        out(f"  ... and {rest:,} more; --json lists {len(lines) if more else 'all'}")
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:

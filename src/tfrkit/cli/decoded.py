@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any, Final
 
 from tfrkit.cli.arguments import STDIN, opened
@@ -63,7 +63,7 @@ def decode(block: Block, keys: Collection[str] | None) -> Iterator[DecodedRecord
             yield _decode_one(block[index : index + 1], keys)
         return
     for index, features in enumerate(rows_of(group, 1)):
-        yield DecodedRecord(_path(block), block.place(index)[0], int(block.lengths[index]), features)
+        yield DecodedRecord(block.path or STDIN, block.place(index)[0], int(block.lengths[index]), features)
 
 
 def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
@@ -71,7 +71,7 @@ def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
 
     group = ScannedBlocks.of([single])
     record = single[0]
-    place = (_path(single), single.place(0)[0], len(record))
+    place = (single.path or STDIN, single.place(0)[0], len(record))
     if group.other >= 0:
         return DecodedRecord(*place, {}, data=record)
     if not group.sequences:
@@ -82,10 +82,6 @@ def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
 
 def _chosen(found: dict[str, Any], keys: Collection[str] | None) -> dict[str, Any]:
     return found if keys is None else {name: value for name, value in found.items() if name in keys}
-
-
-def _path(block: Block) -> str:
-    return block.path if block.path is not None else STDIN
 
 
 def first_blocks(
@@ -151,13 +147,8 @@ def random_blocks(files: Sequence[str], skip: int, count: int | None, seed: int 
     numbers = range(min(skip, starts[-1]), starts[-1])
     wanted = len(numbers) if count is None else min(count, len(numbers))
     chosen = sorted(random.Random(seed).sample(numbers, wanted))  # noqa: S311  # not for secrets
-    place = 0
-    while place < len(chosen):
-        file = bisect_right(starts, chosen[place]) - 1
-        end = bisect_right(chosen, starts[file + 1] - 1)
+    for file, group in groupby(chosen, lambda number: bisect_right(starts, number) - 1):
+        places = [number - starts[file] for number in group]
         with RecordFile(files[file]) as records:
-            for first in range(place, end, _AT_ONCE):
-                yield records.take(
-                    [number - starts[file] for number in chosen[first : min(first + _AT_ONCE, end)]]
-                )
-        place = end
+            for first in range(0, len(places), _AT_ONCE):
+                yield records.take(places[first : first + _AT_ONCE])

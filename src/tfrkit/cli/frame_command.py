@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import UsageError
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from tfrkit.build.job.job import Job, Progress
     from tfrkit.build.job.job_options import FrameOptions, RunOptions
-    from tfrkit.build.reshape.frame_input import FrameInput
 
 Inputs: TypeAlias = Annotated[
     list[str], arg.positional("INPUT", "Files, globs, folders of shards, or - for standard input.")
@@ -24,32 +24,29 @@ Output: TypeAlias = Annotated[
         "The file to write, such as all.tfrecord.gz; with --shards or --shard-size a prefix, such as out/train.",
     ),
 ]
-
-
-_O = TypeVar("_O", bound="FrameOptions")
 ShowProgress: TypeAlias = "Callable[[Progress], None] | None"
 
 
 def run_command(
+    plan: Callable[..., Job],
     paths: Sequence[str],
     out: str,
-    plan: Callable[[FrameInput, str, _O], Job],
-    options: _O,
+    options: FrameOptions,
     printed: arg.JobPrintOptions,
+    *more: Any,
 ) -> None:
-    """Plan a job on some inputs, run it or only say what it would do, and show the result.
+    """Plan a job on some inputs, with `more` if the plan takes it, run it or say what it would do, and show the result.
 
     Raises:
         CommandError: the arguments contradict each other.
     """
     from tfrkit.build.reshape.frame_input import frame_input
-    from tfrkit.errors import InvalidArgumentError
 
     with frame_input(arg.shard_files(paths, stdin=True), options.on_corrupt) as given:
 
         def planned(progress: ShowProgress) -> Job:
             try:
-                return plan(replace(given, progress=progress), out, options)
+                return plan(replace(given, progress=progress), out, options, *more)
             except InvalidArgumentError as error:
                 if error.record is not None:
                     raise
@@ -76,7 +73,7 @@ def run_planned(
         more: other arguments of `run_job` that a dry run has too.
     """
     from tfrkit.build.job.job import dry_run, run_job
-    from tfrkit.cli.build_report import end_dry_run, show_report
+    from tfrkit.cli.build_report import show_plan, show_report
     from tfrkit.cli.progress import job_progress
 
     with job_progress(quiet=printed.quiet) as progress:
@@ -87,4 +84,6 @@ def run_planned(
         show_report(report, as_json=printed.as_json, quiet=printed.quiet)
         return
     found = dry_run(job, max_bad=options.max_bad, overwrite=options.overwrite, **more)
-    end_dry_run(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
+    show_plan(replace(found, mixed=found.mixed or mixed), as_json=printed.as_json)
+    if found.refusal:
+        raise AlreadyExistsError(found.refusal, path=found.folder)

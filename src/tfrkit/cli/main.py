@@ -30,9 +30,13 @@ from tfrkit.cli.quick_values import read_quickly
 from tfrkit.cli.termination import terminated_like_interrupted
 from tfrkit.redact import redact
 
+_SHARED: Final = {  # files that have several commands
+    "cat": "head",
+    **dict.fromkeys(("merge", "reshard", "sample", "select", "shuffle", "split"), "reshape"),
+}
 # In the order in which the help lists them.
 COMMANDS: Final = {
-    name: f"tfrkit.cli.commands.{name}"
+    name: f"tfrkit.cli.commands.{_SHARED.get(name, name)}"
     for name in (
         "build", "head", "cat", "count", "schema", "stats", "diff", "verify", "repair", "index", "reshard", "merge",
         "split", "sample", "shuffle", "select", "compress", "export", "sql", "cache", "demo",

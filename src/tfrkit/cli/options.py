@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 import typer
 
 from tfrkit.cli.console import bad_usage
-from tfrkit.options import OptionSet, flag_of, info_of, option_fields, value_of
+from tfrkit.options import OptionSet, choices_of, flag_of, info_of, option_fields, value_of
 
 __all__ = ["command"]
 
@@ -91,7 +91,7 @@ def _parameter(each: Field[Any], hint: Any) -> inspect.Parameter:
         how = typer.Option(*flags, metavar=info.metavar or None, help=info.help, show_default=False)
         kind, default = list[str] | None, None
     else:
-        choices = _choices(hint, info.choices)
+        choices = [str(choice) for choice in (info.choices() if info.choices else choices_of(hint))]
         how = typer.Option(
             *flags,
             metavar=info.metavar or _metavar(hint, choices, limited=_limits(each) != ""),
@@ -103,14 +103,6 @@ def _parameter(each: Field[Any], hint: Any) -> inspect.Parameter:
     return inspect.Parameter(
         each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, how]
     )
-
-
-def _choices(hint: Any, known: Callable[[], Any] | None) -> list[str]:
-    if known is not None:
-        return list(known())
-    if get_origin(hint) is Literal:
-        return [str(choice) for choice in get_args(hint)]
-    return [choice for each in get_args(hint) for choice in _choices(each, None)] if get_args(hint) else []
 
 
 def _metavar(hint: Any, choices: list[str], *, limited: bool) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from tfrkit.cli.arguments import STDIN
 from tfrkit.cli.console import fancy, say
 from tfrkit.cli.termination import terminated_like_interrupted
 
@@ -32,15 +33,6 @@ def size_text(size: float) -> str:
             return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} TB"
-
-
-def number_text(number: int) -> str:
-    """Return a count as people read it. Pure: no I/O.
-
-    >>> number_text(1234567)
-    '1,234,567'
-    """
-    return f"{number:,}"
 
 
 def time_text(seconds: float) -> str:
@@ -64,7 +56,8 @@ def progress_text(now: Progress) -> str:
     '50.0 MB of 200.0 MB, 50.0 MB/s, 3.0 s left, 1 of 4 shards, 1,000 records, 2 bad'
     """
     known = bool(now.total_bytes) or now.stage == "write"
-    parts = [size_text(now.done_bytes) + (f" of {size_text(now.total_bytes)}" if known else "")]
+    of = f" of {size_text(now.total_bytes)}" if known else ""
+    parts = [size_text(now.done_bytes) + of] if of or now.done_bytes or not now.files else []
     rate = (now.done_bytes - now.resumed_bytes) / now.seconds if now.seconds > 0 else 0.0
     if rate > 0 and known:
         left = time_text((now.total_bytes - now.done_bytes) / rate)
@@ -75,7 +68,7 @@ def progress_text(now: Progress) -> str:
         return f"{now.stage}: {', '.join(parts)}"
     parts += [f"{now.shards_done:,} of {now.shards:,} shards", f"{now.records:,} records"]
     if now.bad:
-        parts.append(f"{number_text(now.bad)} bad")
+        parts.append(f"{now.bad:,} bad")
     return ", ".join(parts)
 
 
@@ -100,21 +93,22 @@ def job_progress(*, quiet: bool = False, kept: str = _KEPT) -> Iterator[Callable
                 with _bar() as show:
                     yield show
             else:
-                yield _Lines()
+                yield _lines()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(kept) from None
 
 
-class _Lines:
-    """A plain line now and then."""
+def _lines() -> Callable[[Progress], None]:
+    """Return what shows a plain line now and then."""
+    last = time.monotonic()
 
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, now: Progress) -> None:
-        if time.monotonic() - self._last >= _LINE_SECONDS:
-            self._last = time.monotonic()
+    def show(now: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _LINE_SECONDS:
+            last = time.monotonic()
             say(progress_text(now))
+
+    return show
 
 
 @contextlib.contextmanager
@@ -131,37 +125,27 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
             text, room = progress_text(now), max(1, bar.console.width - 19)  # bar, percentage and spaces
             bar.update(
                 task,
-                total=max(1, now.total_bytes) if now.total_bytes or now.stage == "write" else None,
-                completed=now.done_bytes if now.total_bytes else 1,
+                total=max(1, now.total_bytes)
+                if now.total_bytes or now.stage == "write"
+                else now.files or None,
+                completed=now.done_bytes if now.total_bytes else now.files_done if now.files else 1,
                 description=text if len(text) <= room else text[: room - 1] + "…",
             )
 
         yield show
 
 
-def of_totals(advance: Callable[[int], None]) -> Callable[[int, int], None]:
-    """Return what takes totals of records and bytes, and advances a bar by what was added."""
-    done = 0
-
-    def progress(_records: int, data_bytes: int) -> None:
-        nonlocal done
-        before, done = done, data_bytes
-        advance(done - before)
-
-    return progress
-
-
 @contextlib.contextmanager
 def progress_bar(
-    title: str, total: int, *, quiet: bool = False, unit: str = "bytes"
+    title: str, *, total: Iterable[object] = (), files: int = 0, quiet: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """Show how far something has come, in a terminal; elsewhere nothing is drawn.
 
     Args:
         title: what is done.
-        total: how much there is; 0 if unknown.
+        total: the files whose bytes it is; none if that is not known.
+        files: or how many files there are, if files are counted.
         quiet: draw nothing anyway.
-        unit: "bytes", or what is counted.
 
     Yields:
         A function to call with how much more is done, from any thread.
@@ -169,20 +153,31 @@ def progress_bar(
     if quiet or not fancy(sys.stderr):
         yield lambda _done: None
         return
-    from rich import progress
-    from rich.console import Console
+    from tfrkit.build.job.progress import SurveyMeter
+    from tfrkit.stores.files import file_sizes
 
-    amounts = (
-        (progress.DownloadColumn(), progress.TransferSpeedColumn())
-        if unit == "bytes"
-        else (progress.MofNCompleteColumn(), progress.TextColumn(unit))
-    )
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        *amounts,
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total or None)
-        yield lambda done: bar.advance(task, done)
+    size = sum(file_sizes(path for path in total if isinstance(path, str) and path != STDIN))
+    with _bar() as show:
+        meter = SurveyMeter(show, files, size, title)
+
+        def advance(more: int) -> None:
+            meter.add(more if files else 0, 0 if files else more)
+            meter.tick()
+
+        yield advance
+
+
+@contextlib.contextmanager
+def reading_bar(
+    title: str, total: Iterable[object] = (), *, quiet: bool = False
+) -> Iterator[Callable[[int, int], None]]:
+    """Show how far reading has come, as `progress_bar`; what is yielded takes totals of records and bytes."""
+    done = 0
+    with progress_bar(title, total=total, quiet=quiet) as advance:
+
+        def progress(_records: int, data_bytes: int) -> None:
+            nonlocal done
+            advance(data_bytes - done)
+            done = data_bytes
+
+        yield progress

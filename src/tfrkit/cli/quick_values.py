@@ -7,6 +7,7 @@ way of typer. A typer that has no such validation is left as it is.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 _LATER: Final = object()
@@ -24,8 +25,8 @@ def read_quickly(command: Any) -> None:
         parameters: list[Any] = all_of(ctx)
         for parameter in parameters:
             real = getattr(parameter, "get_runtime_param", None)
-            if real is not None and not isinstance(real, _Quick):
-                parameter.get_runtime_param = _Quick(real)
+            if real is not None and not isinstance(real, functools.partial):
+                parameter.get_runtime_param = functools.partial(_Quick, real)
         return parameters
 
     command.get_params = get_params
@@ -36,9 +37,6 @@ class _Quick:
 
     def __init__(self, real: Any) -> None:
         self._real = real
-
-    def __call__(self) -> _Quick:
-        return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the value of a parameter, as typer's own does."""

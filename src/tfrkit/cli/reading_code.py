@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tfrkit.cli.arguments import STDIN
-from tfrkit.cli.console import BAD_DATA, CommandError, plain
+from tfrkit.cli.console import CommandError, plain
 from tfrkit.model.specs import FixedLenFeature, FixedLenSequenceFeature
 from tfrkit.records.describe.schema_text import content_text
 
@@ -14,37 +14,26 @@ if TYPE_CHECKING:
     from tfrkit.model.specs import FeatureSpec
     from tfrkit.records.describe.schema import FeatureSummary, Schema
 
-_EXAMPLES = """\
-dataset = tfr.TFRecordDataset(files).parse(spec).batch(32)
-
-for batch in dataset:
-    print({name: column.shape for name, column in batch.items()})
-    break
-"""
-_SEQUENCES = """\
-dataset = tfr.TFRecordDataset(files).batch(32).parse_sequence(context_spec, sequence_spec)
-
-for context, sequences, lengths in dataset:
-    print({name: column.shape for name, column in {**context, **sequences}.items()})
-    break
-"""
-_TF_EXAMPLES = """\
+# By whether it is for TensorFlow, and whether records are SequenceExamples.
+_DATASETS = {
+    (False, False): "dataset = tfr.TFRecordDataset(files).parse(spec).batch(32)",
+    (
+        False,
+        True,
+    ): "dataset = tfr.TFRecordDataset(files).batch(32).parse_sequence(context_spec, sequence_spec)",
+    (True, False): """\
 dataset = tf.data.TFRecordDataset(files{compression}).batch(32)
-dataset = dataset.map(lambda records: tf.io.parse_example(records, spec), num_parallel_calls=tf.data.AUTOTUNE)
-
-for batch in dataset:
-    print({{name: column.shape for name, column in batch.items()}})
-    break
-"""
-_TF_SEQUENCES = """\
+dataset = dataset.map(lambda records: tf.io.parse_example(records, spec), num_parallel_calls=tf.data.AUTOTUNE)""",
+    (True, True): """\
 dataset = tf.data.TFRecordDataset(files{compression}).batch(32)
 dataset = dataset.map(
     lambda records: tf.io.parse_sequence_example(records, context_spec, sequence_spec),
     num_parallel_calls=tf.data.AUTOTUNE,
-)
-
-for context, sequences, lengths in dataset:
-    print({{name: column.shape for name, column in {{**context, **sequences}}.items()}})
+)""",
+}
+_LOOP = """
+for {elements} in dataset:
+    print({{name: column.shape for name, column in {columns}.items()}})
     break
 """
 
@@ -62,28 +51,27 @@ def reading_code(schema: Schema, *, tensorflow: bool, compression: str = "") -> 
         CommandError: there are no records.
     """
     if schema.kind == "none":
-        raise CommandError("there are no records to read", "name files that have some.", exit_code=BAD_DATA)
+        raise CommandError("there are no records to read", "name files that have some.")
     if schema.kind != "SequenceExample" and schema.sequence_examples:
         raise CommandError(
             "Examples and SequenceExamples are mixed, which no spec reads",
             "`tfr schema` without options says where they are.",
-            exit_code=BAD_DATA,
         )
     if schema.others:
         schema.check()
     lines = ["import tensorflow as tf" if tensorflow else "import tfrkit as tfr", "", "files = ["]
     lines += [f"    {_quoted(STDIN if file == '<stdin>' else file)}," for file in schema.files]
     lines.append("]")
-    if schema.sequence_examples:
+    sequences = bool(schema.sequence_examples)
+    if sequences:
         lines += _spec("context_spec", schema.context_spec, schema.features, tensorflow)
         lines += _spec("sequence_spec", schema.sequence_spec, schema.feature_lists, tensorflow)
-        body = _TF_SEQUENCES if tensorflow else _SEQUENCES
+        loop = _LOOP.format(elements="context, sequences, lengths", columns="{**context, **sequences}")
     else:
         lines += _spec("spec", schema.spec, schema.features, tensorflow)
-        body = _TF_EXAMPLES if tensorflow else _EXAMPLES
-    if tensorflow:
-        body = body.format(compression=f", compression_type={compression!r}" if compression else "")
-    return "\n".join([*lines, body])
+        loop = _LOOP.format(elements="batch", columns="batch")
+    argument = f", compression_type={compression!r}" if compression else ""
+    return "\n".join([*lines, _DATASETS[tensorflow, sequences].format(compression=argument), loop])
 
 
 def _spec(

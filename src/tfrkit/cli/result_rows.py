@@ -42,17 +42,13 @@ def csv_line(cells: Sequence[str]) -> str:
 
 def table_rows(batch: Any) -> Iterator[list[str]]:
     """Yield the rows of a pyarrow.RecordBatch as texts for a table; long ones are cut."""
-    for row in _rows(batch, _size_of_bytes):
+    for row in _rows(batch, lambda data: f"<{number_of(len(data), 'byte')}>"):
         texts = ("null" if value is None else plain(_text(value)) for value in row)
         yield [text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..." for text in texts]
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else to_json(value)
-
-
-def _size_of_bytes(data: bytes) -> Any:
-    return f"<{number_of(len(data), 'byte')}>"
 
 
 def _base64(data: bytes) -> Any:

@@ -1,14 +1,13 @@
-"""How a record is shown: as lines for people, or as one JSON object. Pure: no I/O.
+"""How a record is shown: as lines for people, or as one JSON object.
 
 Values are shown by `records/describe/shown_values.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from tfrkit.cli.console import number_of, pad, plain, width_of
+from tfrkit.cli.console import number_of, pad, plain, style, width_of
 from tfrkit.cli.decoded import DecodedRecord
 from tfrkit.records.describe.shown_values import (
     bytes_json,
@@ -22,58 +21,46 @@ from tfrkit.records.describe.shown_values import (
 
 RECORD_CHARACTERS: Final = 1000  # of a record that is text
 DUMP_BYTES: Final = 64
-Style = Callable[[str], str]
 
 
 # -- for people --------------------------------------------------------------------------------------------------------
 
 
-def as_lines(
-    record: DecodedRecord,
-    *,
-    full: bool,
-    chosen: bool = False,
-    key_style: Style = str,
-    head_style: Style = str,
-) -> list[str]:
-    """Return a record as lines.
+def as_lines(record: DecodedRecord, *, full: bool, chosen: bool = False) -> list[str]:
+    """Return a record as lines, in colours if they are for a terminal.
 
     Args:
         record: the record.
         full: leave nothing out.
         chosen: whether only some of its features were asked for.
-        key_style: how names of features are written.
-        head_style: how the first line is written.
     """
-    kind, body = _body(record, full, key_style)
+    kind, body = _body(record, full)
     body = body or ["(none of these features)" if chosen else "(no features)"]
     head = f"record {record.number} of {plain(record.path)}, {number_of(record.size, 'byte')}{kind}"
-    return [head_style(head), *("  " + line if line else line for line in body)]
+    return [style(head, bold=True), *("  " + line if line else line for line in body)]
 
 
-def _body(record: DecodedRecord, full: bool, key_style: Style) -> tuple[str, list[str]]:
+def _body(record: DecodedRecord, full: bool) -> tuple[str, list[str]]:
     if record.data is not None:
         return _other_lines(record.data, full)
     if record.lists is None:
-        return "", _feature_lines(record.features, full, key_style)
+        return "", _feature_lines(record.features, full)
     steps = {name: steps_text(values, full) for name, values in record.lists.items()}
-    lines = ["context:", *("  " + line for line in _feature_lines(record.features, full, key_style))]
-    lines += ["feature lists:", *("  " + line for line in _columns(steps, key_style))]
+    lines = ["context:", *("  " + line for line in _feature_lines(record.features, full))]
+    lines += ["feature lists:", *("  " + line for line in _columns(steps))]
     return ", SequenceExample", lines
 
 
-def _feature_lines(features: dict[str, Any], full: bool, key_style: Style) -> list[str]:
-    return _columns(
-        {name: (kind_of(value), values_text(value, full)) for name, value in features.items()}, key_style
-    )
+def _feature_lines(features: dict[str, Any], full: bool) -> list[str]:
+    return _columns({name: (kind_of(value), values_text(value, full)) for name, value in features.items()})
 
 
-def _columns(rows: dict[str, tuple[str, str]], key_style: Style) -> list[str]:
+def _columns(rows: dict[str, tuple[str, str]]) -> list[str]:
     names = {name: plain(name) for name in rows}
     wide = max(map(width_of, names.values()), default=0)
     kinds = max((len(kind) for kind, _ in rows.values()), default=0)
     return [
-        f"{key_style(pad(names[name], wide))}  {kind.ljust(kinds)}  {text}".rstrip()
+        f"{style(pad(names[name], wide), fg='cyan')}  {kind.ljust(kinds)}  {text}".rstrip()
         for name, (kind, text) in rows.items()
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from tfrkit.build.job.job import BuildReport, Job, ShardGroup
@@ -14,9 +13,8 @@ from tfrkit.build.reshape.frame_output import (
     frame_job,
     is_file_name,
     name_without_suffix,
+    run_frames,
 )
-from tfrkit.build.reshape.frame_recipe import Change, Choice
-from tfrkit.build.reshape.run_frames import run_frames
 from tfrkit.codecs.table import SEEKABLE
 from tfrkit.options import takes
 from tfrkit.stores.files import is_folder
@@ -60,20 +58,15 @@ def plan_compress(given: FrameInput, out: PathLike, options: CompressOptions) ->
 
 
 def plan_files(
-    given: FrameInput,
-    out: PathLike,
-    options: CompressionOptions,
-    *,
-    default: str | None = None,
-    choices: Sequence[Choice] = (),
-    changes: Sequence[Change] = (),
+    given: FrameInput, out: PathLike, options: CompressionOptions, *, default: str | None = None
 ) -> tuple[FrameOutput, list[ShardGroup]]:
     """Plan a file for each input in a folder, or one file of all of them if that is what `out` names."""
     text = path_text(out)
     if is_file_name(text) and not is_folder(text):
         output = FrameOutput.file(text, options)
-        return output, [ShardGroup(output.prefix, (given.whole(choices=choices, changes=changes),), None)]
+        return output, [ShardGroup(output.prefix, (given.whole(),), None)]
     output = FrameOutput.named(text, options, given, default=default)
-    recipes = given.each(choices=choices, changes=changes)
     names = [name_without_suffix(name) if name != "-" else "stdin" for name in given.names]
-    return output, [ShardGroup(name, (recipe,), None) for name, recipe in zip(names, recipes, strict=True)]
+    return output, [
+        ShardGroup(name, (recipe,), None) for name, recipe in zip(names, given.each(), strict=True)
+    ]

@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
@@ -23,7 +23,7 @@ import numpy as np
 from tfrkit.build.job.input_stamp import InputStamp, stamps_of
 from tfrkit.build.job.job import BadInput, Progress, SurveyMeter
 from tfrkit.build.reshape.frame_read import FrameFile, FrameReader, compression_of, is_seekable, survey_frames
-from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
+from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import os_errors
 from tfrkit.model.policy import OnCorrupt
@@ -113,16 +113,13 @@ class FrameInput:
         """Return how the files are compressed; each kind once, sorted."""
         return sorted(set(ask_all(compression_of, self.paths)))
 
-    def whole(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> FrameRecipe:
+    def whole(self) -> FrameRecipe:
         """Return the recipe of all frames of all files. Nothing is looked at before."""
-        return FrameRecipe(
-            self.paths, self.file_bytes, self.on_corrupt, choices=tuple(choices), changes=tuple(changes)
-        )
+        return FrameRecipe(self.paths, self.file_bytes, self.on_corrupt)
 
-    def each(self, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()) -> list[FrameRecipe]:
+    def each(self) -> list[FrameRecipe]:
         """Return a recipe for each file."""
-        like = self.whole(choices=choices, changes=changes)
-        return [replace(like, paths=(path,), input_bytes=self.sizes[path]) for path in self.paths]
+        return [FrameRecipe((path,), self.sizes[path], self.on_corrupt) for path in self.paths]
 
     def survey(self, parts: int = 1) -> InputFrames:
         """Survey all files, one per core at a time; the number of parts says how fine the marks must be."""
@@ -186,9 +183,7 @@ class InputFrames:
     def _placed(self, starts: Any) -> Iterator[tuple[FrameFile, int]]:
         return zip(self._files, starts.tolist()[:-1], strict=True)
 
-    def range(
-        self, begin: int, end: int, *, choices: Sequence[Choice] = (), changes: Sequence[Change] = ()
-    ) -> FrameRecipe:
+    def range(self, begin: int, end: int) -> FrameRecipe:
         """Return the recipe of the records from `begin` to before `end`."""
         first = int(np.searchsorted(self._records, begin, side="right")) - 1
         last = max(first, int(np.searchsorted(self._records, end)) - 1)
@@ -210,8 +205,6 @@ class InputFrames:
             skip=skip,
             count=end - begin,
             first=begin,
-            choices=tuple(choices),
-            changes=tuple(changes),
         )
 
     def _byte_at(self, number: int) -> int:
@@ -222,7 +215,7 @@ class InputFrames:
         offset, _ = _mark_before(self._files[place], number - int(self._records[place]))
         return int(self._bytes[place]) + offset
 
-    def pieces(self, *, choices: Sequence[Choice] = ()) -> list[FrameRecipe]:
+    def pieces(self) -> list[FrameRecipe]:
         """Cut all frames into recipes of some megabytes, for jobs that put them into another order.
 
         A file in which reading cannot begin just anywhere is one piece.
@@ -235,7 +228,7 @@ class InputFrames:
                 places = np.searchsorted(file.offsets, wanted)
                 cuts += file.numbers[places[places < len(file.numbers)]].tolist()
             cuts = sorted({start + cut for cut in [*cuts, file.records]})
-            found += [self.range(begin, end, choices=choices) for begin, end in pairwise(cuts)]
+            found += [self.range(begin, end) for begin, end in pairwise(cuts)]
         return found
 
 

@@ -1,4 +1,4 @@
-"""Where commands that move frames write to, and their jobs.
+"""Where functions that move frames write to, their jobs, and running them.
 
 One file is named by its path. Many are named by folder and prefix, as ShardWriter names them. No output may be an
 input: neither what is written nor what `overwrite` would replace.
@@ -7,33 +7,38 @@ input: neither what is written nor what `overwrite` would replace.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from tfrkit.build.export.export_paths import record_stem
-from tfrkit.build.job.job import BadInput, Job, Recipe, ShardGroup
-from tfrkit.build.job.job_options import CompressionOptions
+from tfrkit.build.job.job import BuildReport, Job, Recipe, ShardGroup, plan_shards, run_job
+from tfrkit.build.job.job_options import CompressionOptions, FrameOptions
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.wanted_features import WantedFeatures
-from tfrkit.build.reshape.frame_input import FrameInput
+from tfrkit.build.reshape.frame_input import FrameInput, InputFrames, frame_input
 from tfrkit.build.reshape.frame_options import SampleOptions, ShuffleOptions
-from tfrkit.build.reshape.frame_recipe import FrameRecipe
+from tfrkit.build.reshape.frame_recipe import Change, Choice, FrameRecipe
 from tfrkit.codecs.table import canonical, from_suffix
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.record_names import parse_record_name, record_suffixes
 from tfrkit.stores.files import is_folder, real_path, traits_of
-from tfrkit.stores.paths import PathLike, path_text
+from tfrkit.stores.paths import PathLike, Paths, path_text
 from tfrkit.stores.url import is_url, path_parts
 from tfrkit.threads import default_threads
 
 __all__ = [
     "FrameOutput",
+    "file_count",
     "frame_job",
     "is_file_name",
     "name_without_suffix",
     "one_or_many",
+    "run_frames",
 ]
+
+_O = TypeVar("_O", bound=FrameOptions)
+_P = ParamSpec("_P")
 
 
 def is_file_name(path: str) -> bool:
@@ -169,14 +174,22 @@ def one_or_many(given: FrameInput, out: PathLike, options: SampleOptions | Shuff
     return FrameOutput.shards(out, options, given)
 
 
+def file_count(options: SampleOptions | ShuffleOptions, size: int, most: int) -> int | None:
+    """Return the number of files for about `size` bytes and `most` records; None: one file without a number."""
+    if options.shards is None and options.shard_bytes is None:
+        return None
+    return plan_shards(size, options.shards, options.shard_bytes, most=most, multiple=1)
+
+
 def frame_job(
     given: FrameInput,
     output: FrameOutput,
     groups: Sequence[ShardGroup],
     arguments: Mapping[str, Any],
-    bad: Sequence[BadInput] = (),
+    frames: InputFrames | None = None,
     *,
-    good: int | None = None,
+    choices: tuple[Choice, ...] = (),
+    changes: tuple[Change, ...] = (),
     wanted: Mapping[str, str] | None = None,
 ) -> Job:
     """Make the job of a command.
@@ -186,8 +199,9 @@ def frame_job(
         output: where files go.
         groups: which.
         arguments: what decides the bytes besides that, for the manifest.
-        bad: damage that was found while planning.
-        good: how many intact records were found then.
+        frames: what was found while planning, if the inputs were surveyed.
+        choices: which records are taken, unless recipes say that themselves.
+        changes: what is made of them.
         wanted: features that a user has named, each with the option.
 
     Raises:
@@ -203,29 +217,37 @@ def frame_job(
                 "Choose another folder or name for the output.",
                 path=path,
             )
-    names = tuple(wanted or ())
     alone = sum(len(group.recipes) for group in groups) >= default_threads()  # then tasks have a core each
-    groups = [
-        replace(group, recipes=tuple(_with(recipe, names, alone=alone) for recipe in group.recipes))
-        for group in groups
-    ]
-    made_by = {**arguments, "on_corrupt": given.on_corrupt, "source": given.fingerprint()}
+
+    def complete(recipe: Recipe) -> Recipe:
+        assert isinstance(recipe, FrameRecipe)
+        names, threads = tuple(wanted or ()), 1 if alone else None
+        chosen = recipe.choices or choices
+        return replace(recipe, choices=chosen, changes=changes, wanted=names, threads=threads)
+
     return Job(
         output.folder,
-        tuple(groups),
+        tuple(replace(group, recipes=tuple(map(complete, group.recipes))) for group in groups),
         output.compression,
         output.level,
-        made_by,
-        bad=tuple(bad),
+        {**arguments, "on_corrupt": given.on_corrupt, "source": given.fingerprint()},
+        bad=() if frames is None else frames.bad,
         transient={"stamp": given.stamp()},
         stamps=given.stamps,
         wanted=None if wanted is None else WantedFeatures(wanted, given.paths),
-        good=good,
+        good=None if frames is None else frames.records,
     )
 
 
-def _with(recipe: Recipe, wanted: tuple[str, ...], *, alone: bool) -> Recipe:
-    """Return a recipe that looks for some features, and perhaps reads on one core."""
-    if not isinstance(recipe, FrameRecipe) or not (wanted or alone):
-        return recipe
-    return replace(recipe, wanted=wanted, threads=1 if alone else recipe.threads)
+def run_frames(
+    plan: Callable[Concatenate[FrameInput, PathLike, _O, _P], Job],
+    paths: Paths,
+    out: PathLike,
+    options: _O,
+    *more: _P.args,
+    **named: _P.kwargs,
+) -> BuildReport:
+    """Plan a job on some inputs, with what the plan takes besides, and run it."""
+    with frame_input(paths, options.on_corrupt) as given:
+        job = plan(replace(given, progress=options.progress), out, options, *more, **named)
+        return run_job(job, **options.of_job())

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 from tfrkit.build.job.job import BuildReport, Job, ShardGroup
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_options import MergeOptions
-from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
-from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
 from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
 

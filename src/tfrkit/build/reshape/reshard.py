@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_options import ReshardOptions
-from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
-from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
 from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
 
@@ -62,4 +61,4 @@ def plan_reshard(given: FrameInput, prefix: PathLike, options: ReshardOptions) -
     ranges = frames.by_records(count) if by_records else frames.by_bytes(count)
     group = ShardGroup(output.prefix, tuple(frames.range(begin, end) for begin, end in ranges), count)
     arguments = {"command": "reshard", "balance": "records" if by_records else "bytes"}
-    return frame_job(given, output, [group], arguments, frames.bad, good=frames.records)
+    return frame_job(given, output, [group], arguments, frames)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Unpack
 
-from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup
 from tfrkit.build.reshape.frame_choice import RandomChoice, random_edges
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_options import SampleOptions
-from tfrkit.build.reshape.frame_output import frame_job, one_or_many
-from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.build.reshape.frame_output import file_count, frame_job, one_or_many, run_frames
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
@@ -47,9 +46,8 @@ def sample(paths: Paths, out: PathLike, **options: Unpack[SampleKeywords]) -> Bu
 
 def plan_sample(given: FrameInput, out: PathLike, options: SampleOptions) -> Job:
     """Plan it: see `sample`."""
-    shards, shard_bytes, seed = options.shards, options.shard_bytes, options.seed
     output = one_or_many(given, out, options)
-    frames = given.survey(shards or 1)
+    frames = given.survey(options.shards or 1)
     wanted = options.count
     if wanted is None:
         wanted = round(Fraction(str(options.fraction)) * frames.records)
@@ -57,12 +55,9 @@ def plan_sample(given: FrameInput, out: PathLike, options: SampleOptions) -> Job
         raise InvalidArgumentError(
             f"Expected a sample of at most {frames.records} records, which is how many there are, but got {wanted}."
         )
-    choice = RandomChoice(seed, *random_edges([wanted], frames.records, seed)[0])
-    files = None
-    if shards is not None or shard_bytes is not None:
-        size = frames.stream_bytes * wanted // max(1, frames.records)
-        files = plan_shards(size, shards, shard_bytes, most=wanted, multiple=1)
-    recipes = [frames.range(begin, end, choices=[choice]) for begin, end in frames.by_records(files or 1)]
+    choice = RandomChoice(options.seed, *random_edges([wanted], frames.records, options.seed)[0])
+    files = file_count(options, frames.stream_bytes * wanted // max(1, frames.records), wanted)
+    recipes = [frames.range(begin, end) for begin, end in frames.by_records(files or 1)]
     group = ShardGroup(output.prefix, tuple(recipes), files)
-    arguments = {"command": "sample", "count": wanted, "seed": seed}
-    return frame_job(given, output, [group], arguments, frames.bad, good=frames.records)
+    arguments = {"command": "sample", "count": wanted, "seed": options.seed}
+    return frame_job(given, output, [group], arguments, frames, choices=(choice,))

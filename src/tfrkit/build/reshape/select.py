@@ -9,8 +9,7 @@ from tfrkit.build.reshape.compress import plan_files
 from tfrkit.build.reshape.feature_change import feature_change
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_options import SelectOptions
-from tfrkit.build.reshape.frame_output import frame_job
-from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.build.reshape.frame_output import frame_job, run_frames
 from tfrkit.options import takes
 from tfrkit.records.where import parse_where
 from tfrkit.stores.paths import PathLike, Paths
@@ -54,15 +53,14 @@ def plan_select(given: FrameInput, out: PathLike, options: SelectOptions) -> Job
     """Plan it: see `select`."""
     keys, drop, rename, where = options.keys, options.drop, options.rename or {}, options.where
     change = feature_change(keys, drop, rename)
-    choices = [] if where is None else [parse_where(where)]
+    choices = () if where is None else (parse_where(where),)
     wanted = {
         **dict.fromkeys(choices[0].keys if choices else (), "where (--where)"),
         **dict.fromkeys(keys or (), "keys (--key)"),
         **dict.fromkeys(drop, "drop (--drop)"),
         **dict.fromkeys(rename, "rename (--name)"),
     }
-    changes = [] if change is None else [change]
-    output, groups = plan_files(given, out, options, choices=choices, changes=changes)
+    output, groups = plan_files(given, out, options)
     arguments = {
         "command": "select",
         "keys": None if keys is None else list(keys),
@@ -70,4 +68,5 @@ def plan_select(given: FrameInput, out: PathLike, options: SelectOptions) -> Job
         "rename": dict(rename),
         "where": where,
     }
-    return frame_job(given, output, groups, arguments, wanted=wanted)
+    changes = () if change is None else (change,)
+    return frame_job(given, output, groups, arguments, wanted=wanted, choices=choices, changes=changes)

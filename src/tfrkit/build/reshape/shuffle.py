@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
+from tfrkit.build.job.job import BuildReport, Job, ShardGroup
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_options import ShuffleOptions
-from tfrkit.build.reshape.frame_output import frame_job, one_or_many
-from tfrkit.build.reshape.run_frames import run_frames
+from tfrkit.build.reshape.frame_output import file_count, frame_job, one_or_many, run_frames
 from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
 
@@ -46,13 +45,8 @@ def shuffle(paths: Paths, out: PathLike, **options: Unpack[ShuffleKeywords]) -> 
 
 def plan_shuffle(given: FrameInput, out: PathLike, options: ShuffleOptions) -> Job:
     """Plan it: see `shuffle`."""
-    shards, shard_bytes, seed = options.shards, options.shard_bytes, options.seed
     output = one_or_many(given, out, options)
     frames = given.survey()
-    count = None
-    if shards is not None or shard_bytes is not None:
-        count = plan_shards(frames.stream_bytes, shards, shard_bytes, most=frames.records, multiple=1)
-    group = ShardGroup(output.prefix, tuple(frames.pieces()), count, shuffle_seed=seed)
-    return frame_job(
-        given, output, [group], {"command": "shuffle", "seed": seed}, frames.bad, good=frames.records
-    )
+    count = file_count(options, frames.stream_bytes, frames.records)
+    group = ShardGroup(output.prefix, tuple(frames.pieces()), count, shuffle_seed=options.seed)
+    return frame_job(given, output, [group], {"command": "shuffle", "seed": options.seed}, frames)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Unpack
@@ -12,9 +12,8 @@ from tfrkit.build.job.job import BuildReport, Job, ShardGroup, plan_shards
 from tfrkit.build.reshape.frame_choice import EveryChoice, KeyChoice, RandomChoice, random_edges
 from tfrkit.build.reshape.frame_input import FrameInput, InputFrames
 from tfrkit.build.reshape.frame_options import SplitOptions
-from tfrkit.build.reshape.frame_output import FrameOutput, frame_job
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, run_frames
 from tfrkit.build.reshape.frame_recipe import Choice
-from tfrkit.build.reshape.run_frames import run_frames
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.options import takes
 from tfrkit.stores.paths import PathLike, Paths
@@ -54,11 +53,7 @@ def split(
     >>> [(shard.name, shard.records) for shard in report.shards]
     [('train.tfrecord', 8), ('validation.tfrecord', 2)]
     """
-
-    def plan(given: FrameInput, out: PathLike, chosen: SplitOptions) -> Job:
-        return plan_split(given, out, parts, chosen)
-
-    return run_frames(plan, paths, folder, SplitOptions.of(options))
+    return run_frames(plan_split, paths, folder, SplitOptions.of(options), parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +70,8 @@ class _Part:
 def plan_split(
     given: FrameInput,
     folder: PathLike,
-    parts: Mapping[str, float | Fraction] | Sequence[str],
     how: SplitOptions,
+    parts: Mapping[str, float | Fraction] | Sequence[str],
 ) -> Job:
     """Plan it: see `split`."""
     names = list(parts)
@@ -94,7 +89,7 @@ def plan_split(
         "by": "order" if how.in_order else f"every {how.every}" if how.every else how.by and f"key {how.by}",
         "seed": None if how.in_order or how.every else how.seed,
     }
-    return frame_job(given, output, groups, arguments, frames.bad, good=frames.records)
+    return frame_job(given, output, groups, arguments, frames)
 
 
 def _shares(parts: Mapping[str, float | Fraction] | Sequence[str], every: int | None) -> list[Fraction]:
@@ -153,7 +148,7 @@ def _group(frames: InputFrames, part: _Part, shards: int | None, shard_bytes: in
     if shard_bytes is not None:
         size = frames.stream_bytes * part.count // max(1, frames.records)
         number = plan_shards(size, shards, shard_bytes, most=max(1, part.count), multiple=1)
-    choices = [] if part.choice is None else [part.choice]
+    choices = () if part.choice is None else (part.choice,)
     ranges = frames.by_records(number or 1, part.begin, part.end)
-    recipes = tuple(frames.range(begin, end, choices=choices) for begin, end in ranges)
+    recipes = tuple(replace(frames.range(begin, end), choices=choices) for begin, end in ranges)
     return ShardGroup(part.name, recipes, number)

@@ -1,1 +1,1 @@
-"""The commands of `tfr`, a file each. What they share is one folder up."""
+"""The commands of `tfr`, a file each or for several that share everything. What all share is one folder up."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
@@ -12,7 +13,7 @@ from tfrkit.cli.console import number_of, out, out_json, plain, table
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import size_text, time_text
 
-app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+app = typer.Typer(rich_markup_mode=None, add_completion=False, invoke_without_command=True)
 
 
 @app.callback()
@@ -25,42 +26,21 @@ def _cache(ctx: typer.Context, options: arg.JsonOptions) -> None:
 
     Example: tfr cache
     """
-    if ctx.invoked_subcommand is None:
-        _show(options.as_json)
-
-
-def _show(as_json: bool) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
     from tfrkit.stores.cache.contents import cached_urls, other_files
     from tfrkit.stores.cache.folder import cache_folder, cache_limit
 
-    urls, others = cached_urls(), other_files()
-    total = sum(each.bytes for each in urls)
-    count = sum(each.files for each in urls)
+    urls = cached_urls()
+    total, count = sum(each.bytes for each in urls), sum(each.files for each in urls)
     rest = {
-        name: {"files": len(kept), "bytes": sum(each.size for each in kept)} for name, kept in others.items()
+        name: {"files": len(kept), "bytes": sum(each.size for each in kept)}
+        for name, kept in other_files().items()
     }
-    if as_json:
-        listed: list[dict[str, Any]] = [
-            {
-                "name": each.name,
-                "version": each.version,
-                "file_bytes": each.file_bytes,
-                "bytes": each.bytes,
-                "files": each.files,
-                "used": each.used,
-            }
-            for each in urls
-        ]
-        out_json(
-            {
-                "folder": cache_folder(),
-                "limit": cache_limit(),
-                "bytes": total,
-                "files": count,
-                "urls": listed,
-                "others": rest,
-            }
-        )
+    if options.as_json:
+        about = {"folder": cache_folder(), "limit": cache_limit(), "bytes": total, "files": count}
+        listed = [{name: value for name, value in asdict(each).items() if name != "folder"} for each in urls]
+        out_json({**about, "urls": listed, "others": rest})
         return
     now = time.time()
     if urls:
@@ -74,9 +54,8 @@ def _show(as_json: bool) -> None:
             for each in urls
         ]
         table(["kept", "of", "used", "file"], rows, numbers=[0, 1, 2])
-    out(
-        f"{plain(cache_folder())}: {size_text(total)} of {size_text(cache_limit())} in {number_of(count, 'file')}"
-    )
+    kept = f"{size_text(total)} of {size_text(cache_limit())} in {number_of(count, 'file')}"
+    out(f"{plain(cache_folder())}: {kept}")
     for name, found in rest.items():
         out(f"{plain(name)}: {size_text(found['bytes'])} in {number_of(found['files'], 'file')}")
 

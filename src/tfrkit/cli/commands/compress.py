@@ -7,7 +7,7 @@ from typing import Annotated
 from tfrkit.build.reshape.frame_options import CompressOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
-from tfrkit.cli.console import BAD_DATA, CommandError, UsageError, out_json, say
+from tfrkit.cli.console import CommandError, UsageError, out_json, say
 from tfrkit.cli.console import out as print_line
 from tfrkit.cli.console import table as print_table
 from tfrkit.cli.frame_command import run_command
@@ -62,14 +62,14 @@ def compress(
             "expected inputs and an output but got one path",
             f"say `tfr compress {out} FOLDER`, or `tfr compress --table {out}` to measure.",
         )
-    run_command(inputs, out, plan_compress, options, printed)
+    run_command(plan_compress, inputs, out, options, printed)
 
 
 def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bool) -> None:
     """Measure what each compression gives on a sample, and print it."""
     from tfrkit.build.reshape.compression_table import measure_compressions
     from tfrkit.build.reshape.frame_input import frame_input
-    from tfrkit.cli.progress import number_text, size_text
+    from tfrkit.cli.progress import size_text
     from tfrkit.errors import InvalidArgumentError
 
     def started(name: str) -> None:
@@ -80,7 +80,7 @@ def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bo
         try:
             records, size, rows = measure_compressions(given, sample_bytes, started)
         except InvalidArgumentError as error:
-            raise CommandError(error.message, exit_code=BAD_DATA) from error
+            raise CommandError(error.message) from error
     if as_json:
         out_json({"records": records, "bytes": size, "compressions": [row.to_dict() for row in rows]})
         return
@@ -100,4 +100,4 @@ def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bo
         ],
         numbers=(2, 3, 4, 5),
     )
-    print_line(f"measured on the first {number_text(records)} records, {size_text(size)}")
+    print_line(f"measured on the first {records:,} records, {size_text(size)}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -44,37 +43,27 @@ def demo(
 
     Example: tfr demo
     """
-    with _workplace(folder):
+    import tempfile
+
+    kept = None if folder is None else contextlib.nullcontext(_new(folder))
+    with kept or tempfile.TemporaryDirectory(prefix="tfrkit-demo-") as place, contextlib.chdir(place):
         _Tour(options.photos).run()
 
 
-@contextlib.contextmanager
-def _workplace(folder: str | None) -> Iterator[None]:
-    """Work in `folder`, which must be new or empty, or in one that is removed afterwards."""
-    import tempfile
-
+def _new(folder: str) -> str:
+    """Make a folder, which must be new or empty."""
     from tfrkit.stores.files import traits_of
     from tfrkit.stores.url import local_path
 
-    before = os.getcwd()
-    if folder is not None:
-        if not traits_of(folder).local:
-            raise UsageError(
-                f"{folder}: the tour works in a local folder",
-                "name a local one; `tfr build images photos.zip URL` writes to a store.",
-            )
-        folder = local_path(folder)
-        os.makedirs(folder, exist_ok=True)
-        if os.listdir(folder):
-            raise CommandError(f"{folder}: expected an empty folder but it is not empty", "name a new one.")
-    place = folder if folder is not None else tempfile.mkdtemp(prefix="tfrkit-demo-")
-    os.chdir(place)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-        if folder is None:
-            shutil.rmtree(place)
+    if not traits_of(folder).local:
+        raise UsageError(
+            f"{folder}: the tour works in a local folder",
+            "name a local one; `tfr build images photos.zip URL` writes to a store.",
+        )
+    os.makedirs(local_path(folder), exist_ok=True)
+    if os.listdir(local_path(folder)):
+        raise CommandError(f"{folder}: expected an empty folder but it is not empty", "name a new one.")
+    return local_path(folder)
 
 
 class _Tour:

@@ -13,10 +13,9 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import positional, shard_files
 from tfrkit.cli.console import BAD_DATA, bad_usage, exit_code, out, out_json, plain
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import of_totals, progress_bar
+from tfrkit.cli.progress import reading_bar
 from tfrkit.options import option_class
 from tfrkit.records.compare.diff_options import CompareOptions
-from tfrkit.stores.files import file_sizes
 
 DIFFERENT: Final = 1
 FAILED: Final = 3  # damage, and everything else that ends other commands with 1
@@ -46,13 +45,13 @@ def diff(
 
     with _failures():
         files_a, files_b = shard_files([a]), shard_files([b])
-        total = sum(file_sizes([*files_a, *files_b])) * (2 if options.compare == "all" else 1)
-        with progress_bar("diff", total, quiet=options.quiet) as advance, bad_usage("diff"):
+        read = (files_a + files_b) * (2 if options.compare == "all" else 1)
+        with reading_bar("diff", read, quiet=options.quiet) as progress, bad_usage("diff"):
             report = diff_files(
                 files_a,
                 files_b,
                 options,
-                of_totals(advance),
+                progress,
                 on_corrupt=options.on_corrupt,
                 threads=options.threads,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -21,7 +21,7 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import UsageError, out_json, plain, say, table
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import job_progress, number_text, size_text, time_text
+from tfrkit.cli.progress import job_progress, size_text, time_text
 from tfrkit.errors import OpError
 from tfrkit.options import option_class
 
@@ -34,22 +34,11 @@ _STDOUT = "-"
 _WHOLE = "an export appears as a whole or not at all; if it is not there, run it again from its beginning"
 _CUT = "what was written ends in the middle"
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, add_completion=False, no_args_is_help=True)
 
-Out: TypeAlias = Annotated[
-    str,
-    arg.positional(
-        "OUT", "A file, if it has the suffix of the format; else a folder with a file for each shard."
-    ),
-]
-TextOut: TypeAlias = Annotated[
-    str,
-    arg.positional(
-        "OUT",
-        "A file, if it has the suffix of the format; - for standard output; else a folder with a file for each "
-        "shard.",
-    ),
-]
+_FILE, _FOLDER = "A file, if it has the suffix of the format;", "else a folder with a file for each shard."
+Out: TypeAlias = Annotated[str, arg.positional("OUT", f"{_FILE} {_FOLDER}")]
+TextOut: TypeAlias = Annotated[str, arg.positional("OUT", f"{_FILE} - for standard output; {_FOLDER}")]
 
 
 @option_class
@@ -144,7 +133,12 @@ def images(
 
     with job_progress(quiet=printed.quiet, kept=_WHOLE) as progress:
         report = run_image_export(files, out, options.but(progress=progress))
-    _show_images(report, printed.as_json, printed.quiet)
+    rows = [(plain(name) or "(no classes)", f"{number:,}") for name, number in report.classes.items()]
+    ending = (
+        f"{report.folder}: {report.images:,} images of {report.records:,} records, "
+        f"{size_text(report.bytes)}, in {time_text(report.seconds)}"
+    )
+    _show(report, printed, rows, ("class", "images"), ending)
 
 
 def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, printed: arg.PrintOptions) -> None:
@@ -166,47 +160,31 @@ def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, print
             if isinstance(error.__cause__, BrokenPipeError):
                 raise error.__cause__ from None  # `tfr export jsonl FILE - | head`: the reader has what it wanted
             raise
-    _show(report, printed.as_json, printed.quiet, to_stdout=out == _STDOUT)
+    rows = [(plain(file.path), f"{file.records:,}", size_text(file.bytes)) for file in report.files]
+    ending = f"{report.records:,} records in {time_text(report.seconds)}"
+    _show(report, printed, rows if out != _STDOUT else None, ("file", "records", "size"), ending)
 
 
-def _show(report: ExportReport, as_json: bool, quiet: bool, *, to_stdout: bool) -> None:
-    if as_json:
+def _show(
+    report: ExportReport | ImagesReport,
+    printed: arg.PrintOptions,
+    rows: Sequence[tuple[str, ...]] | None,
+    head: tuple[str, ...],
+    ending: str,
+) -> None:
+    """Print what was written, as a table unless that went to standard output, and say what was lost."""
+    if printed.as_json:
         out_json(report.to_dict())
-    elif not to_stdout:
-        rows = [(plain(file.path), number_text(file.records), size_text(file.bytes)) for file in report.files]
-        _print(("file", "records", "size"), rows)
-    if not quiet:
-        _say_losses(report.dropped, report.skipped)
-        say(f"{number_text(report.records)} records in {time_text(report.seconds)}")
-
-
-def _show_images(report: ImagesReport, as_json: bool, quiet: bool) -> None:
-    if as_json:
-        out_json(report.to_dict())
-    else:
-        rows = [
-            (plain(name) or "(no classes)", number_text(number)) for name, number in report.classes.items()
-        ]
-        _print(("class", "images"), rows)
-    if not quiet:
-        _say_losses(report.dropped, report.skipped)
-        say(
-            f"{report.folder}: {number_text(report.images)} images of {number_text(report.records)} records, "
-            f"{size_text(report.bytes)}, in {time_text(report.seconds)}"
-        )
-
-
-def _print(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    hidden = len(rows) - _SHOWN
-    table(head, rows[:_SHOWN], numbers=range(1, len(head)))
-    if hidden > 0:
-        say(f"... and {number_text(hidden)} more")
-
-
-def _say_losses(dropped: Mapping[str, int], skipped: int) -> None:
-    if dropped:
+    elif rows is not None:
+        table(head, rows[:_SHOWN], numbers=range(1, len(head)))
+        if len(rows) > _SHOWN:
+            say(f"... and {len(rows) - _SHOWN:,} more")
+    if printed.quiet:
+        return
+    if report.dropped:
         say("dropped or changed:")
-        for what, number in dropped.items():
-            say(f"  {number_text(number)} {plain(what)}")
-    if skipped:
-        say(f"{number_text(skipped)} damaged places in the inputs were skipped")
+        for what, number in report.dropped.items():
+            say(f"  {number:,} {plain(what)}")
+    if report.skipped:
+        say(f"{report.skipped:,} damaged places in the inputs were skipped")
+    say(ending)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import typer
 
@@ -15,9 +16,6 @@ from tfrkit.cli.progress import progress_bar
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.options import option, option_class
 from tfrkit.stores.files import ask_all
-
-if TYPE_CHECKING:
-    from tfrkit.stores.source import ByteSource
 
 State = Literal["made", "good", "missing", "stale", "failed"]
 
@@ -70,7 +68,7 @@ def index(paths: arg.ShardPaths, options: IndexOptions) -> None:
         _manifests(paths, options)
         return
     files = shard_files(paths)
-    with progress_bar("index", len(files), quiet=options.quiet, unit="files") as advance:
+    with progress_bar("index", files=len(files), quiet=options.quiet) as advance:
 
         def one(path: str) -> list[_Found]:
             made = _one(path, options)
@@ -131,14 +129,24 @@ def _is_one_stream(path: str) -> bool:
 
 
 def _index(path: str, options: IndexOptions) -> _Found:
-    from tfrkit.records.access.index import build_index, index_path, save_index, write_text_index
+    from tfrkit.records.access.index import (
+        build_index,
+        index_path,
+        load_index,
+        read_text_index,
+        save_index,
+        write_text_index,
+    )
     from tfrkit.stores.files import is_there, open_source
 
     text = options.text
     target = path + ".idx" if text else index_path(path)
     try:
         source = open_source(path)
-        records = _records_of(path, target, source, text)
+        records = None
+        with contextlib.suppress(OpError):  # it is not there, or not one
+            found = read_text_index(target, source) if text else load_index(path, source)
+            records = None if found is None else len(found)
         if records is not None and not options.overwrite:
             return _Found(path, target, "good", records)
         if options.check:
@@ -169,14 +177,3 @@ def _zones(path: str, options: IndexOptions) -> _Found:
     except OpError as error:
         return _Found(path, target, "failed", None, error.message)
     return _Found(path, target, "made", made.records)
-
-
-def _records_of(path: str, target: str, source: ByteSource, text: bool) -> int | None:
-    """Return how many records an index that fits the shard has; None if there is none."""
-    from tfrkit.records.access.index import load_index, read_text_index
-
-    try:
-        found = read_text_index(target, source) if text else load_index(path, source)
-    except OpError:
-        return None
-    return None if found is None else len(found)

@@ -9,7 +9,7 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards, tell_problems
-from tfrkit.cli.console import BAD_DATA, UsageError, number_of, out, out_json, plain, say, style
+from tfrkit.cli.console import BAD_DATA, UsageError, number_of, out, out_damages, out_json, plain, say, style
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.codecs.table import record_codecs
@@ -19,7 +19,6 @@ from tfrkit.stores import files
 if TYPE_CHECKING:
     from tfrkit.records.check.repair import RepairReport
 
-_LISTED: Final = 20
 _SUFFIXES: Final = ", ".join(codec.suffix for codec in record_codecs() if codec.suffix)
 
 
@@ -70,13 +69,13 @@ def repair(
         _repair_many(sources, target, options)
     elif len(sources) == 1 == len(found) and not files.is_folder(sources[0]):
         _repair_one(str(found[0]), target, options)
-    elif ".tfrecord" in os.path.basename(target) or files.is_there(target):
+    elif ".tfrecord" not in os.path.basename(target) and not files.is_there(target):
+        _repair_many(sources, target, options)
+    else:
         raise UsageError(
             f"expected a folder for {number_of(len(found), 'file')} but got {target!r}",
             "name a folder to make, or pass --replace to mend the files where they are.",
         )
-    else:
-        _repair_many(sources, target, options)
 
 
 def _repair_one(source: str, target: str, options: RepairOptions) -> None:
@@ -85,7 +84,7 @@ def _repair_one(source: str, target: str, options: RepairOptions) -> None:
 
     if files.is_there(target) and not options.overwrite:
         raise UsageError(f"{target}: exists already", "choose another name, or pass --overwrite.")
-    with progress_bar("repair", files.file_size(source), quiet=options.quiet) as advance:
+    with progress_bar("repair", total=[source], quiet=options.quiet) as advance:
         report = mend(source, target, progress=advance)
     if options.as_json:
         out_json(report.to_dict())
@@ -101,9 +100,7 @@ def _repair_many(sources: list[str], folder: str | None, options: RepairOptions)
     from tfrkit.records.check.repair_files import repair_files
 
     found = found_shards(sources)
-    named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
-    total = sum(files.file_sizes(named))
-    with progress_bar("repair", total, quiet=options.quiet) as advance:
+    with progress_bar("repair", total=(*found.files, *found.unlisted), quiet=options.quiet) as advance:
         report = repair_files(sources, folder, overwrite=options.overwrite, progress=advance)
     if options.as_json:
         out_json(report.to_dict())
@@ -137,10 +134,10 @@ def _print_file(report: RepairReport) -> None:
     saved = number_of(report.records, "record")
     where = "" if report.target == report.source else f" -> {plain(report.target)}"
     out(f"{plain(report.source)}{where}: {saved} saved, {lost}")
-    for damage in report.lost[:_LISTED]:
-        out(
-            f"  lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}"
-        )
-    more = len(report.lost) + report.more_lost - _LISTED
-    if more > 0:
-        out(f"  ... and {more:,} more; --json lists {'all' if not report.more_lost else len(report.lost)}")
+    out_damages(
+        [
+            f"lost bytes {damage.start}-{damage.end} after {number_of(damage.record, 'record')}: {damage.kind}"
+            for damage in report.lost
+        ],
+        report.more_lost,
+    )

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import STDIN, opened, shard_files
 from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import of_totals, progress_bar
+from tfrkit.cli.progress import reading_bar
 from tfrkit.options import option, option_class
-from tfrkit.stores.files import file_sizes
-
-if TYPE_CHECKING:
-    from tfrkit.records.describe.schema import Schema
 
 
 @option_class
@@ -42,8 +36,18 @@ def schema(paths: arg.ShardPathsOrStdin, options: SchemaOptions) -> None:
 
     Example: tfr schema train.tfrecord --python > read_train.py
     """
+    from tfrkit.records.describe.inspect import inspect
+
     files = shard_files(paths, stdin=True)
-    found = _inspect(files, options)
+    total = files if options.count is None else ()
+    with reading_bar("schema", total, quiet=options.quiet) as progress:
+        found = inspect(
+            opened(files),
+            options.count,
+            threads=options.threads,
+            on_corrupt=options.on_corrupt,
+            progress=progress,
+        )
     if options.as_json:
         out(found.to_json())
     elif options.python or options.tensorflow:
@@ -69,17 +73,3 @@ def _compression(files: list[str]) -> str:
     elif not all(codec(kind).tensorflow for kind in kinds):
         say(f"note: TensorFlow cannot read {min(kinds)}; `tfr compress` makes files that it can")
     return max(kinds)
-
-
-def _inspect(files: list[str], options: SchemaOptions) -> Schema:
-    from tfrkit.records.describe.inspect import inspect
-
-    total = sum(file_sizes(path for path in files if path != STDIN)) if options.count is None else 0
-    with progress_bar("schema", total, quiet=options.quiet) as advance:
-        return inspect(
-            opened(files),
-            options.count,
-            threads=options.threads,
-            on_corrupt=options.on_corrupt,
-            progress=of_totals(advance),
-        )

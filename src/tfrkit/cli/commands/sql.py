@@ -31,11 +31,8 @@ class SqlOptions(arg.JsonOptions, DamageOptions, arg.ThreadOptions, arg.Overwrit
     def __post_init__(self) -> None:
         """Check that there is one output."""
         super().__post_init__()
-        given = [
-            flag
-            for flag, value in (("--json", self.as_json), ("--csv", self.as_csv), ("--parquet", self.parquet))
-            if value
-        ]
+        outputs = {"--json": self.as_json, "--csv": self.as_csv, "--parquet": self.parquet}
+        given = [flag for flag, value in outputs.items() if value]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other", "pass one of them.")
 
@@ -84,28 +81,19 @@ def _print(con: Any, query: str, options: SqlOptions) -> None:
             raise refused(error) from error
     if relation is None:  # a statement without rows
         return
-    reader = _interruptible(con, lambda: pyarrow.RecordBatchReader.from_stream(relation))
-    batches = _limited(con, reader, options)
+    as_table = not (options.as_json or options.as_csv or options.parquet)
+    most = (
+        _SHOWN + 1 if options.count is None and as_table else options.count
+    )  # one more tells that there are more
+    limited = relation if most is None else relation.limit(most)
+    reader = _interruptible(con, lambda: pyarrow.RecordBatchReader.from_stream(limited))
+    batches = iter(lambda: _interruptible(con, lambda: next(reader, None)), None)
     if options.parquet is not None:
         _write_parquet(options.parquet, reader.schema, batches, options.overwrite)
-    elif options.as_json or options.as_csv:
+    elif not as_table:
         _print_lines(reader.schema, batches, options.as_json)
     else:
         _print_table(pyarrow, reader.schema, batches, _SHOWN if options.count is None else options.count)
-
-
-def _limited(con: Any, reader: Any, options: SqlOptions) -> Iterator[Any]:
-    """Yield batches of at most so many rows; of a table one more, which tells that there are more."""
-    left = options.count
-    if left is None and not (options.as_json or options.as_csv or options.parquet):
-        left = _SHOWN + 1
-    while left is None or left > 0:
-        batch = _interruptible(con, lambda: next(reader, None))
-        if batch is None:
-            return
-        part = batch if left is None else batch.slice(0, left)
-        left = None if left is None else left - part.num_rows
-        yield part
 
 
 def _print_lines(schema: Any, batches: Iterator[Any], as_json: bool) -> None:

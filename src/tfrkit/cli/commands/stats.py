@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import STDIN, opened, shard_files
+from tfrkit.cli.arguments import opened, shard_files
 from tfrkit.cli.console import UsageError, bad_usage, out, out_json
 from tfrkit.cli.options import command
-from tfrkit.cli.progress import of_totals, progress_bar
+from tfrkit.cli.progress import reading_bar
 from tfrkit.options import option, option_class
-from tfrkit.stores.files import file_sizes
 
 
 @option_class
@@ -36,14 +35,17 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
 
     Example: tfr stats 'out/train-*.tfrecord' --key label --label-map out/labels.txt
     """
+    from tfrkit.build.images.label_map import read_label_map
     from tfrkit.records.describe.stats import stats as count_values
 
     files = shard_files(paths, stdin=True)
     keys = options.keys
-    names = None if options.label_map is None else _label_names(options.label_map)
-    total = sum(file_sizes(path for path in files if path != STDIN)) if options.count is None else 0
+    names = None
+    if options.label_map is not None:
+        names = [os.fsdecode(name) for name in read_label_map(options.label_map)]
+    total = files if options.count is None else ()
     advice = "`tfr schema` lists the features."
-    with bad_usage("stats", advice), progress_bar("stats", total, quiet=options.quiet) as advance:
+    with bad_usage("stats", advice), reading_bar("stats", total, quiet=options.quiet) as progress:
         found = count_values(
             opened(files),
             options.count,
@@ -51,29 +53,19 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
             top=options.top,
             on_corrupt=options.on_corrupt,
             threads=options.threads,
-            progress=of_totals(advance),
+            progress=progress,
         )
-    _check_sample(keys, found)
-    if options.as_json:
-        out_json(_with_names(found.to_dict(), names))
-    else:
-        blocks = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
-        out(found.to_text(top=options.top, details=bool(keys), label_names=names, blocks=blocks))
-
-
-def _label_names(path: str) -> list[str]:
-    from tfrkit.build.images.label_map import read_label_map
-
-    return [name.decode(errors="surrogateescape") for name in read_label_map(path)]
-
-
-def _check_sample(keys: Sequence[str] | None, found: Any) -> None:
     missing = [key for key in keys or () if key not in found.features and key not in found.feature_lists]
     if missing:
         raise UsageError(
             f"no record of the sample has a feature {missing[0]!r}",
             "`tfr schema` lists the features; without -n, all records are looked at.",
         )
+    if options.as_json:
+        out_json(_with_names(found.to_dict(), names))
+    else:
+        blocks = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+        out(found.to_text(top=options.top, details=bool(keys), label_names=names, blocks=blocks))
 
 
 def _with_names(report: dict[str, Any], names: list[str] | None) -> dict[str, Any]:

@@ -9,16 +9,15 @@ import typer
 
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import found_shards
-from tfrkit.cli.console import BAD_DATA, number_of, out, out_json, plain, say, style
+from tfrkit.cli.console import BAD_DATA, number_of, out, out_damages, out_json, plain, say, style
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import progress_bar
 from tfrkit.options import option_class
-from tfrkit.stores.files import file_sizes
 
 if TYPE_CHECKING:
     from tfrkit.records.check.verify import FileReport, VerifyReport
 
-_LISTED: Final = 20  # damages of a file
+_LISTED: Final = 20  # files in no set
 
 
 @option_class
@@ -38,9 +37,7 @@ def verify(paths: arg.ShardPathsOrStdin, options: VerifyOptions) -> None:
     from tfrkit.records.check.verify import verify_files
 
     found = found_shards(paths, stdin=True)
-    named = [path for path in (*found.files, *found.unlisted) if isinstance(path, str)]
-    total = sum(file_sizes(named))
-    with progress_bar("verify", total, quiet=options.quiet) as advance:
+    with progress_bar("verify", total=(*found.files, *found.unlisted), quiet=options.quiet) as advance:
         report = verify_files(found, threads=options.threads, progress=advance)
     unlike = {problem.path: problem.text for problem in report.problems if problem.kind == "differs"}
     if options.as_json:
@@ -83,9 +80,11 @@ def _print_file(file: FileReport, unlike: str) -> None:
     for line in (file.error, f"looks like {file.looks_like}" if file.looks_like else "", unlike):
         if line:
             out(f"  {plain(line)}")
-    for damage in file.damages[:_LISTED]:
-        where = f"at bytes {damage.start}-{damage.end}, after {number_of(damage.record, 'record')}"
-        out(f"  {damage.kind} {where}: {plain(damage.text)}")
-    more = len(file.damages) + file.more_damages - _LISTED
-    if more > 0:
-        out(f"  ... and {more:,} more; --json lists {'all' if not file.more_damages else len(file.damages)}")
+    out_damages(
+        [
+            f"{damage.kind} at bytes {damage.start}-{damage.end}, after {number_of(damage.record, 'record')}: "
+            f"{plain(damage.text)}"
+            for damage in file.damages
+        ],
+        file.more_damages,
+    )
