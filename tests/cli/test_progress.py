@@ -7,7 +7,7 @@ import pytest
 
 from tfrkit.build.job.progress import Progress
 from tfrkit.cli import progress as shown
-from tfrkit.cli.progress import job_progress, progress_text, size_text, time_text
+from tfrkit.cli.progress import job_progress, progress_bar, progress_text, reading_bar, size_text, time_text
 
 
 class Terminal(io.StringIO):
@@ -127,3 +127,50 @@ def test_bar_of_a_survey_without_a_known_end_has_no_share(monkeypatch):
         show(now(100, stage="survey", total_bytes=0, files_done=12))
     assert "survey: 100 B, 12 files" in terminal.getvalue()
     assert "100%" not in terminal.getvalue()
+
+
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal as standard error, on which every step is drawn."""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr("tfrkit.build.job.progress._TICK_SECONDS", 0)
+    return terminal
+
+
+def test_bar_of_a_command_has_the_bytes_of_its_files(monkeypatch, tmp_path):
+    drawn = terminal_of(monkeypatch)
+    (tmp_path / "a").write_bytes(bytes(150))
+    (tmp_path / "b").write_bytes(bytes(50))
+    with progress_bar("verify", total=[str(tmp_path / "a"), "-", object(), str(tmp_path / "b")]) as advance:
+        advance(60)
+        advance(40)
+    assert " 50%\x1b[0m verify: 100 B of 200 B, " in drawn.getvalue()
+
+
+def test_bar_of_a_command_may_count_files(monkeypatch):
+    drawn = terminal_of(monkeypatch)
+    with progress_bar("index", files=4) as advance:
+        advance(1)
+    assert " 25%\x1b[0m index: 1 of 4 files" in drawn.getvalue()
+
+
+def test_bar_of_reading_takes_totals(monkeypatch, tmp_path):
+    drawn = terminal_of(monkeypatch)
+    (tmp_path / "a").write_bytes(bytes(200))
+    with reading_bar("stats", [str(tmp_path / "a")]) as progress:
+        progress(1, 40)
+        progress(2, 150)
+    assert " 75%\x1b[0m stats: 150 B of 200 B, " in drawn.getvalue()
+
+
+def test_bar_is_not_drawn_if_quiet_or_elsewhere(monkeypatch):
+    drawn = terminal_of(monkeypatch)
+    with progress_bar("verify", files=4, quiet=True) as advance:
+        advance(1)
+    monkeypatch.setenv("NO_COLOR", "1")
+    with progress_bar("verify", files=4) as advance:
+        advance(1)
+    assert drawn.getvalue() == ""

@@ -103,9 +103,6 @@ class ClassFolders:
             self._folders[name] = title
         return self._folders[name]
 
-    def __len__(self) -> int:
-        return len(self._folders)
-
 
 def _same(name: str) -> str:
     """Return what is equal for names that some file systems take for one: lower case, composed accents."""

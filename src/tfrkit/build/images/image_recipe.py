@@ -120,7 +120,7 @@ class _Batch:
         columns = self._columns()
         block = encode_examples(columns, threads=1)
         del columns
-        reporter.advance(self.input_bytes, len(self.rows))
+        reporter.advance(self.input_bytes)
         self.input_bytes = 0
         self.rows = []
         self._headers = []

@@ -187,7 +187,7 @@ class TaskReporter:
     """
 
     def __init__(
-        self, stop: Stop, on_bad: OnBad, count: Callable[[int, int, int], None], most: int = MAX_LISTED_BAD
+        self, stop: Stop, on_bad: OnBad, count: Callable[[int, int], None], most: int = MAX_LISTED_BAD
     ) -> None:
         self._most = most
         self._stop = stop
@@ -206,11 +206,11 @@ class TaskReporter:
         """Raise CancelledError when the job is to stop."""
         self._stop.check()
 
-    def advance(self, input_bytes: int = 0, records: int = 0) -> None:
-        """Report how much input was read, and how many records it yielded, since the last call."""
+    def advance(self, input_bytes: int = 0) -> None:
+        """Report how much input was read since the last call."""
         self.check()
         self.input_bytes += input_bytes
-        self._count(input_bytes, records, 0)
+        self._count(input_bytes, 0)
 
     def bad(self, found: BadInput) -> None:
         """Count something bad, or raise, as the user has chosen.
@@ -225,7 +225,7 @@ class TaskReporter:
         self.counts[found.reason] = self.counts.get(found.reason, 0) + 1
         if len(self.listed) < self._most:
             self.listed.append(found)
-        self._count(0, 0, 1)
+        self._count(0, 1)
 
     def note(self, found: BadInput, count: int = 1) -> None:
         """Count something that was noticed and kept, never fatal; the first of each reason is listed."""

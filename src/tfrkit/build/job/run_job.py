@@ -256,10 +256,8 @@ class JobRun:
             task, own = left[number], stops[number]
             share = 0.5 if is_part(task.name) else 1  # the other half counts when the records are in a shard
 
-            def count(input_bytes: int, _records: int, bad: int) -> None:
-                self._meter.count(
-                    done_bytes=share * input_bytes, bad=bad
-                )  # records are counted when they are written
+            def count(input_bytes: int, bad: int) -> None:  # records count when they are written
+                self._meter.count(done_bytes=share * input_bytes, bad=bad)
 
             reporter = TaskReporter(own, self._on_bad, count, self._most_listed)
             try:

@@ -101,8 +101,6 @@ class StagingArea:
 
         Before each `check` is called, which raises if they are another process's by now.
         """
-        if not self.staged:
-            return
         sidecar = os.path.join(self.folder, SIDECAR_FOLDER)
         files.make_folder(sidecar)
         zoned = set(files.list_names(sidecar))

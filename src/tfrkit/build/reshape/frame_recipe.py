@@ -89,7 +89,7 @@ class FrameRecipe:
             chosen = self._choose(number, block)
             number += len(block)
             reporter.passed += len(block) - len(chosen)
-            reporter.advance(share.of(block), len(chosen))
+            reporter.advance(share.of(block))
             if len(chosen):
                 for change in self.changes:
                     chosen = change.apply(chosen)

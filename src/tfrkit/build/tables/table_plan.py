@@ -174,7 +174,7 @@ class TableRecipe:
                 reporter.passed += count - chosen
                 read = min(rest, part.size * count // rows)
                 rest -= read
-                reporter.advance(read, chosen)
+                reporter.advance(read)
                 while made:
                     yield made.pop()
             reporter.advance(rest)  # what bad rows stand for
