@@ -44,7 +44,7 @@ PART_LINES = {
     "src/tfrkit/build": 17_700,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
     "src/tfrkit/cli": 3_700,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted
     "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
-    "src/tfrkit/data": 14_800,  # remote files are opened before their turn
+    "src/tfrkit/data": 14_550,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 1_100,  # SQL and frames: Arrow datasets, DuckDB, polars, Hugging Face

@@ -15,7 +15,6 @@ import pytest
 import tfrkit as tfr
 from tests.data.support.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
-from tfrkit.data.engine.background import BackgroundInput
 from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import NodeIterator
 
@@ -81,7 +80,7 @@ def take_some(dataset: tfr.Dataset, count: int) -> tfr.DatasetIterator:
 
 def left_over() -> list[object]:
     """Iterators that are still alive, whoever holds them."""
-    kinds = (NodeIterator, Cursor, BackgroundInput)
+    kinds = (NodeIterator, Cursor)
     # By its type: `isinstance` asks some objects of other packages for their class, which warns.
     return [each for each in gc.get_objects() if issubclass(type(each), kinds)]
 

@@ -1,4 +1,4 @@
-"""BackgroundInput: what its threads do when something fails that is nobody's function, and when it is closed."""
+"""Background: what its threads do when something fails that is nobody's function, and when it is closed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from tests.data.support.outcomes import wait_for
 from tests.data.support.runs_node import RunsNode
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ObjectChunk
-from tfrkit.data.engine.background import BackgroundInput
+from tfrkit.data.engine.background import Slot
 from tfrkit.data.engine.node import Context
 from tfrkit.data.stages.map import MapNode
+from tfrkit.data.stages.prefetch import PrefetchIterator
 
 
 class _Broken(ObjectChunk):
@@ -37,14 +38,15 @@ def test_a_thread_that_fails_does_not_let_the_consumer_wait_for_ever() -> None:
 
 
 def test_the_input_is_closed_after_a_failure() -> None:
-    ahead = BackgroundInput(RunsNode((ObjectChunk([1]),)), Context())
     door = threading.Event()
 
-    def work(ticket: object) -> None:
-        door.wait(20)
-        raise ZeroDivisionError
+    class Failing(PrefetchIterator):
+        def work(self, slot: Slot, kept: type[BaseException]) -> None:
+            door.wait(20)
+            raise ZeroDivisionError
 
-    ahead.begin(work)
+    ahead = Failing(RunsNode((ObjectChunk([1]),)), Context(), None, 1)
+    ahead.push()
     ahead.close()
     source: Any = ahead._cursor.input
     assert not source.closed  # the thread might be using it
@@ -88,14 +90,16 @@ def test_closing_is_no_end(moment: int) -> None:
 
 
 def test_many_rings_wake_once() -> None:
-    ahead = BackgroundInput(RunsNode(()), Context())
     looks: list[bool] = []
 
-    def ready() -> bool:
-        ahead.ring()
-        ahead.ring()
-        looks.append(True)
-        return len(looks) > 4
+    class Ringing(PrefetchIterator):
+        def ready(self) -> bool:
+            self.ring()
+            self.ring()
+            looks.append(True)
+            return len(looks) > 4
 
-    ahead.wait(ready, lambda: None)
+    ahead = Ringing(RunsNode(()), Context(), None, 1)
+    ahead.ended = True
+    ahead._wait()
     assert len(looks) == 5

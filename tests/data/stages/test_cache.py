@@ -200,3 +200,17 @@ def test_a_cache_has_the_size_and_the_spec_of_its_input() -> None:
 def test_a_file_is_refused() -> None:
     with pytest.raises(tfr.errors.InvalidArgumentError, match="expected no filename"):
         tfr.Dataset.range(3).cache("there")
+
+
+def test_what_a_filter_hands_on_of_a_cache_is_the_users_own():
+    ds = (
+        tfr.Dataset.from_tensor_slices({"x": np.arange(3).reshape(1, 3)}).cache().filter(lambda element: True)
+    )
+    for _ in range(3):
+        (element,) = ds
+        assert element["x"].tolist() == [0, 1, 2]
+        element["x"] += 1
+        element["y"] = 0
+        assert list(element) == ["x", "y"]
+    (element,) = ds
+    assert list(element) == ["x"]

@@ -11,7 +11,9 @@ from tests.data.stages.test_map import fail_at
 from tests.data.support.outcomes import advance, outcomes, resumed, wait_for
 from tfrkit import TensorSpec
 from tfrkit.data.dataset import Dataset
+from tfrkit.data.engine.background import Slot
 from tfrkit.data.stages import parallel_map
+from tfrkit.data.stages.parallel_map import ParallelMapIterator
 
 
 def slowly(function, seconds=0.001):
@@ -183,26 +185,15 @@ def test_state_without_order_gives_exactly_the_rest(seed):
     advance(iterator, 100)
 
 
-class Gate(list):
-    """The results of a claim; whoever adds one goes on only when the consumer has it."""
+def test_a_slot_that_ends_after_its_result_was_given_holds_nobody_back(monkeypatch):
+    calls = ParallelMapIterator._calls
 
-    def __init__(self, claim) -> None:
-        super().__init__()
-        self.claim = claim
+    def gated(self, slot, elements, made):
+        error = calls(self, slot, elements, made)
+        wait_for(lambda: slot.given == len(made), 2)
+        return error
 
-    def append(self, item) -> None:
-        super().append(item)
-        wait_for(lambda: self.claim.given == len(self), 2)
-
-
-def test_a_claim_that_ends_after_its_result_was_given_holds_nobody_back(monkeypatch):
-    made = parallel_map._Claim.__init__
-
-    def gated(self, *args, **kwargs) -> None:
-        made(self, *args, **kwargs)
-        self.made = Gate(self)
-
-    monkeypatch.setattr(parallel_map._Claim, "__init__", gated)
+    monkeypatch.setattr(ParallelMapIterator, "_calls", gated)
     found = []
     ds = Dataset.range(6).map(slowly(lambda x: x + 1), num_parallel_calls=2)
     thread = threading.Thread(target=lambda: found.extend(outcomes(ds)), daemon=True)
@@ -233,13 +224,13 @@ def test_random_timings(seed):
 
 def test_a_thread_claims_several_elements_that_a_consumer_waits_for(monkeypatch):
     sizes = []
-    made = parallel_map._Claim.__init__
+    made = Slot.__init__
 
-    def noted(self, place, run, *args, **kwargs) -> None:
-        sizes.append(len(run.chunk))
-        made(self, place, run, *args, **kwargs)
+    def noted(self, segments, *, own) -> None:
+        sizes.append(sum(len(each.chunk) for each in segments))
+        made(self, segments, own=own)
 
-    monkeypatch.setattr(parallel_map._Claim, "__init__", noted)
+    monkeypatch.setattr(Slot, "__init__", noted)
     ds = Dataset.range(400).map(slowly(lambda x: x + 1, 0.0003), num_parallel_calls=2).batch(64)
     assert [int(x) for batch in ds for x in batch] == list(range(1, 401))
     assert 1 < max(sizes) <= parallel_map._MOST_CLAIMED

@@ -23,7 +23,6 @@ from typing import Any
 import tfrkit as tfr
 from tests.data.support.outcomes import outcomes, wait_for
 from tests.robustness.test_abandoned import open_files
-from tfrkit.data.engine.background import BackgroundInput
 from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import NodeIterator
 
@@ -157,7 +156,7 @@ def moved(dataset: tfr.Dataset, state: Any) -> Any:
 
 def left_over() -> list[object]:
     gc.collect()
-    kinds = (NodeIterator, Cursor, BackgroundInput)
+    kinds = (NodeIterator, Cursor)
     return [each for each in gc.get_objects() if isinstance(each, kinds)]
 
 

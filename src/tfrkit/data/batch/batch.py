@@ -13,14 +13,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfrkit.data.batch.batch_iterators import BatchIterator
+from tfrkit.data.batch.batch_maker import BatchMaker
 from tfrkit.data.batch.fused_batch import FusedBatchNode, fused_batch
-from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, concat
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import batched
-from tfrkit.data.engine.cursor import Cursor, CursorIterator, Segment
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 
-__all__ = ["BatchIterator", "BatchNode", "BatchingNode", "PlainBatchIterator", "batch_count"]
+__all__ = ["BatchNode", "BatchingNode", "PlainBatchIterator", "batch_count"]
 
 _AT_ONCE: Final = 4096  # elements that are cut into batches in one go, if that many batches are asked for
 
@@ -43,6 +45,20 @@ class BatchingNode(UnaryNode):
     size: int
     drop: bool
 
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        return BatchIterator(self.maker(), Cursor(self.input, context, state))
+
+    def maker(self) -> BatchMaker:
+        """What makes the batches."""
+        return BatchMaker(self.size, self.drop, self.make_function())
+
+    @abstractmethod
+    def make_function(self) -> Callable[[Chunk], Any]:
+        """What puts elements together; it may be called in several threads at once."""
+
+    def fused(self) -> Node | None:
+        return fused_batch(self)
+
     def cardinality(self) -> int:
         return batch_count(self.input.cardinality(), self.size, self.drop)
 
@@ -62,13 +78,10 @@ class BatchNode(BatchingNode):
     verb = "batch"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return PlainBatchIterator(Cursor(self.input, context, state), self.size, self.drop)
+        return PlainBatchIterator(self.maker(), Cursor(self.input, context, state))
 
-    def maker(self) -> Callable[[Chunk], Any]:
+    def make_function(self) -> Callable[[Chunk], Any]:
         return lambda chunk: chunk.batch()
-
-    def fused(self) -> Node | None:
-        return fused_batch(self)
 
     def fused_with(self, stage: Any) -> Node | None:
         """With a stage that takes batches of records."""
@@ -78,62 +91,23 @@ class BatchNode(BatchingNode):
         return batched(self.input.element_spec(), self.rows)
 
 
-class BatchIterator(CursorIterator):
-    """Collects the elements of one batch at a time, of which `make` makes it.
-
-    An error loses the elements that were collected for its batch, as in TensorFlow; the next batch begins after it.
-    """
-
-    def __init__(self, cursor: Cursor, size: int, drop: bool) -> None:
-        super().__init__(cursor)
-        self._size = size
-        self._drop = drop
-
-    def pull(self, n: int) -> Run | None:
-        segments = self._cursor.take_all(self._size)
-        if not segments:
-            return None
-        error = segments[-1].error
-        if error is not None:
-            self.lose(segments)
-            return Run(ObjectChunk([]), error)
-        chunk = concat([segment.chunk for segment in segments])
-        if self._drop and len(chunk) < self._size:
-            return None
-        try:
-            return Run(ObjectChunk([self.make(chunk)]))
-        except Exception as error:
-            return Run(ObjectChunk([]), error)
-
-    def lose(self, segments: list[Segment]) -> None:  # nothing more, usually
-        """Take what is lost with a batch, besides the segments that end with an error."""
-
-    @abstractmethod
-    def make(self, chunk: Chunk) -> Any:
-        """Make a batch of elements."""
-
-
 class PlainBatchIterator(BatchIterator):
     """Batches of elements as they are."""
 
     def pull(self, n: int) -> Run | None:
         """Return several batches at once of arrays, which are cut without a copy; else one."""
-        wanted = min(n, _AT_ONCE // self._size)
+        size = self._maker.count
+        wanted = min(n, _AT_ONCE // size)
         if wanted > 1 and not self._cursor.pending:
-            run = self._cursor.take(wanted * self._size)
+            run = self._cursor.take(wanted * size)
             if run is None:
                 return None
-            count = len(run.chunk) // self._size
-            used = count * self._size
-            cut = _cut_arrays(run.chunk, count, self._size) if count else None
-            if cut is None or used < len(run.chunk) or run.error is not None:
-                self._cursor.put_back(run, 0 if cut is None else used)
+            count = len(run.chunk) // size
+            cut = _cut_arrays(run.chunk, count, size) if count else None
+            self._cursor.put_back(run, 0 if cut is None else count * size)
             if cut is not None:
                 return Run(cut)
         return super().pull(1)
-
-    def make(self, chunk: Chunk) -> Any:
-        return chunk.batch()
 
 
 def _cut_arrays(chunk: Chunk, count: int, size: int) -> ColumnChunk | None:

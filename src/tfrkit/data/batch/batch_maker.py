@@ -1,7 +1,7 @@
-"""BatchMaker: takes the elements of a batch, and makes the batch of them, with the stages before and after it.
+"""BatchMaker: makes batches of elements that were taken, with the stages before and after the batch.
 
-A batch can be made apart from taking its elements, so that several can be made at once (`background_batch.py`). All
-comes out as it would from the stages one by one, errors in their places.
+Elements are taken by one thread at a time; batches can be made of them in several. All comes out as it would from the
+stages one by one, errors in their places, and the state is theirs too.
 """
 
 from __future__ import annotations
@@ -10,62 +10,45 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
-from tfrkit.data.engine.cursor import Cursor, Segment, place
+from tfrkit.data.engine.chunk_node import ChunkFunction
+from tfrkit.data.engine.cursor import Segment, place
 from tfrkit.data.engine.node import Context, Run
 from tfrkit.data.features.image_column import BadImage
 
-__all__ = ["BatchJob", "BatchMaker"]
-
-
-class BatchJob:
-    """A batch that is to be made.
-
-    Attributes:
-        segments: its elements.
-        error: of the input, after them: the batch is lost.
-        short: the input ended before the batch was whole.
-    """
-
-    __slots__ = ("error", "segments", "short")
-
-    def __init__(self, segments: list[Segment], size: int) -> None:
-        self.segments = segments
-        self.error = segments[-1].error
-        self.short = self.error is None and sum(len(segment.chunk) for segment in segments) < size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, as far as that is quickly said."""
-        return sum(segment.chunk.nbytes for segment in self.segments)
+__all__ = ["BatchMaker"]
 
 
 class BatchMaker:
-    """Takes jobs from an input, one thread at a time, and does them, any number of threads at once."""
+    """The work of a batch, and of the stages before and after it.
 
-    def __init__(self, stages: Any, cursor: Cursor, context: Context) -> None:
-        """Read from a cursor over the input of the stages: those before the batch, the batch, and those after it."""
-        before, batch, after = stages
-        self.source = cursor
-        self._size = int(batch.size)
-        self._drop = bool(batch.drop)
+    Attributes:
+        count: of the elements of a batch.
+    """
+
+    def __init__(self, size: int, drop: bool, make: Callable[[Chunk], Any]) -> None:
+        """Make batches of a size with `make`; a last one with fewer elements is dropped or not."""
+        self.count = size
+        self._drop = drop
+        self._make = make
+        self._before: list[ChunkFunction] = []
+        self._after: list[ChunkFunction] = []
+        self._levels = 0
+
+    def among(self, before: Sequence[Any], after: Sequence[Any], context: Context) -> BatchMaker:
+        """Add the nodes of stages before and after the batch."""
+        self._before = [each.chunk_function(context) for each in _joined(before)]
+        self._after = [each.chunk_function(context) for each in after]
         self._levels = len(before) + len(after)
-        self._before: list[Callable[..., Any]] = [each.chunk_function(context) for each in _joined(before)]
-        self._batch = batch.maker()
-        self._after: list[Callable[..., Any]] = [each.chunk_function(context) for each in after]
+        return self
 
-    def take(self) -> BatchJob | None:
-        """Take the elements of the next batch; None at the end."""
-        segments = self.source.take_all(self._size)
-        return BatchJob(segments, self._size) if segments else None
-
-    def make(self, job: BatchJob) -> tuple[Run | None, int | None]:
-        """Make the batch.
+    def make(self, segments: list[Segment]) -> tuple[Run | None, int | None]:
+        """Make a batch of what `Cursor.take_all` returned.
 
         Returns:
-            A run with the batch or an error, None if it is dropped at the end; and, if an element of the job failed,
-            how many were used: the next batch begins after those.
+            A run with the batch or an error, None if it is dropped at the end; and, if one of the elements failed, how
+            many were used: the next batch begins after those.
         """
-        elements = chunk = concat([segment.chunk for segment in job.segments])
+        elements = chunk = concat([segment.chunk for segment in segments])
         failure: Exception | None = None
         for function in self._before:
             if len(chunk):
@@ -73,12 +56,12 @@ class BatchMaker:
                 failure = error or failure
         if failure is not None:
             return Run(ObjectChunk([]), _located(failure, elements, len(chunk))), len(chunk) + 1
-        if job.error is not None:
-            return Run(ObjectChunk([]), job.error), None
-        if job.short and self._drop:
+        if segments[-1].error is not None:  # the batch is lost
+            return Run(ObjectChunk([]), segments[-1].error), None
+        if self._drop and len(elements) < self.count:
             return None, None
         try:
-            made: Chunk = ObjectChunk([self._batch(chunk)])
+            made: Chunk = ObjectChunk([self._make(chunk)])
         except Exception as error:  # elements that do not fit together
             return Run(ObjectChunk([]), error), None
         for function in self._after:
@@ -110,5 +93,5 @@ def _located(error: Exception, elements: Chunk, row: int | None = None) -> Excep
     """The error for the user; a broken image is the row's that is given, or that of its own number."""
     if not isinstance(error, BadImage):
         return error
-    place = error.row if row is None else row
-    return error.locate(elements.slice(place, place + 1).origin, 0).error()
+    number = error.row if row is None else row
+    return error.locate(elements.slice(number, number + 1).origin, 0).error()

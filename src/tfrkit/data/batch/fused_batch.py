@@ -11,10 +11,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.batch.background_batch import BackgroundBatchIterator
+from tfrkit.data.batch.batch_iterators import BackgroundBatches, BatchIterator
 from tfrkit.data.batch.batch_maker import BatchMaker
-from tfrkit.data.engine.cursor import Cursor, place, read_place, split
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.cursor import Cursor, place, read_place
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, UnaryNode
 
 __all__ = ["FusedBatchNode", "fused_batch"]
 
@@ -57,10 +57,13 @@ class FusedBatchNode(UnaryNode):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         inner = self._read_state(state)
-        stages = self.before, self.batch, self.after
         if self.pure:
-            return BackgroundBatchIterator(stages, self.depth, self.input, context, inner)
-        return _FusedIterator(BatchMaker(stages, Cursor(self.input, context, inner), context))
+            return BackgroundBatches(self._maker, self.depth, self.input, context, inner)
+        return BatchIterator(self._maker(context), Cursor(self.input, context, inner))
+
+    def _maker(self, context: Context) -> BatchMaker:
+        maker: BatchMaker = self.batch.maker()
+        return maker.among(self.before, self.after, context)
 
     def _read_state(self, state: Any) -> Any:
         """Return the state of a cursor over the input.
@@ -101,23 +104,3 @@ def fused_batch(batch: Any) -> Node | None:
         before.append(source)
         (source,) = source.inputs
     return FusedBatchNode(source, tuple(reversed(before)), batch, ()) if before else None
-
-
-class _FusedIterator(NodeIterator):
-    def __init__(self, jobs: BatchMaker) -> None:
-        self._jobs = jobs
-
-    def pull(self, n: int) -> Run | None:
-        job = self._jobs.take()
-        if job is None:
-            return None
-        run, used = self._jobs.make(job)
-        if used is not None:
-            self._jobs.source.put_all_back(split(job.segments, used)[1])
-        return run
-
-    def save(self) -> Any:
-        return self._jobs.state_of(self._jobs.source.save())
-
-    def close(self) -> None:
-        self._jobs.source.close()

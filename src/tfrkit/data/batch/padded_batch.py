@@ -10,15 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.batch.batch import BatchingNode, BatchIterator
-from tfrkit.data.batch.fused_batch import fused_batch
+from tfrkit.data.batch.batch import BatchingNode
 from tfrkit.data.batch.pad import pad_column, pad_values
 from tfrkit.data.batch.pad_plan import PadPlan, make_pad_plan
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, RecordChunk
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import spec_of
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, Node, NodeIterator
+from tfrkit.data.engine.node import Node
 from tfrkit.model.element_spec import ElementSpec, NoneTensorSpec
 
 __all__ = ["PaddedBatchNode", "make_padded_batch_node"]
@@ -33,14 +31,8 @@ class PaddedBatchNode(BatchingNode):
 
     verb = "padded_batch"
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return _PaddedBatchIterator(self, Cursor(self.input, context, state))
-
-    def maker(self) -> Callable[[Chunk], Any]:
+    def make_function(self) -> Callable[[Chunk], Any]:
         return _Padder(self).make
-
-    def fused(self) -> Node | None:
-        return fused_batch(self)
 
     def plan(self) -> PadPlan | None:
         """What to pad, None if it is not known without running functions."""
@@ -65,15 +57,6 @@ def make_padded_batch_node(input: Node, size: int, shapes: Any, values: Any, dro
     node = PaddedBatchNode(input, size, drop, shapes, values)
     node.plan()
     return node
-
-
-class _PaddedBatchIterator(BatchIterator):
-    def __init__(self, node: PaddedBatchNode, cursor: Cursor) -> None:
-        super().__init__(cursor, node.size, node.drop)
-        self._padder = _Padder(node)
-
-    def make(self, chunk: Chunk) -> Any:
-        return self._padder.make(chunk)
 
 
 class _Padder:

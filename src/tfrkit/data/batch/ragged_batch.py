@@ -6,26 +6,24 @@ user's function made no size is known, hence all their dimensions are ragged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tfrkit.data.batch.batch import BatchingNode, BatchIterator
+from tfrkit.data.batch.batch import BatchingNode
 from tfrkit.data.batch.collate import collate
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk
 from tfrkit.data.elements.columns import Padded, RowList, strings_in
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import batched
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.node import Context, NodeIterator
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import ElementSpec, RaggedTensorSpec, TensorSpec
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import splits_of
 
-__all__ = ["RaggedBatchIterator", "RaggedBatchNode", "stack_ragged"]
+__all__ = ["RaggedBatchNode", "stack_ragged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +34,8 @@ class RaggedBatchNode(BatchingNode):
 
     verb = "ragged_batch"
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        spec = None if self.input.opaque else self.row_spec()
-        return RaggedBatchIterator(self, Cursor(self.input, context, state), spec)
+    def make_function(self) -> Callable[[Chunk], Any]:
+        return _RaggedMaker(self.splits, None if self.input.opaque else self.row_spec()).make
 
     def row_spec(self) -> Any:
         """That of the elements, as rows of a Ragged where a size is not known."""
@@ -57,12 +54,11 @@ def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> Element
     return RaggedTensorSpec(shape, spec.dtype, max(unknown), splits) if unknown else spec
 
 
-class RaggedBatchIterator(BatchIterator):
-    """Batches of elements, Ragged where lengths differ."""
+class _RaggedMaker:
+    """Makes batches of elements, Ragged where lengths differ; also several at once."""
 
-    def __init__(self, node: RaggedBatchNode, cursor: Cursor, spec: Any) -> None:
-        super().__init__(cursor, node.size, node.drop)
-        self._splits = node.splits
+    def __init__(self, splits: np.dtype[Any], spec: Any) -> None:
+        self._splits = splits
         self._spec = spec
 
     def make(self, chunk: Chunk) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfrkit.data.arguments import integer
 from tfrkit.data.batch.batch import PlainBatchIterator
+from tfrkit.data.batch.batch_maker import BatchMaker
 from tfrkit.data.batch.unbatch import UnbatchNode
 from tfrkit.data.elements.structure import flatten
 from tfrkit.data.elements.structure_specs import batched, unbatched
@@ -53,14 +54,15 @@ class _RebatchIterator(PlainBatchIterator):
         rows = Cursor(node.unbatched, context, None if state is None else state["rows"])
         self._sizes = node.sizes
         self._turn = 0 if state is None else state["turn"]  # the size of the next batch
-        super().__init__(rows, node.sizes[self._turn], node.drop)
+        maker = BatchMaker(node.sizes[self._turn], node.drop, lambda chunk: chunk.batch())
+        super().__init__(maker, rows)
 
     def pull(self, n: int) -> Run | None:
         """Return batches of the size whose turn it is; an error in place of a batch leaves it that size's turn."""
         run = super().pull(n if len(self._sizes) == 1 else 1)
         if run is not None and len(run.chunk):
             self._turn = (self._turn + 1) % len(self._sizes)
-            self._size = self._sizes[self._turn]
+            self._maker.count = self._sizes[self._turn]
         return run
 
     def save(self) -> Any:

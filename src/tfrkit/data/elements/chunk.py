@@ -142,9 +142,10 @@ class ColumnChunk(Chunk):
         return columns
 
     def with_objects(self, objects: list[Any]) -> ColumnChunk:
-        """Note what `objects` returns, which exists already. Used once, by the maker of the chunk."""
-        self._objects = objects
-        return self
+        """The same elements, which exist as objects too."""
+        chunk = ColumnChunk(None, self._count, self._origin)
+        chunk._held, chunk._objects = self._held, objects
+        return chunk
 
     @property
     def origin(self) -> Origin | None:

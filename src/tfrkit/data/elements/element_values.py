@@ -31,6 +31,7 @@ __all__ = ["COLUMN_TYPES", "as_dtype", "to_element", "to_elements", "to_result",
 COLUMN_TYPES: Final = (BytesColumn, RecordColumn, Ragged, Sparse)
 _CODES: Final = "?bhilBHILefdFD"  # of numpy's types that tensors have
 _SCALARS: Final = frozenset(np.dtype(code).type for code in _CODES)  # right as they are
+_PLAIN: Final = frozenset({int, float, bool, str})  # have no parts
 _SHOWN: Final = 300  # characters of a value in an error
 _LARGEST: Final = 3.4028234e38  # a float32 can be
 
@@ -115,7 +116,7 @@ def _convert_result(value: Any) -> Any:
             "Length for attr 'output_types' of 0 must be at least minimum 1: the function returned None. "
             "Return the element from it, or use filter() to leave elements out."
         )
-    return _told(_convert, value)
+    return _told(to_value if type(value) in _PLAIN else _convert, value)
 
 
 def _told(convert: Callable[[Any], Any], value: Any) -> Any:

@@ -1,80 +1,281 @@
-"""BackgroundInput: an input from which background threads pull, one at a time.
+"""Background: threads that take from an input, in order, and make something of it, for one consumer.
 
-Owns what such a stage and its threads share: the input's position, whether a thread is pulling, and that the last user
-of the input closes it. A thread refers to a BackgroundInput only, never to the iterator that the user holds, so that
-dropping the iterator ends the work. The state of a stage that reads ahead is the position of the oldest element that
-its consumer has not seen: every pull is therefore preceded by the input's `save`.
+What is taken at once has a slot in the order. One thread at a time takes; any number make results, and the consumer
+gets them as far as they are ready. Here is everything that prefetching, calls of a function and batches have in common:
+threads, slots, waiting, errors, interruptions, the position of the oldest element that the consumer has not got. What
+each of them says itself is how much may be taken now (`room`) and what is made of it (`work`).
 
-Plain locks of C only, as an interruption in the main thread can leave `threading.Condition` locked; and a lock that its
-holder may take again, as the garbage collector may close an iterator at any moment.
+A thread refers to a Background only, never to the iterator that the user holds, so that dropping the iterator ends the
+work. Plain locks of C only, as an interruption in the main thread can leave `threading.Condition` locked; and one that
+its holder may take again, as the garbage collector may close an iterator at any moment.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from abc import abstractmethod
+from collections import deque
 from typing import Any, Final
 
-from tfrkit.data.engine.cursor import Cursor, Segment
-from tfrkit.data.engine.node import Context, Node, NodeIterator
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
+from tfrkit.data.engine.cursor import Cursor, Segment, read_place
+from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import CancelledError
 from tfrkit.threads import exiting, spawn
 
-__all__ = ["BackgroundInput", "BackgroundIterator"]
+__all__ = ["Background", "Slot"]
 
 _LOOK_SECONDS: Final = 0.1  # a waiting thread looks so often whether the pipeline was closed
+_NOTHING: Final = ObjectChunk([])
 
 
-class BackgroundInput:
-    """An input, the threads that pull from it, and the consumer that waits for them.
+class Slot:
+    """What one thread took at once, and what has been made of it so far.
 
     Attributes:
+        segments: what was taken; the first of them says where it stands.
+        own: the consumer's thread took it.
+        count: results that will come of it, if none fails; an error counts as one.
+        made: the results so far; while it is not done, a list that grows.
+        error: after the last of them.
+        given: how many the consumer has got.
+        done: nothing more will be made.
+        over: and the consumer has got everything.
+        cancelled: what was taken went to other slots.
+    """
+
+    __slots__ = ("cancelled", "count", "done", "error", "given", "made", "over", "own", "segments")
+
+    def __init__(self, segments: list[Segment], *, own: bool) -> None:
+        self.segments = segments
+        self.own = own
+        last = segments[-1]
+        elements = len(last.chunk) if len(segments) == 1 else sum(len(each.chunk) for each in segments)
+        self.count = elements + (last.error is not None)
+        self.made: Chunk = _NOTHING
+        self.error: BaseException | None = None
+        self.given = 0
+        self.done = self.over = self.cancelled = False
+
+    def finish(self, made: Chunk, error: BaseException | None) -> None:
+        """Nothing more will be made of it; with the lock held."""
+        self.made, self.error, self.done = made, error, True
+        if self.given == len(made) and error is None:
+            self._forget()
+
+    def give(self, n: int) -> Chunk | None:
+        """Return at most n more results, None if there are none; with the lock held."""
+        size = len(self.made)
+        end = min(size, self.given + n)
+        if self.over or end == self.given:
+            return None
+        if self.done:
+            part = self.made.slice(self.given, end)
+        else:  # its list grows
+            origin = self.made.origin
+            part = ObjectChunk(
+                self.made.objects()[self.given : end], origin and origin.slice(self.given, end)
+            )
+        self.given = end
+        if self.done and end == size and self.error is None:
+            self._forget()
+        return part
+
+    def give_error(self) -> BaseException | None:
+        """Return the error if all results before it were given; with the lock held."""
+        if not self.done or self.over or self.given < len(self.made):
+            return None
+        error = self.error
+        self.given += 1
+        self._forget()
+        return error
+
+    def _forget(self) -> None:
+        self.over = True
+        self.made, self.error = _NOTHING, None  # the thread that made them may still have the slot
+
+
+class Background(NodeIterator):
+    """A stage that works ahead of its consumer.
+
+    Attributes:
+        ordered: results come in the order of the input.
         lock: to be held for changes of what is shared; never while pulling or calling a user's function.
         closed: the consumer wants no more elements.
         ended: the input is at its end.
+        asked: what the consumer asked for last.
+        wanted: elements that it waits for.
+        hungry: it found nothing ready then.
     """
+
+    ordered = True
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._cursor = Cursor(node, context, state)
         self._context = context
-        self._place: dict[str, Any] | None = None  # before the pull that is under way
+        self._pure = node.pure
+        self._slots: deque[Slot] = deque()
+        self._left = 0  # results that were begun and not given
+        self._taking = threading.Lock()  # held by the thread that takes
+        self._before: dict[str, Any] | None = None  # where the input stood before that
         self._tickets: set[object] = set()  # one for each thread at work
         self._failure: BaseException | None = None  # that ended a thread, outside of users' functions
         self._bell = threading.Lock()  # released to wake the consumer
         self._bell.acquire()
-        self._waiting = False
+        self._waiting = self._interrupted = False
         self.lock = threading.RLock()
-        self.closed = False
-        self.ended = False
+        self.closed = self.ended = self.hungry = False
+        self.asked, self.wanted = 1, 0
 
-    # ---- pulling: with the lock held, except `take`
+    # ---- what a stage says
 
-    @property
-    def pulling(self) -> bool:
-        """Whether a thread is pulling; no other may."""
-        return self._place is not None
+    @abstractmethod
+    def room(self) -> int:
+        """How many elements a thread may take at once now; with the lock held."""
 
-    def reserve(self) -> None:
-        """Be the one that pulls: the caller takes next."""
-        self._place = self.now()
+    def take(self, n: int) -> list[Segment]:
+        """Take from the input, in one thread at a time; nothing at the end."""
+        segment = self._cursor.take(n)
+        return [] if segment is None else [segment]
 
-    def take(self, n: int) -> Segment | None:
-        """Pull at most n elements; without the lock."""
-        return self._cursor.take(n)
+    def taken(self, slot: Slot) -> None:  # most stages say nothing
+        """Look at what was taken, before it has its place; with the lock held."""
 
-    def put_back(self, run: Segment, used: int) -> None:
-        """Put back the run that was taken last, except its first elements."""
-        self._cursor.put_back(run, used)
+    @abstractmethod
+    def work(self, slot: Slot, kept: type[BaseException]) -> None:
+        """Make the results of a slot and `finish` it; errors of a kind are kept for the consumer."""
 
-    def release(self, *, ended: bool = False) -> None:
-        """Let others pull."""
-        self._place = None
-        self.ended = self.ended or ended
+    def workers(self) -> int:
+        """How many threads there may be."""
+        return 1
 
-    def now(self) -> dict[str, Any]:
-        """Where the input stands, or stood before the pull that is under way."""
-        return self._cursor.save() if self._place is None else self._place
+    def help(self, n: int) -> Run | None:
+        """Do something in the consumer's thread, where nothing is ready: make at most n results, or a slot."""
+        return None
+
+    def helps(self) -> bool:
+        """Whether there is something to do in the consumer's thread; otherwise it waits."""
+        return False
+
+    # ---- the consumer
+
+    def pull(self, n: int) -> Run | None:
+        """Return what is ready; wait if nothing is."""
+        if self._interrupted:
+            self._recover()
+        self._interrupted = True  # until it is known not to be
+        self.asked = self.wanted = n
+        try:
+            run = self._take_ready(n)
+            self.hungry = run is None
+            while run is None and not self.over():
+                if self.helps():
+                    run = self.help(n)
+                else:
+                    self._wait()
+                run = run or self._take_ready(n)
+        finally:
+            self.wanted = 0
+        self.push()
+        self._interrupted = False
+        return run
+
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        with self.lock:
+            return self.closed or (self.ended and self._before is None and not self._open_slots())
+
+    def ready(self) -> bool:
+        """Whether there is something to give, or never will be."""
+        with self.lock:
+            slots = self._open_slots()
+            return slots[0].done if slots else self.over()
+
+    def save(self) -> Any:
+        with self.lock:
+            slots = self._open_slots()
+            if slots:
+                return slots[0].segments[0].save(slots[0].given)
+            return self._cursor.save() if self._before is None else self._before
+
+    def close(self) -> None:
+        """End the work. What has begun is not waited for: threads inside the input close it when they are done."""
+        with self.lock:
+            free = not self._tickets and not self.closed
+            self.closed = True
+            self._slots.clear()
+        if free:
+            self._cursor.close()
+        self.ring()
+
+    def push(self) -> None:
+        """See to it that there is a thread for what may be taken; each begins the next."""
+        if len(self._tickets) >= self.workers() or self.ended:
+            return
+        with self.lock:
+            wanted = not (self.closed or self.ended) and self.room() > 0
+        if wanted:
+            self._begin()
+
+    def _open_slots(self) -> deque[Slot]:
+        """The slots from the first one on that is not over; with the lock held."""
+        while self._slots and self._slots[0].over:
+            self._slots.popleft()
+        return self._slots
+
+    def _take_ready(self, n: int) -> Run | None:
+        """Return at most n results that are ready, as far as the first error; None if none is."""
+        chunks: list[Chunk] = []
+        error: BaseException | None = None
+        with self.lock:
+            for slot in self._open_slots():
+                if n and (part := slot.give(n)) is not None:
+                    chunks.append(part)
+                    n -= len(part)
+                    self._left -= len(part)
+                if not chunks or isinstance(slot.error, Exception):  # what is raised here, alone
+                    error = slot.give_error()
+                    self._left -= error is not None
+                if not n or error is not None or (self.ordered and not slot.over):
+                    break
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        if not chunks and error is None:
+            return None
+        return Run(chunks[0] if len(chunks) == 1 else concat(chunks), error)
+
+    def _recover(self) -> None:
+        """Put right what a pull may have left half done that was interrupted."""
+        with self.lock:
+            self._left = sum(each.count - each.given for each in self._slots if not each.over)
+
+    def _wait(self) -> None:
+        """Wait until something is ready.
+
+        Raises:
+            CancelledError: the pipeline was closed meanwhile; this is not the end of the input.
+        """
+        self._waiting = True
+        try:
+            while not self.ready():
+                if self._context.closed:
+                    raise CancelledError("the iterator was closed")
+                if self.closed:
+                    return
+                if self._failure is not None:
+                    raise self._failure
+                self.push()
+                if not self.ready():
+                    self._bell.acquire(timeout=_LOOK_SECONDS)
+        finally:
+            self._waiting = False
+
+    def ring(self) -> None:
+        """Wake the consumer, if it waits."""
+        if self._waiting:
+            with contextlib.suppress(RuntimeError):  # another has rung
+                self._bell.release()
 
     # ---- threads
 
@@ -88,83 +289,72 @@ class BackgroundInput:
         """Whether threads shall end after what they are doing."""
         return self.closed or self._context.closed or exiting()
 
-    def begin(self, work: Callable[[object], None]) -> None:
-        """Run `work(ticket)` in a thread; without the lock, since it may run in this one."""
+    def _begin(self) -> None:
+        """Begin a thread; without the lock, since it may run in this one."""
         ticket = object()
         try:  # also round the first step: an interruption may come as soon as it is done
             self._tickets.add(ticket)
-            spawn(self._run, work, ticket)
+            spawn(self._run, ticket)
         except BaseException:  # interrupted: if it runs nevertheless, it is not counted
             self._tickets.discard(ticket)
             raise
 
-    def _run(self, work: Callable[[object], None], ticket: object) -> None:
+    def _run(self, ticket: object) -> None:
+        """Do slots as long as there is room."""
         try:
-            work(ticket)
+            first = True
+            while self.active <= self.workers() and (first or not self.stopped):
+                slot = self._begin_slot(BaseException, ticket)
+                if slot is None:
+                    break
+                self.push()
+                self.work(slot, BaseException)
+                first = False
+                del slot  # what the consumer has got is not to be referred to
         except BaseException as error:  # the consumer gets it: no thread would continue
-            with self.lock:
-                self._failure = error
-                last = ticket in self._tickets and self.leave(ticket)
-            self.ring()
-            if last:
-                self.finish()
-
-    def leave(self, ticket: object) -> bool:
-        """The thread has decided to end; with the lock held. True: it must `finish`."""
-        self._tickets.discard(ticket)
-        return self.closed and not self._tickets
-
-    def finish(self) -> None:
-        """Close the input, for a consumer that has gone; without the lock."""
-        self._cursor.close()
-
-    # ---- the consumer
-
-    def ring(self) -> None:
-        """Wake the consumer, if it waits."""
-        if self._waiting:
-            with contextlib.suppress(RuntimeError):  # another has rung
-                self._bell.release()
-
-    def wait(self, ready: Callable[[], bool], push: Callable[[], None]) -> None:
-        """Wait until something is ready; `push` ensures that a thread works on it.
-
-        Raises:
-            CancelledError: the pipeline was closed meanwhile; this is not the end of the input.
-        """
-        self._waiting = True
-        try:
-            while not ready():
-                if self._context.closed:
-                    raise CancelledError("the iterator was closed")
-                if self.closed:
-                    return
-                if self._failure is not None:
-                    raise self._failure
-                push()
-                if not ready():
-                    self._bell.acquire(timeout=_LOOK_SECONDS)
-        finally:
-            self._waiting = False
-
-    def close(self) -> None:
-        """Want no more; threads that are blocked inside the input close it when they come back."""
+            self._failure = error
         with self.lock:
-            free = not self._tickets and not self.closed
-            self.closed = True
-        if free:
+            self._tickets.discard(ticket)
+            last = self.closed and not self._tickets
+        if last:
             self._cursor.close()
         self.ring()
 
+    def _begin_slot(self, kept: type[BaseException], ticket: object = None) -> Slot | None:
+        """Take what is next; None if there is no room, and then the thread with the ticket is about to end."""
+        own = ticket is None
+        with self._taking:
+            with self.lock:
+                n = 0 if self.closed or self.ended else self.room()
+                if n <= 0:
+                    self._tickets.discard(ticket)
+                    return None
+                before = self._before = self._cursor.save()
+            segments: list[Segment] = []
+            try:
+                try:
+                    segments = self.take(n)
+                except kept as error:
+                    segments = [Segment(_NOTHING, error, *read_place(before))]  # type: ignore[arg-type]  # raised as it is
+                slot = self._add_slot(segments, own=own)
+            except BaseException:  # an interruption: as if nothing had been taken
+                if not (self._slots and self._slots[-1].segments is segments):
+                    self._cursor.put_all_back(segments)
+                raise
+            finally:
+                self._before = None
+        self.ring()
+        return slot
 
-class BackgroundIterator(NodeIterator):
-    """The consumer of a BackgroundInput, which has a `save`. Threads refer to that, never to this."""
-
-    _shared: Any
-
-    def save(self) -> Any:
-        return self._shared.save()
-
-    def close(self) -> None:
-        """End the background work; calls that have begun are not waited for."""
-        self._shared.close()
+    def _add_slot(self, segments: list[Segment], *, own: bool) -> Slot | None:
+        with self.lock:
+            if not segments:
+                self.ended = True
+                return None
+            slot = Slot(segments, own=own)
+            self.taken(slot)
+            if not self.closed:
+                self._left += slot.count - slot.given
+                self._slots.append(slot)
+            self._before = None
+            return slot

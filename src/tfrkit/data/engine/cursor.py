@@ -97,6 +97,7 @@ class Cursor:
     Attributes:
         input: the input's iterator.
         owned: whether elements are.
+        demand: elements to take where one is needed: 1, or more if that cannot be observed.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Cursor:
         self._pure = node.pure
         self._objects = objects and self._pure
         self.owned = owned and self._pure
-        self._demand = 1  # elements to ask for where more than is needed may be asked for
+        self.demand = 1
         self._pending: deque[Segment] = deque()  # pulled and not taken
         self._used = 0  # elements of the first of them that were taken
         self._saved: Any = None  # the input's state, until the next pull
@@ -124,11 +125,11 @@ class Cursor:
 
         If nothing was, `ahead` are pulled if that is more.
         """
-        if self._again is not None:
+        if not self._pending and self._again is not None:
             self._begin_again()
         if not self._pending:
-            segment = self._pull(max(n, ahead))
-            if segment is None or len(segment.chunk) <= n:
+            segment = self._pull(n if n > ahead else ahead)
+            if segment is None or not (self._objects or ahead > n) or len(segment.chunk) <= n:
                 return segment
             self._pending.append(segment)
         segment, start = self._pending[0], self._used
@@ -137,11 +138,12 @@ class Cursor:
             self._pending.popleft()
             self._used = 0
             return segment.after(start)
-        part = Segment(segment.chunk.slice(start, end), None, segment.at, segment.skip + start)
-        if self.owned:
-            self._release(segment.chunk, start, end)
+        chunk = segment.chunk
+        part = chunk.slice(start, end)
+        if self.owned and type(chunk) is ObjectChunk:  # what was taken is not to be referred to
+            chunk.items[start:end] = [None] * n
         self._used = end
-        return part
+        return Segment(part, None, segment.at, segment.skip + start)
 
     def take_all(self, n: int) -> list[Segment]:
         """Return segments with n elements; fewer at the end, or if the last of them has an error.
@@ -166,7 +168,7 @@ class Cursor:
 
     def ahead(self, n: int) -> int:
         """How many elements to take where n are needed: more, if they are few and that cannot be observed."""
-        return max(n, self._demand) if self._pure and n <= _FEW else n
+        return max(n, self.demand) if n <= _FEW else n
 
     @property
     def pending(self) -> bool:
@@ -203,14 +205,22 @@ class Cursor:
             self.put_back(segment)
         else:
             self._again = segment.at, segment.skip
+            self._pending.clear()
+            self._used = 0
 
     def save(self) -> dict[str, Any]:
         """Return the position of the next element, or of the one that a pull under way began with."""
+        return place(*self.position())
+
+    def position(self) -> tuple[Any, int]:
+        """The same as `read_place` takes it apart."""
         if self._again is not None:
-            return place(*self._again)
+            return self._again
         if self._pending:
-            return self._pending[0].save(self._used)
-        return place(self._input_state())
+            return self._pending[0].at, self._pending[0].skip + self._used
+        if not self._is_saved:  # the input is asked once between two pulls
+            self._saved, self._is_saved = self.input.save(), True
+        return self._saved, 0
 
     def close(self) -> None:
         """Close the input."""
@@ -218,16 +228,11 @@ class Cursor:
         self._used = 0
         self.input.close()
 
-    def _input_state(self) -> Any:
-        """Where the input stands: asked for once between two pulls."""
-        if not self._is_saved:
-            self._saved, self._is_saved = self.input.save(), True
-        return self._saved
-
     def _pull(self, n: int) -> Segment | None:
         few = self._objects and n <= _FEW
-        wanted = max(n, self._demand) if few else n
-        at = self._input_state()
+        wanted = max(n, self.demand) if few else n
+        at = self._saved if self._is_saved else self.input.save()
+        self._saved, self._is_saved = at, True  # also while it pulls
         try:
             run = self.input.pull(wanted)
         except Exception:
@@ -241,24 +246,14 @@ class Cursor:
         if run is None:
             return None
         chunk, error = run.chunk, run.error
-        if (
-            self._pure and (few or n == self._demand) and len(chunk) >= wanted
-        ):  # else more is not to be had at once
-            self._demand = next_demand(self._demand, chunk)
+        if self._pure and (few or n == self.demand) and len(chunk) >= wanted:
+            self.demand = next_demand(self.demand, chunk)  # otherwise more is not to be had at once
         if len(chunk) and (few or self.owned):
-            del run  # so that the list is the only owner of what is not kept elsewhere
-            chunk = self._as_objects(chunk)
+            origin = chunk.origin if self._context.origin else None
+            elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
+            del run, chunk  # so that the list is the only owner of what is not kept elsewhere
+            chunk = ObjectChunk(elements if ready else own_elements(elements), origin)
         return Segment(chunk, error, at)
-
-    def _as_objects(self, chunk: Chunk) -> ObjectChunk:
-        origin = chunk.origin if self._context.origin else None
-        elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
-        return ObjectChunk(elements if ready else own_elements(elements), origin)
-
-    @staticmethod
-    def _release(chunk: Chunk, start: int, end: int) -> None:
-        if isinstance(chunk, ObjectChunk):
-            chunk.items[start:end] = [None] * (end - start)
 
     def _drop(self, count: int) -> None:
         while count > 0 and (segment := self.take(count)) is not None:
@@ -272,14 +267,14 @@ class Cursor:
         """Start the input at the position before the pull that was interrupted."""
         assert self._again is not None
         at, skip = to_json(self._again[0]), self._again[1]
-        self._pending.clear()
-        self._used = 0
         self.input.close()
         try:
             self.input, self._is_saved, self._again = self._node.begin(self._context, at), False, None
             self._drop(skip)
         except BaseException:
             self._again = at, skip
+            self._pending.clear()
+            self._used = 0
             raise
 
 

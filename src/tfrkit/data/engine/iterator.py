@@ -14,7 +14,7 @@ import numpy as np
 from tfrkit.data.elements import structure
 from tfrkit.data.elements.optional_value import Optional
 from tfrkit.data.elements.owned import own_elements
-from tfrkit.data.engine.cursor import Cursor, place, read_place
+from tfrkit.data.engine.cursor import Cursor, place
 from tfrkit.data.engine.keep_order import keep_order
 from tfrkit.data.engine.node import Context, Node, Run, to_json
 from tfrkit.data.engine.rewrites import optimise
@@ -74,7 +74,7 @@ class DatasetIterator(SuggestsNames):
         self._items: list[Any] = []  # of the run at hand, the next one last
         self._count = 0  # elements of that run
         self._error: Exception | None = None  # after them
-        self._at: Any = None  # where the pipeline stood before that run
+        self._at: tuple[Any, int] = (None, 0)  # where the pipeline stood before that run
         self._lock = threading.RLock()  # a signal's handler may ask for the state while this thread holds it
         self._pulling = False
         self._pid = os.getpid()
@@ -86,7 +86,7 @@ class DatasetIterator(SuggestsNames):
         plan = optimise(keep_order(self._node))
         self._context = new_context(self._node)
         self._root = Cursor(plan, self._context, state)
-        self._at, self._count = self._root.save(), 0
+        self._at, self._count = self._root.position(), 0
 
     def __iter__(self) -> DatasetIterator:
         return self
@@ -114,9 +114,9 @@ class DatasetIterator(SuggestsNames):
             return False
         if self._error is not None:
             error, self._error = self._error, None
-            self._at, self._count = self._root.save(), 0
+            self._at, self._count = self._root.position(), 0
             raise error
-        self._at, self._count = self._root.save(), 0
+        self._at, self._count = self._root.position(), 0
         run = self._pull()
         if run is None or self._context.closed:
             return False
@@ -129,7 +129,7 @@ class DatasetIterator(SuggestsNames):
     def _pull(self) -> Run | None:
         self._pulling = True
         try:
-            return self._root.take(self._root.ahead(1))
+            return self._root.take(self._root.demand)
         except Exception:
             if self._context.closed:  # by another thread, which has taken the files away
                 return None
@@ -139,7 +139,7 @@ class DatasetIterator(SuggestsNames):
 
     def _begin_in_child(self) -> None:
         """Resume after a fork: the threads have stayed with the parent, and locks that they held stay locked."""
-        state = to_json(self._position())
+        state = to_json(place(*self._position()))
         _of_parents.append(self._root)
         self._pid, self._lock, self._pulling = os.getpid(), threading.RLock(), False
         self._items, self._error = [], None
@@ -195,18 +195,18 @@ class DatasetIterator(SuggestsNames):
             self._begin_in_child()
         with self._lock:
             self._settle()
-            return self._keeper.write(*read_place(self._position()))
+            return self._keeper.write(*self._position())
 
-    def _position(self) -> dict[str, Any]:
+    def _position(self) -> tuple[Any, int]:
         """Where the element stands that comes next."""
-        at, skip = read_place(self._at)
-        return place(at, skip + self._count - len(self._items))
+        at, skip = self._at
+        return at, skip + self._count - len(self._items)
 
     def _settle(self) -> None:
         """Take the present place as the one to count from, unless something of a run is left, or under way."""
         left = self._items or self._error is not None
         if not (left or self._pulling or self._context.closed):
-            self._at, self._count = self._root.save(), 0
+            self._at, self._count = self._root.position(), 0
 
     def state_dict(self) -> dict[str, Any]:
         """The same as `state`, under the name that PyTorch's stateful loader expects."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfrkit.data.engine.cursor import next_demand
+from tfrkit.data.engine.cursor import Cursor
 from tfrkit.data.engine.iterator import new_context
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.data.engine.rewrites import optimise
@@ -145,18 +145,12 @@ def profile(node: Node, seconds: float) -> Profile:
 
 def _run(plan: Node, context: Context, deadline: float) -> tuple[int, int]:
     """Pull as an iterator does; return the numbers of elements and errors."""
-    root, pure = plan.begin(context), plan.pure
+    root = Cursor(plan, context)
     elements = errors = 0
-    ahead = 1
     try:
-        while time.perf_counter() < deadline:
-            run = root.pull(ahead)
-            if run is None:
-                break
+        while time.perf_counter() < deadline and (run := root.take(root.demand)) is not None:
             elements += len(run.chunk.objects())
             errors += run.error is not None
-            if pure and len(run.chunk):
-                ahead = next_demand(ahead, run.chunk)
     finally:
         context.closed = True
         root.close()

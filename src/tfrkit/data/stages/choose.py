@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tfrkit.data.batch.batch import BatchNode
 from tfrkit.data.elements.structure import is_nested
 from tfrkit.data.elements.structure_specs import merged
+from tfrkit.data.engine.cursor import place
 from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
@@ -43,7 +44,7 @@ class ChooseNode(StepsNode):
     verb = "choose_from_datasets"
 
     def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
-        begun = [{"at": None, "skip": 0}] * len(self.parts) if state is None else state["parts"]
+        begun = [place(None)] * len(self.parts) if state is None else state["parts"]
         parts: list[StepInput | None] = [
             None if at is None else begin(part, at) for part, at in zip(self.parts, begun, strict=True)
         ]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.batch.batch import BatchIterator, BatchNode, PlainBatchIterator
-from tfrkit.data.batch.ragged_batch import RaggedBatchIterator, RaggedBatchNode
+from tfrkit.data.batch.batch import BatchNode, PlainBatchIterator
+from tfrkit.data.batch.batch_iterators import BatchIterator
+from tfrkit.data.batch.batch_maker import BatchMaker
+from tfrkit.data.batch.ragged_batch import RaggedBatchNode
 from tfrkit.data.elements.chunk import Chunk
 from tfrkit.data.engine.cursor import Cursor, Segment
 from tfrkit.data.engine.node import AUTOTUNE, Context, NodeIterator, UnaryNode
@@ -43,7 +45,7 @@ class _MapAndBatchErrors(BatchIterator):
     def lose(self, segments: list[Segment]) -> None:
         taken = list(segments)
         try:
-            while segments and (missing := self._size - _places(taken)) > 0:
+            while segments and (missing := self._maker.count - _places(taken)) > 0:
                 segments = self._cursor.take_all(missing)
                 taken += segments
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
@@ -56,16 +58,15 @@ def _places(segments: list[Segment]) -> int:
 
 
 class _MapAndBatchIterator(_MapAndBatchErrors, PlainBatchIterator):
-    def make(self, chunk: Chunk) -> Any:
-        """Stack elements; those of other shapes are given that of the first."""
-        try:
-            return super().make(chunk)
-        except InvalidArgumentError:
-            return stack_like_first(chunk.objects())
-
-
-class _MapAndRaggedBatchIterator(_MapAndBatchErrors, RaggedBatchIterator):
     pass
+
+
+def _stacked(chunk: Chunk) -> Any:
+    """Stack elements; those of other shapes are given that of the first."""
+    try:
+        return chunk.batch()
+    except InvalidArgumentError:
+        return stack_like_first(chunk.objects())
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,11 @@ class MapAndBatchNode(BatchNode):
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         if _MAP_AND_BATCH in context.turned_off:
             return super().start(context, state)
-        return _MapAndBatchIterator(Cursor(self.input, context, state), self.size, self.drop)
+        maker = BatchMaker(self.size, self.drop, _stacked)
+        return _MapAndBatchIterator(maker, Cursor(self.input, context, state))
+
+    def fused(self) -> None:
+        """Errors are not those of another batch."""
 
     def arguments(self) -> tuple[Any, ...]:
         return *super().arguments(), "after map"
@@ -86,9 +91,11 @@ class MapAndRaggedBatchNode(RaggedBatchNode):
     """A ragged batch right after a map."""
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        kind = RaggedBatchIterator if _MAP_AND_BATCH in context.turned_off else _MapAndRaggedBatchIterator
-        spec = None if self.input.opaque else self.row_spec()
-        return kind(self, Cursor(self.input, context, state), spec)
+        kind = BatchIterator if _MAP_AND_BATCH in context.turned_off else _MapAndBatchErrors
+        return kind(self.maker(), Cursor(self.input, context, state))
+
+    def fused(self) -> None:
+        """Errors are not those of another batch."""
 
     def arguments(self) -> tuple[Any, ...]:
         return *super().arguments(), "after map"

@@ -1,0 +1,146 @@
+"""Batches at work: made one by one in the consumer's thread, or several at once in the background, in order.
+
+In the background, what a batch takes from its input is taken by one thread at a time; making the batch is native work
+that any number of threads do at once. If an element fails, the batches that were begun after it are made anew: their
+elements go back, and what was made of them is dropped. That cannot be observed, as there is no user's code in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from tfrkit.data.batch.batch_maker import BatchMaker
+from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.engine.background import Background, Slot
+from tfrkit.data.engine.cursor import Cursor, CursorIterator, Segment, place, split
+from tfrkit.data.engine.node import Context, Node, Run
+
+__all__ = ["BackgroundBatches", "BatchIterator"]
+
+_EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
+_MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
+_MEASURED: Final = 64  # one of this many batches is measured
+
+
+class BatchIterator(CursorIterator):
+    """Takes the elements of one batch at a time, and makes it.
+
+    An error loses the elements that were taken for its batch, as in TensorFlow; the next batch begins after it.
+    """
+
+    def __init__(self, maker: BatchMaker, cursor: Cursor) -> None:
+        super().__init__(cursor)
+        self._maker = maker
+
+    def pull(self, n: int) -> Run | None:
+        segments = self._cursor.take_all(self._maker.count)
+        if not segments:
+            return None
+        if segments[-1].error is not None:
+            self.lose(segments)
+        run, used = self._maker.make(segments)
+        if used is not None:
+            self._cursor.put_all_back(split(segments, used)[1])
+        return run
+
+    def lose(self, segments: list[Segment]) -> None:
+        """Take what is lost with a batch, besides the segments that end with an error; nothing, usually."""
+
+    def save(self) -> Any:
+        return self._maker.state_of(self._cursor.save())
+
+
+class BackgroundBatches(Background):
+    """Batches of a pure input; `depth` is that of the prefetch after them, None if there is none."""
+
+    def __init__(
+        self,
+        make_maker: Callable[[Context], BatchMaker],
+        depth: int | None,
+        node: Node,
+        context: Context,
+        state: Any,
+    ) -> None:
+        super().__init__(node, context, state)
+        self._threads = max(1, context.threads)
+        self._implicit = depth is None
+        self._most = max(depth or 0, _EACH * self._threads)
+        self._limit = min(self._most, self._threads)  # batches that are ready or under way
+        self._each = replace(context, threads=1)  # for one batch
+        self._maker = make_maker(self._each)
+        self._begun = 0  # batches so far
+        self._measured: Slot | None = None  # whose size says how many may be under way
+
+    def room(self) -> int:
+        return self._maker.count if len(self._open_slots()) < self._limit else 0
+
+    def take(self, n: int) -> list[Segment]:
+        return self._cursor.take_all(n)
+
+    def workers(self) -> int:
+        """A hungry consumer works itself, and counts as one of the threads."""
+        return self._threads - self.hungry
+
+    def helps(self) -> bool:
+        """If there is room, or a batch that was begun here is not done: an interruption came between."""
+        self.push()
+        with self.lock:
+            return self._own() is not None or (not self.ended and self.room() > 0)
+
+    def help(self, n: int) -> Run | None:
+        slot = self._own() or self._begin_slot(Exception)
+        if slot is not None:
+            self.work(slot, Exception)
+        return None
+
+    def _own(self) -> Slot | None:
+        return next((slot for slot in self._slots if slot.own and not slot.done), None)
+
+    def taken(self, slot: Slot) -> None:
+        slot.count = 1
+        if self._begun % _MEASURED == 0:
+            self._measured = slot
+            self._bound(sum(segment.chunk.nbytes for segment in slot.segments))
+        self._begun += 1
+
+    def work(self, slot: Slot, kept: type[BaseException]) -> None:
+        used: int | None = None
+        try:
+            run, used = self._maker.make(slot.segments)
+        except kept as error:
+            run = Run(ObjectChunk([]), error)  # type: ignore[arg-type]  # raised as it is
+        if used is not None:
+            with self._taking:  # no other thread takes elements meanwhile
+                self._give_back(slot, used)
+        with self.lock:
+            if not slot.cancelled:
+                if run is not None and slot is self._measured:
+                    self._bound(max(run.chunk.nbytes, sum(each.chunk.nbytes for each in slot.segments)))
+                slot.finish(*(ObjectChunk([]), None) if run is None else (run.chunk, run.error))
+            del run  # before the consumer can take it: what others refer to would be copied
+        self.ring()
+
+    def _bound(self, nbytes: int) -> None:
+        """Let no more batches of that size be under way than memory allows, with more threads for each then."""
+        self._limit = max(1, min(self._most, _MOST_BYTES // max(1, nbytes)))
+        self._each.threads = max(1, self._threads // self._limit)
+
+    def _give_back(self, slot: Slot, used: int) -> None:
+        """An element failed: what follows it is for other batches."""
+        with self.lock:
+            if slot.cancelled or self.closed:
+                return
+            while self._slots[-1] is not slot:
+                later = self._slots.pop()
+                later.cancelled = True
+                self._left -= 1
+                self._cursor.put_all_back(later.segments)
+            slot.segments, rest = split(slot.segments, used)
+            self._cursor.put_all_back(rest)
+            self.ended = False
+
+    def save(self) -> Any:
+        state = self._maker.state_of(super().save())
+        return state if self._implicit else place(state)
