@@ -29,7 +29,7 @@ NAMES = (
     "parse_single", "inspect", "scan", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range",
     "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
     "build_images", "cli_start", "reshard", "stats", "diff", "scan_sql", "remote_read", "remote_write", "remote_cache",
-    "remote_take",
+    "remote_take", "pipelines_filter",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",
