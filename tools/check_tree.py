@@ -50,7 +50,7 @@ PART_LINES = {
     "src/tfrkit/integrations": 1_100,  # SQL and frames: Arrow datasets, DuckDB, polars, Hugging Face
     "src/tfrkit/model": 4_650,  # misspelt attributes are answered with the nearest one; booleans refused by name
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 14_050,  # manifests in stores, and of several builds; random access by ranges; zones; diff
+    "src/tfrkit/records": 14_150,  # manifests in stores; random access by ranges; zones, decoded by feature; diff
     "src/tfrkit/scanning": 1_950,  # columns of exports and read_table came from there; methods for frames
     "src/tfrkit/stores": 6_050,  # object stores, fsspec, memory, the cache, leases; their settings are checked
     "src/tfrkit/testing": 1_800,

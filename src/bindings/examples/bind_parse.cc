@@ -195,9 +195,10 @@ void bind_parse(nb::module_& module) {
            nb::arg("states") = false,
            nb::sig("def parse(self, pieces: collections.abc.Sequence[object], dialect: int, "
                    "threads: int = 0, states: bool = False) -> "
-                   "tuple[list[typing.Any], list[numpy.typing.NDArray[numpy.uint8]] | None, "
+                   "tuple[list[typing.Any], list[numpy.typing.NDArray[numpy.uint8] | None] | None, "
                    "ParseFailure | None]"),
-           "Parse a batch: (a column for every slot, states of the features, failure or None).")
+           "Parse a batch: (a column for every slot, states of the features, failure or None).\n\n"
+           "The states of a feature that every record has are None.")
       .def("parse_one", parse_one, nb::arg("record"), nb::arg("dialect"),
            nb::sig("def parse_one(self, record: typing_extensions.Buffer, dialect: int) -> "
                    "dict[str, typing.Any] | ParseFailure"),

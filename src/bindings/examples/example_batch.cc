@@ -14,6 +14,7 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxChunks = 1024;
 
 constexpr std::size_t kLineBytes = 64;
+constexpr auto kPresent = static_cast<std::uint8_t>(FeatureState::kPresent);
 
 std::size_t checked_product(std::size_t a, std::size_t b) {
   std::size_t product = 0;
@@ -115,12 +116,23 @@ void ExampleBatchRun::lay_out(bool states) {
   }
 }
 
+// Most features are there: writing only the states of the others takes a third off the time of 41
+// columns (benchmarks/scan.py).
+void ExampleBatchRun::fill_states(std::size_t chunk) noexcept {
+  if (states_ == nullptr) return;
+  const std::size_t first = chunk_begin(chunk);
+  for (const ExampleColumn& column : columns_) {
+    std::fill(column.states + first, column.states + chunk_begin(chunk + 1), kPresent);
+  }
+}
+
 ExampleFailure ExampleBatchRun::parse_chunks(Dialect dialect, int threads) {
   std::vector<ExampleFailure> failures(chunks_);
   std::atomic<std::size_t> failed{chunks_};  // the first chunk with a fault, so far
   parallel_for(chunks_, threads, [&](std::size_t chunk) noexcept {
     if (chunk > failed.load(std::memory_order_relaxed)) return;
     ExampleFailure& failure = failures[chunk];
+    fill_states(chunk);
     try {
       scratches_[chunk] = cache_.take();
       failure = parse_examples(plan_, dialect, records_, chunk_begin(chunk), chunk_begin(chunk + 1),
@@ -264,7 +276,12 @@ nb::object ExampleBatchRun::states(const ArrayMaker& arrays) {
   const nb::object memory = nb::cast(std::move(*states_));
   nb::list states;
   for (std::size_t slot = 0; slot < columns_.size(); ++slot) {
-    states.append(arrays.view(memory, ArrayType::kUint8, rows_, slot * rows_));
+    const std::span<const std::uint8_t> column(columns_[slot].states, rows_);
+    if (std::ranges::all_of(column, [](std::uint8_t state) { return state == kPresent; })) {
+      states.append(nb::none());
+    } else {
+      states.append(arrays.view(memory, ArrayType::kUint8, rows_, slot * rows_));
+    }
   }
   return states;
 }

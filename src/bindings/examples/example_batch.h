@@ -69,6 +69,7 @@ class ExampleBatchRun {
   };
 
   void lay_out(bool states);
+  void fill_states(std::size_t chunk) noexcept;
   void allocate_lists();
   void fill_chunk(std::size_t chunk) noexcept;
   [[nodiscard]] std::size_t chunk_begin(std::size_t chunk) const noexcept {

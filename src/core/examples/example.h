@@ -66,7 +66,7 @@ struct ExampleColumn {
   std::int64_t* int64s = nullptr;  // is_direct(): `count` for every row, here or
   float* floats = nullptr;         // here, by the kind
   ListRef* lists = nullptr;        // else: one for every row
-  std::uint8_t* states = nullptr;  // FeatureState of every row, if wanted
+  std::uint8_t* states = nullptr;  // FeatureState of every row, if wanted: kPresent beforehand
 };
 
 struct ExampleFailure {

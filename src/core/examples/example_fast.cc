@@ -243,11 +243,9 @@ bool FastRecord::parse() {
       const ExampleSlot& wanted = batch_.plan.slots()[slot];
       if (wanted.is_fixed() && !wanted.has_default) return false;
       place_missing(batch_, slot, row_);
-    }
-    if (!batch_.columns.empty() && batch_.columns[0].states != nullptr) [[unlikely]] {
-      ++batch_.parts.stamp;
-      mark_steps(done);
-      write_states();
+      if (batch_.columns[slot].states != nullptr) {
+        batch_.columns[slot].states[row_] = static_cast<std::uint8_t>(FeatureState::kAbsent);
+      }
     }
     return true;
   }

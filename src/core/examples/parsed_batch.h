@@ -52,7 +52,8 @@ inline ParsedBatch parse_batch(const ExamplePlan& plan, Dialect dialect,
   batch.data.resize(slots.size());
   batch.offsets.resize(slots.size());
   batch.splits.resize(slots.size());
-  batch.states.assign(slots.size(), std::vector<std::uint8_t>(rows));
+  batch.states.assign(slots.size(), std::vector<std::uint8_t>(
+                                        rows, static_cast<std::uint8_t>(FeatureState::kPresent)));
   std::vector<std::vector<ListRef>> lists(slots.size(), std::vector<ListRef>(rows));
   std::vector<ExampleColumn> columns(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {

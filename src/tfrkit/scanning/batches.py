@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from tfrkit.model.block import Block
 from tfrkit.optional import require
 from tfrkit.records.read.feature_columns import Cells
 from tfrkit.scanning.columns import NO_VALUES, ScanChunk, ScanColumn
-from tfrkit.scanning.table_layout import cells_layout
+from tfrkit.scanning.table_layout import Form, cells_layout
 
 __all__ = ["FILE_COLUMN", "RECORD_COLUMN", "Batches"]
 
@@ -54,8 +55,10 @@ class Batches:
         self._columns = columns
         self._with_source = with_source
         fields = [
-            pyarrow.field(column.name, array.type, metadata=(metadata or {}).get(column.name))
-            for column, array in zip(columns, self._arrays(None), strict=True)
+            pyarrow.field(
+                column.name, _arrow_type(what, *_shape(column)), metadata=(metadata or {}).get(column.name)
+            )
+            for column in columns
         ]
         if with_source:
             self._file_type = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
@@ -76,21 +79,18 @@ class Batches:
             )
         return self._pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _arrays(self, chunk: ScanChunk | None) -> list[Any]:
+    def _arrays(self, chunk: ScanChunk) -> list[Any]:
         # Numbers for names: the C interface ends names at a NUL, and pyarrow's own schema does not.
-        rows = 0 if chunk is None else chunk.rows
         children = tuple(
-            self._layout(column, None if chunk is None else chunk.cells[place], rows).named(str(place))
+            self._layout(column, chunk.cells[place], chunk.rows).named(str(place))
             for place, column in enumerate(self._columns)
         )
-        table = Layout("+s", "", 0, rows, 0, (None,), children)
+        table = Layout("+s", "", 0, chunk.rows, 0, (None,), children)
         return list(self._pyarrow.record_batch(_Batch(table)).columns) if children else []
 
-    def _layout(self, column: ScanColumn, cells: Cells | None, rows: int) -> Layout:
-        if column.kind == NO_VALUES:
-            return Layout("n", "", _NULLABLE, rows, rows, ())
+    def _layout(self, column: ScanColumn, cells: Cells, rows: int) -> Layout:
         try:
-            return cells_layout(cells, column.form, rows, shape=column.shape, text=column.text)
+            return _layout(*_shape(column), cells, rows)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"column {column.name!r}: {error.message}") from None
 
@@ -106,3 +106,23 @@ class Batches:
         records = np.concatenate([np.zeros(0, np.int64), *(each.places()[0] for each in blocks)])
         dictionary = pyarrow.array(names, pyarrow.string())
         return [pyarrow.DictionaryArray.from_arrays(pyarrow.array(files), dictionary), pyarrow.array(records)]
+
+
+def _shape(column: ScanColumn) -> tuple[bool, Form, tuple[int, ...] | None, bool]:
+    """Return all that the type of a column depends on."""
+    return column.kind == NO_VALUES, column.form, column.shape, column.text
+
+
+def _layout(
+    empty: bool, form: Form, shape: tuple[int, ...] | None, text: bool, cells: Cells | None, rows: int
+) -> Layout:
+    if empty:
+        return Layout("n", "", _NULLABLE, rows, rows, ())
+    return cells_layout(cells, form, rows, shape=shape, text=text)
+
+
+@cache  # most columns of a table have one of a few types
+def _arrow_type(what: str, empty: bool, form: Form, shape: tuple[int, ...] | None, text: bool) -> Any:
+    """Return the Arrow type of a column: that of one without rows."""
+    layout = Layout("+s", "", 0, 0, 0, (None,), (_layout(empty, form, shape, text, None, 0).named("0"),))
+    return require("pyarrow", what).record_batch(_Batch(layout)).schema.field(0).type

@@ -27,8 +27,8 @@ from tfrkit.threads import default_threads, thread_pool
 __all__ = ["GROUP_BYTES", "Mask", "RowFilter", "scan_chunks"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-# Enough rows for consumers that work by batches, and it still comes from the core's cache.
-GROUP_BYTES: Final = 4 << 20
+# Two blocks: enough rows for consumers that work by batches, and it still comes from the core's cache.
+GROUP_BYTES: Final = 3 << 20
 _MOST_JOINED: Final = 16  # groups of which hardly anything is kept become one chunk
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -49,6 +49,12 @@ class RowFilter:
     mask: Callable[[ScanChunk], Mask]
     may_match: MayMatch | None = None
     before: RowFilter | None = None
+
+    @property
+    def features(self) -> set[str]:
+        """Return the features that it looks at."""
+        found = {column.feature for column in self.parser.columns}
+        return found if self.before is None else found | self.before.features
 
     def runs(self, zones: Zones) -> Mask:
         """Say which runs of records may have rows that are taken."""
@@ -131,7 +137,7 @@ def _join(groups: Iterable[list[Block]], size: int) -> Iterator[list[Block]]:
     for group in groups:
         joined += group
         waiting += 1
-        if joined and (waiting >= _MOST_JOINED or size == 1 or sum(block.nbytes for block in joined) >= size):
+        if joined and (waiting >= _MOST_JOINED or sum(block.nbytes for block in joined) >= size // 4):
             yield joined
             joined, waiting = [], 0
     if joined:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,13 @@ NO_VALUES: Final = "null"
 _KINDS: Final = {"int64": _core.INT64, "float32": _core.FLOAT, "bytes": _core.BYTES}
 NO_KIND: Final = "features without a kind, which are written as absent"
 NO_KIND_STEPS: Final = "steps of feature lists without a kind, which are written as empty lists"
+
+
+class _Rows(NamedTuple):
+    """What the columns of a chunk share: all rows as valid ones, and the splits of one value a row."""
+
+    valid: npt.NDArray[np.bool_]
+    splits: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +102,19 @@ class ScanColumn:
             filler = [b""] * count if self.kind == "bytes" else np.zeros(count, _DTYPES[self.kind])
         return self.feature, self.form.kind, count, 0, filler
 
-    def cells(self, parsed: Any, states: npt.NDArray[np.uint8], rows: int) -> Cells:
-        """Return what was parsed with `slot`."""
-        valid = np.asarray(states > UNSET)
+    def cells(self, parsed: Any, states: npt.NDArray[np.uint8] | None, rows: _Rows) -> Cells:
+        """Return what was parsed with `slot`; without states every row has the feature."""
         if self.form.depth and self.shape is None:
-            return Cells(ragged_of(parsed), valid)
-        if self.default is not None:
-            valid = np.ones(rows, np.bool_)
+            return Cells(ragged_of(parsed), rows.valid if states is None else np.asarray(states > UNSET))
+        valid = rows.valid
+        if states is not None and self.default is None:
+            valid = np.asarray(states > UNSET)
         values: Any = BytesColumn.unchecked(*parsed) if self.kind == "bytes" else parsed.reshape(-1)
         count = math.prod(self.shape or ())
-        if self.shape is not None or bool(valid.all()):
-            splits = np.arange(0, rows * count + 1, max(count, 1)) if count else np.zeros(rows + 1, np.int64)
-            return Cells(Ragged.unchecked(values, splits), valid, single=count == 1 and bool(valid.all()))
+        complete = valid is rows.valid or bool(valid.all())
+        if self.shape is not None or complete:
+            splits = rows.splits if count == 1 else np.arange(len(valid) + 1) * count
+            return Cells(Ragged.unchecked(values, splits), valid, single=count == 1 and complete)
         if isinstance(values, BytesColumn):
             splits = np.concatenate([[0], np.cumsum(valid)])
             return Cells(Ragged.unchecked(values[np.flatnonzero(valid)], splits), valid)
@@ -270,8 +278,9 @@ class ScanParser:
             values, states, failure = self._plan.parse(pieces, _core.PROTOBUF, threads, True)
             if failure is not None or states is None:
                 raise self._broken(blocks, failure)
+            shared = _Rows(np.ones(rows, np.bool_), np.arange(rows + 1))
             for column, one, state in zip(self._features, values, states, strict=True):
-                found[column.name] = column.cells(one, state, rows)
+                found[column.name] = column.cells(one, state, shared)
         if self._lists:
             _, steps, lost = self._sequence_plan.parse(pieces, _core.PROTOBUF, threads)
             if lost is not None:

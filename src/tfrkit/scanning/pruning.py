@@ -6,7 +6,7 @@ the file only cost time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import IO, Any, Final, TypeAlias
 
 import numpy as np
@@ -127,10 +127,15 @@ class PrunedBlocks:
     """
 
     def __init__(
-        self, files: Sequence[str | IO[bytes]], may_match: MayMatch, reading: Mapping[str, Any]
+        self,
+        files: Sequence[str | IO[bytes]],
+        may_match: MayMatch,
+        looked_at: Collection[str],
+        reading: Mapping[str, Any],
     ) -> None:
-        """Read files with options of `read_blocks`."""
+        """Read files with options of `read_blocks`; `may_match` looks at some features only."""
         self._files, self._may_match, self._reading = files, may_match, reading
+        self._looked_at = looked_at
         self._reader: BlockReader | None = None
         self._before = 0  # damages of readers that are done
         self.runs_left_out = 0
@@ -190,7 +195,7 @@ class PrunedBlocks:
             return None
         try:
             source = open_source(file, cache=self._reading["cache"])
-            zones = load_zones(file, source)
+            zones = load_zones(file, source, self._looked_at)
             if zones is None:
                 return None
             compression = sniff_compression(source.peek(HEAD_BYTES))

@@ -258,7 +258,7 @@ class Scan(FrameMethods):
     def _blocks(self, rows: RowFilter | None = None) -> BlockReader | PrunedBlocks | list[Block]:
         asked = self._request
         if not asked.streams and rows is not None and asked.reading["on_corrupt"] in (None, "raise"):
-            return PrunedBlocks(asked.files, rows.runs, asked.reading)
+            return PrunedBlocks(asked.files, rows.runs, rows.features, asked.reading)
         if not asked.streams:
             return read_blocks(list(asked.files), **asked.reading)
         with self._lock:

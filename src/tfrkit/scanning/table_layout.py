@@ -67,6 +67,8 @@ def cells_layout(
         cells = _no_cells(form, length)
     rows: Any = cells.rows
     valid = cells.valid
+    if cells.single and form.depth == 0:
+        return leaf(rows.values)
     if form.depth == 0:
         return _scalars(rows, valid, leaf).masked(valid)
     if isinstance(rows.values, Ragged):

@@ -128,3 +128,20 @@ def test_bounds_out_of_order_are_refused() -> None:
     swapped = dataclasses.replace(zone, least=zone.greatest, greatest=zone.least)
     with pytest.raises(ValueError, match="bad zones: order of bounds"):
         decode_zones(encode_zones(dataclasses.replace(made, features={**made.features, "i": swapped})))
+
+
+def test_only_what_is_looked_at_is_decoded() -> None:
+    made = golden()
+    zone = made.features["i"]
+    swapped = dataclasses.replace(zone, least=zone.greatest, greatest=zone.least)
+    data = encode_zones(dataclasses.replace(made, features={**made.features, "i": swapped}))
+    found = decode_zones(data, ["f", "nowhere"])
+    assert list(found.features) == list(made.features)
+    assert found.features["f"].values.tolist() == made.features["f"].values.tolist()
+    assert found.features.get("nowhere") is None
+    assert len(found.outline.features) == len(made.outline.features)
+    for names in (["i"], None):
+        with pytest.raises(ValueError, match="bad zones: order of bounds"):
+            decode_zones(data, names)
+    with pytest.raises(ValueError, match="bad zones: order of bounds"):
+        found.features["i"]

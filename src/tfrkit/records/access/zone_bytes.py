@@ -6,8 +6,8 @@ Files may be damaged or hostile: everything is checked, and memory is in proport
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,11 @@ _MAGIC: Final = b"TFRKZON1"
 _HEAD: Final = struct.Struct(
     "<8sIIQQQQQQII"
 )  # magic, flags, tail CRC, shard, stream, records, runs, sequences, other, features, lists
-_ENTRY: Final = struct.Struct("<II16Q")  # bytes of the name, kind, outline
+_ENTRY: Final = struct.Struct("<II")  # bytes of the name, kind
+_OUTLINE: Final = struct.Struct("<16Q")  # of the entry's feature
 _CRC: Final = struct.Struct("<I")
+_Value = TypeVar("_Value")
+_Taken: TypeAlias = dict[str, tuple[int, bytes, bytes]]  # by name: kind, outline, what is known of each run
 _COMPLETE: Final = 1
 _KNOWN, _SINGLE, _OPEN = 1, 2, 4
 _KINDS: Final = (_core.BYTES, _core.FLOAT, _core.INT64)
@@ -78,9 +81,8 @@ def encode_zones(zones: Zones) -> bytes:
 def _entry(name: str, outline: FeatureOutline, zones: FeatureZones | None) -> list[bytes]:
     key = name.encode()
     kinds = [outline.kinds.get(kind, KindOutline(0, 0, 0)) for kind in _KINDS]
-    head = _ENTRY.pack(
-        len(key),
-        0 if zones is None else zones.kind,
+    head = _ENTRY.pack(len(key), 0 if zones is None else zones.kind)
+    head += _OUTLINE.pack(
         outline.records,
         outline.unset,
         outline.empty,
@@ -147,8 +149,38 @@ def _check(holds: Any, what: str) -> None:
         raise ValueError(f"bad zones: {what}")
 
 
-def decode_zones(data: bytes) -> Zones:
+class _Entries(Mapping[str, _Value]):
+    """What a file says of features by name, decoded and checked when it is looked at: most of it never is.
+
+    Raises:
+        ValueError: what it says is not in order.
+    """
+
+    def __init__(self, decode: Callable[[str], _Value], names: Collection[str]) -> None:
+        self._decode, self._names = decode, dict.fromkeys(names)
+        self._known: dict[str, _Value] = {}
+
+    def __getitem__(self, name: str) -> _Value:
+        if name not in self._known:
+            if name not in self._names:
+                raise KeyError(name)
+            self._known[name] = self._decode(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def decode_zones(data: bytes, looked_at: Collection[str] | None = None) -> Zones:
     """Read the content of a file of zones.
+
+    Args:
+        data: the content.
+        looked_at: which features the caller looks at, and checks; None: all. Others are decoded if they are looked at
+            nevertheless, and may then raise the same error.
 
     Raises:
         ValueError: it is not one, or damaged; the text says how.
@@ -168,10 +200,14 @@ def decode_zones(data: bytes) -> Zones:
     _check_runs(starts, records, 1, "starts of runs")
     _check_runs(offsets, stream_bytes, 16, "offsets of runs")
     lengths = np.diff(starts, append=records)
-    found = list(_entries(cursor, features, records, lengths))
-    found_lists = list(_entries(cursor, lists, records, lengths))
-    _check(all(zones is None for _, _, zones in found_lists), "zones of a feature list")
+    found, found_lists = (_take_entries(cursor, count, len(lengths)) for count in (features, lists))
+    _check(not any(kind for kind, _, _ in found_lists.values()), "zones of a feature list")
     cursor.end()
+    outline = ShardOutline(_outlines(found, records), _outlines(found_lists, records))
+    zoned = _zoned(found, outline, lengths)
+    for entries in (zoned, outline.features, outline.lists):
+        for name in entries if looked_at is None else entries.keys() & set(looked_at):
+            entries[name]
     return Zones(
         shard_bytes=shard_bytes,
         tail_crc=tail_crc,
@@ -182,10 +218,8 @@ def decode_zones(data: bytes) -> Zones:
         sequences=sequences,
         other=other,
         complete=bool(flags & _COMPLETE),
-        features={name: zones for name, _, zones in found if zones is not None},
-        outline=ShardOutline(
-            {name: outline for name, outline, _ in found}, {name: outline for name, outline, _ in found_lists}
-        ),
+        features=zoned,
+        outline=outline,
     )
 
 
@@ -198,27 +232,39 @@ def _check_runs(starts: IntArray, end: int, least: int, what: str) -> None:
         _check(end == 0, what)
 
 
-def _entries(
-    cursor: _Cursor, count: int, records: int, lengths: IntArray
-) -> Iterator[tuple[str, FeatureOutline, FeatureZones | None]]:
+def _outlines(found: _Taken, records: int) -> Mapping[str, FeatureOutline]:
+    return _Entries(lambda name: _outline(found[name][1], records), found)
+
+
+def _zoned(found: _Taken, outline: ShardOutline, lengths: IntArray) -> Mapping[str, FeatureZones]:
+    def decode(name: str) -> FeatureZones:
+        kind, _, rows = found[name]
+        _check(kind in outline.features[name].kinds, "kind of a feature")
+        return _feature(kind, np.frombuffer(rows, _ROWS[kind]), lengths)
+
+    return _Entries(decode, [name for name, (kind, _, _) in found.items() if kind])
+
+
+def _take_entries(cursor: _Cursor, count: int, runs: int) -> _Taken:
+    """Take entries as they are."""
+    found: _Taken = {}
     before = None
     for _ in range(count):
-        name_bytes, kind, *numbers = cursor.numbers(_ENTRY)
+        name_bytes, kind = cursor.numbers(_ENTRY)
+        outline = cursor.take(_OUTLINE.size)
         key = cursor.take(name_bytes)
         _check(before is None or before < key, "order of names")
         before = key
-        name = key.decode()  # UnicodeDecodeError is a ValueError
-        outline = _outline(numbers, records)
-        if kind:
-            _check(kind in outline.kinds, "kind of a feature")
-            yield name, outline, _feature(kind, cursor.rows(len(lengths), _ROWS[kind]), lengths)
-        else:
-            yield name, outline, None
+        _check(not kind or kind in _ROWS, "kind of a feature")
+        rows = cursor.take(runs * _ROWS[kind].itemsize if kind else 0)
+        found[key.decode()] = kind, outline, rows  # UnicodeDecodeError is a ValueError
+    return found
 
 
-def _outline(numbers: list[int], records: int) -> FeatureOutline:
+def _outline(data: bytes, records: int) -> FeatureOutline:
+    numbers = _OUTLINE.unpack(data)
     _check(max(numbers) < 2**63, "a number over 2^63 - 1")
-    of_kinds: Mapping[int, list[int]] = {
+    of_kinds: Mapping[int, tuple[int, ...]] = {
         kind: numbers[7 + 3 * at : 10 + 3 * at] for at, kind in enumerate(_KINDS)
     }
     kinds = {kind: KindOutline(*found) for kind, found in of_kinds.items() if found[0]}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Collection
 
 from tfrkit.codecs.table import codec
 from tfrkit.errors import FailedPreconditionError, OpError
@@ -93,7 +94,7 @@ def save_zones(shard: str, zones: Zones) -> str:
     return path
 
 
-def load_zones(path: str, source: ByteSource) -> Zones | None:
+def load_zones(path: str, source: ByteSource, looked_at: Collection[str] | None = None) -> Zones | None:
     """Return the zones kept beside a shard, or None if none fit the file as it is now: missing, stale or damaged.
 
     What is remote is kept in the cache folder as well, as an index is, so that it is fetched once.
@@ -101,15 +102,18 @@ def load_zones(path: str, source: ByteSource) -> Zones | None:
     Args:
         path: the shard's.
         source: the shard, open.
+        looked_at: of which features; others are not decoded. None: all. See `decode_zones`.
     """
     if not source.regular:
         return None
     if not source.remote:
-        return None if is_local(path) and not _is_older(path) else _read_zones(zones_path(path), source)
+        if is_local(path) and not _is_older(path):
+            return None
+        return _read_zones(zones_path(path), source, looked_at)
     place = cache_path(path, source, ".zones")
-    zones = _read_zones(place, source, checked=traits_of(path).tagged)
+    zones = _read_zones(place, source, looked_at, checked=traits_of(path).tagged)
     if zones is None:
-        zones = _read_zones(zones_path(path), source)
+        zones = _read_zones(zones_path(path), source, None)
         if zones is not None and traits_of(path).lasting:
             with contextlib.suppress(OSError, OpError):
                 make_cache_folder("indexes")
@@ -125,16 +129,18 @@ def _is_older(path: str) -> bool:
         return False
 
 
-def _read_zones(path: str, source: ByteSource, *, checked: bool = False) -> Zones | None:
+def _read_zones(
+    path: str, source: ByteSource, looked_at: Collection[str] | None, *, checked: bool = False
+) -> Zones | None:
     """Return the zones in a file, or None; `checked`: the version of the shard is known, only its size is compared."""
     try:
         if is_local(path) or checked:
-            zones = decode_zones(_read_limited(path))
+            zones = decode_zones(_read_limited(path), looked_at)
             known = (source.size(), zones.tail_crc) if checked else tail_checksum(source)
         else:
             reading = spawn(_read_limited, path)
             known = tail_checksum(source)  # at the same time
-            zones = decode_zones(reading.result())
+            zones = decode_zones(reading.result(), looked_at)
     except (OpError, ValueError):
         return None
     return zones if (zones.shard_bytes, zones.tail_crc) == known else None

@@ -23,6 +23,7 @@ from tfrkit.model.ragged import Ragged
 __all__ = [
     "ABSENT",
     "KIND_NAMES",
+    "PRESENT",
     "UNSET",
     "Cells",
     "Kinds",
@@ -37,6 +38,7 @@ __all__ = [
 # States of a feature in a record.
 ABSENT: Final = 0
 UNSET: Final = 1
+PRESENT: Final = 2
 KIND_NAMES: Final = {_core.BYTES: "bytes", _core.FLOAT: "float", _core.INT64: "int64"}
 
 Kinds: TypeAlias = dict[int, int]  # kind -> index of the first record that has it
@@ -123,8 +125,10 @@ class ScannedBlocks:
         columns, states, failure = plan.parse(block_pieces(self.blocks), _core.PROTOBUF, threads, True)
         if failure is not None or states is None:
             raise self._broken(0 if failure is None else failure.row)
+        present = np.full(self.rows, PRESENT, np.uint8)
         return {
-            key: (ragged_of(column), state) for key, column, state in zip(kinds, columns, states, strict=True)
+            key: (ragged_of(column), present if state is None else state)
+            for key, column, state in zip(kinds, columns, states, strict=True)
         }
 
     def parse_lists(self, kinds: dict[str, int], threads: int) -> dict[str, Ragged]:
