@@ -29,6 +29,10 @@ except ImportError:  # no wheel for this platform: the standard library is slowe
 
 __all__ = ["DeflateDecoder", "inflate_raw", "preview_deflate", "starts_zlib", "zlib_text"]
 
+# Memory for as much comes from malloc's heap. From 128 kB on it would be mapped and faulted in anew for every piece,
+# which depends on what was freed before, and takes up to a third of the time (benchmarks/gzip_read.py).
+_IN_BYTES: Final = 1 << 16
+_OUT_BYTES: Final = 120 << 10
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
 _GZIP_BITS: Final = 16  # from here on, zlib's window bits mean the container of GZIP
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
@@ -50,13 +54,15 @@ class DeflateDecoder:
         self._gzip = window_bits >= _GZIP_BITS
         self._wbits = window_bits
         self._tensorflow = tensorflow
-        self._out_bytes = WINDOW_BYTES if tensorflow else CHUNK_BYTES
+        self._in_bytes, self._out_bytes = (
+            (WINDOW_BYTES, WINDOW_BYTES) if tensorflow else (_IN_BYTES, _OUT_BYTES)
+        )
         self._window = b""  # input that was read and not yet used
-        self._fill = WINDOW_BYTES - source.position % WINDOW_BYTES  # size of the next input window
+        self._fill = self._in_bytes - source.position % self._in_bytes  # size of the next input window
         self._engine: Any = None  # inflates the current member; None between members
         self._careful = False  # the engine is zlib, after isal failed
         self._member_start = source.position
-        self._member_fill = WINDOW_BYTES  # from the member's start to the end of the window it began in
+        self._member_fill = self._in_bytes  # from the member's start to the end of the window it began in
         self._member_out = 0  # bytes of the member given so far
         self._discard = 0  # bytes to inflate again without giving them
         self._failed: DataLossError | None = None  # to be raised once what was salvaged is given
@@ -84,14 +90,14 @@ class DeflateDecoder:
         while (at := self._find_magic()) is not None:
             self._source.seek(at) if self._source.regular else None
             self._window = b"" if self._source.regular else self._window
-            self._fill = WINDOW_BYTES
+            self._fill = self._in_bytes
             self._engine, self._careful, self._ended, self._discard = None, False, False, 0
             return True
         return False
 
     def _refill(self) -> bool:
         self._window = self._source.read(self._fill)
-        self._fill = WINDOW_BYTES
+        self._fill = self._in_bytes
         return bool(self._window)
 
     def _begin_member(self) -> None:
