@@ -93,3 +93,25 @@ def test_a_narrow_filter_reads_one_run(shard, monkeypatch):
         names = [column for column in scan.columns if column.name in str(wanted)]
         found = zone_guarantees.runs_of_expression(wanted, names, scan.schema, zones)
         assert np.count_nonzero(found) == runs, wanted
+
+
+def test_bounds_of_text_that_end_inside_a_character_leave_out_what_cannot_match(tmp_path, monkeypatch):
+    monkeypatch.setattr("tfrkit.records.access.zone_maker.RUN_RECORDS", 4)
+    monkeypatch.setattr("tfrkit.records.access.zone_maker.RUN_BYTES", 1)
+    path = tmp_path / "a.tfrecord"
+    words = [head + "\u00e9\u4e2d\U0001f600" * 6 + str(n) for head in "abcdefgh" for n in range(4)]
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_batch({"w": words})
+    zones = tfr.build_zones(path, save=True)
+    scan = tfr.scan(path, text=["w"])
+    table = pa.table({"w": words})
+    for word in [words[0], words[7], words[-1], "", "a", "c\u00e9", "d\U0001f600", "z"]:
+        for wanted in (
+            pc.field("w") == word,
+            pc.field("w") < word,
+            pc.field("w") >= word,
+            pc.field("w").isin([word]),
+        ):
+            assert scan.dataset().to_table(filter=wanted) == table.filter(wanted)
+    found = zone_guarantees.runs_of_expression(pc.field("w") == words[7], scan.columns, scan.schema, zones)
+    assert found.tolist() == [False, True] + [False] * 6

@@ -373,3 +373,34 @@ def test_zones_leave_out_only_what_cannot_match(suffix, seed, tmp_path, monkeypa
     where = "at == 50"
     if set(parse_where(where).keys) <= set(plain.schema.names):
         assert tfr.scan(path, where=where).count() == 2
+
+
+@pytest.mark.parametrize(("kept", "passes"), [(64 << 20, 1), (10, 2)])
+def test_small_remote_files_are_fetched_once_without_a_spec(kept, passes, monkeypatch):
+    names = [f"memory://scan-once-{passes}/{name}.tfrecord" for name in "ab"]
+    for number, name in enumerate(names):
+        with tfr.TFRecordWriter(name) as writer:
+            writer.write_batch({"n": np.arange(100) + 100 * number})
+    monkeypatch.setattr("tfrkit.scanning.scan._KEPT_BYTES", kept)
+    calls = []
+    read = tfr.read_blocks
+    monkeypatch.setattr(
+        "tfrkit.scanning.scan.read_blocks", lambda *args, **options: calls.append(1) or read(*args, **options)
+    )
+    scan = tfr.scan(names, with_source=True)
+    table = scan.to_table()
+    assert table["n"].to_pylist() == list(range(200))
+    assert set(table["_file"].to_pylist()) == set(names)
+    assert len(calls) == passes
+    assert scan.to_table() == table
+
+
+def test_remote_files_with_zones_need_no_survey(monkeypatch):
+    names = [f"memory://scan-zones/{name}.tfrecord" for name in "ab"]
+    for number, name in enumerate(names):
+        with tfr.TFRecordWriter(name) as writer:
+            writer.write_batch({"n": np.arange(100) + 100 * number})
+        build_zones(name, save=True)
+    monkeypatch.setattr("tfrkit.scanning.scan.inspect_blocks", None)
+    assert tfr.scan(names).schema == pa.schema({"n": pa.int64()})
+    assert tfr.scan(names, where="n >= 150").to_table()["n"].to_pylist() == list(range(150, 200))

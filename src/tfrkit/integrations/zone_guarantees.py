@@ -40,7 +40,7 @@ def runs_of_expression(expression: Any, columns: Sequence[ScanColumn], schema: A
     known = [
         (column, zones.features[column.feature])
         for column in columns
-        if not column.steps and not column.form.depth and not column.text and column.feature in zones.features
+        if not column.steps and not column.form.depth and column.feature in zones.features
     ][:_MOST_COLUMNS]
     if not known:
         return np.ones(len(zones), np.bool_)
@@ -72,8 +72,7 @@ def _guarantees(
 
 def _of_column(column: ScanColumn, found: FeatureZones, schema: Any, run: int, records: int) -> Iterator[Any]:
     """Return what is true of the values of a column, and of the nulls if there are any; None: nothing is known."""
-    pyarrow, compute = require("pyarrow", _WHAT), require("pyarrow.compute", _WHAT)
-    field = compute.field(column.name)
+    field = require("pyarrow.compute", _WHAT).field(column.name)
     if not found.known[run] or found.nans[run] or column.default is not None:
         yield None
         return
@@ -81,8 +80,16 @@ def _of_column(column: ScanColumn, found: FeatureZones, schema: Any, run: int, r
         yield field.is_null()
     if found.values[run]:
         kind = schema.field(column.name).type
-        least, greatest = found.least[run], found.greatest[run]
-        if column.form.kind != _core.BYTES:
-            least, greatest = least.item(), greatest.item()
-        bound = field >= pyarrow.scalar(least, kind)
-        yield bound if found.open_above[run] else bound & (field <= pyarrow.scalar(greatest, kind))
+        least, greatest = (_scalar(bounds[run], column, kind) for bounds in (found.least, found.greatest))
+        bound = field >= least
+        yield bound if found.open_above[run] else bound & (field <= greatest)
+
+
+def _scalar(bound: Any, column: ScanColumn, kind: Any) -> Any:
+    pyarrow = require("pyarrow", _WHAT)
+    if column.form.kind != _core.BYTES:
+        return pyarrow.scalar(bound.item(), kind)
+    # A bound of text may end inside a character. Arrow compares text as bytes, and a view of them is not checked.
+    return pyarrow.array([bound], pyarrow.large_binary() if column.form.large else pyarrow.binary()).view(
+        kind
+    )[0]

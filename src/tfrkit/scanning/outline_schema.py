@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from tfrkit.errors import OpError
 from tfrkit.records.access.zones import FeatureOutline, Zones, load_zones
 from tfrkit.records.describe.schema import Counts, FeatureSummary, KindSummary, RecordPlace, Schema
 from tfrkit.records.read.feature_columns import KIND_NAMES
 from tfrkit.stores.files import is_local, open_source
+from tfrkit.stores.url import display_name
+from tfrkit.threads import spawn_all
 
 __all__ = ["outline_schema"]
 
+_REMOTE_AT_ONCE: Final = 32  # files whose zones are fetched
 _NAMES = {kind: "float32" if name == "float" else name for kind, name in KIND_NAMES.items()}
 
 
@@ -21,16 +25,10 @@ def outline_schema(files: Sequence[object], columns: Collection[str] | None) -> 
     Only what a table needs is in it: kinds, how many values, and where a kind is first met.
     """
     found: list[tuple[str, Zones]] = []
-    for file in files:
-        if not isinstance(file, str) or not is_local(file):
-            return None  # one request a file is not less than what a survey begins with
-        try:
-            zones = load_zones(file, open_source(file))
-        except OpError:
-            return None
+    for file, zones in zip(files, _all_zones(files), strict=False):  # it ends with the first that has none
         if zones is None or zones.other or not zones.complete:
             return None
-        found.append((file, zones))
+        found.append((display_name(str(file)), zones))
     features = {path: zones.outline.features for path, zones in found}
     lists = {path: zones.outline.lists for path, zones in found}
     sequences = sum(zones.sequences for _, zones in found)
@@ -46,6 +44,25 @@ def outline_schema(files: Sequence[object], columns: Collection[str] | None) -> 
         features=_merged(features, columns, steps=False),
         feature_lists=_merged(lists, columns, steps=True),
     )
+
+
+def _all_zones(files: Sequence[object]) -> Iterator[Zones | None]:
+    """Load the zones of files, of remote ones many at once; where the first has none, nothing else is asked for."""
+    first = _zones(files[0]) if files else None
+    yield first
+    if first is not None and all(isinstance(file, str) and is_local(file) for file in files):
+        yield from map(_zones, files[1:])
+    elif first is not None:
+        yield from spawn_all(_zones, files[1:], _REMOTE_AT_ONCE)
+
+
+def _zones(file: object) -> Zones | None:
+    if not isinstance(file, str):
+        return None
+    try:
+        return load_zones(file, open_source(file))
+    except OpError:
+        return None
 
 
 def _merged(

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
@@ -30,8 +30,11 @@ from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
 from tfrkit.stores.files import is_local
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import is_stream
+from tfrkit.stores.url import display_name
 
 __all__ = ["Scan", "ScanBatches", "scan"]
+
+_KEPT_BYTES: Final = 64 << 20  # of remote files, what a survey has read and the scan need not fetch again
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class Scan(FrameMethods):
         self._request = request
         self._lock = threading.Lock()
         self._known: Settled | None = None
-        self._kept: list[Block] | None = None  # of pipes and open files, which can be read only once
+        self._kept: list[Block] | None = None  # of what can be read only once, or is remote and small
 
     def __repr__(self) -> str:
         asked = self._request
@@ -149,7 +152,7 @@ class Scan(FrameMethods):
     def count(self) -> int:
         """Count the rows: from indexes and manifests where all are wanted, without reading a record."""
         asked = self._request
-        if asked.where is not None or asked.reading["on_corrupt"] not in (None, "raise"):
+        if asked.where is not None or not self._raises:
             return sum(batch.num_rows for batch in self.read([]))
         if asked.streams:
             return sum(map(len, self._blocks()))
@@ -257,7 +260,9 @@ class Scan(FrameMethods):
 
     def _blocks(self, rows: RowFilter | None = None) -> BlockReader | PrunedBlocks | list[Block]:
         asked = self._request
-        if not asked.streams and rows is not None and asked.reading["on_corrupt"] in (None, "raise"):
+        if self._kept is not None:
+            return self._kept
+        if not asked.streams and rows is not None and self._raises:
             return PrunedBlocks(asked.files, rows.runs, rows.features, asked.reading)
         if not asked.streams:
             return read_blocks(list(asked.files), **asked.reading)
@@ -276,8 +281,36 @@ class Scan(FrameMethods):
             and (known := outline_schema(asked.files, columns)) is not None
         ):
             return known
+        if sample is None and not self.is_local and self._raises:
+            return self._survey_once(columns)
         options = {name: value for name, value in asked.reading.items() if name != "block_bytes"}
         return inspect(list(asked.files), sample, columns=columns, **options)
+
+    def _survey_once(self, columns: Collection[str] | None) -> Schema:
+        """Look into all records of remote files, and keep them if they are few, so that they are fetched once."""
+        asked = self._request
+        kept: list[Block] = []
+        held = 0
+
+        def read() -> Iterator[Block]:
+            nonlocal held
+            for block in read_blocks(list(asked.files), **asked.reading):
+                held += len(block.data)
+                kept.append(block)
+                if held > _KEPT_BYTES:
+                    kept.clear()
+                yield block
+
+        names = tuple(display_name(str(file)) for file in asked.files)
+        found = inspect_blocks(Chosen(read(), names), columns, threads=asked.reading["threads"])
+        if held <= _KEPT_BYTES:
+            self._kept = kept
+        return found
+
+    @property
+    def _raises(self) -> bool:
+        """Whether damage is an error, and nothing is passed over and counted."""
+        return self._request.reading["on_corrupt"] in (None, "raise")
 
     def _offset(self, path: str | None, record: int) -> int | None:
         """Find where a record begins that a survey has only numbered: an error needs it, and nothing else."""
@@ -350,7 +383,8 @@ def scan(
             holds if it does for some value of it, and not for a record without it.
         spec: what the columns are, as for `parse_example`: nothing needs to be looked into before the first batch
             comes. Or what `inspect` has returned. Without it all records are looked into first, for the wanted features
-            only.
+            only, unless all files have zones. Remote files of up to 64 MiB in all are kept in memory meanwhile, larger
+            ones are fetched twice.
         with_source: add the columns `_file` and `_record`: where each record comes from.
         text: columns of bytes that are UTF-8 text; True: those that look like it.
         limit: at most so many rows; what comes after them is not read.
