@@ -7,6 +7,7 @@ version that was seen first, and written as a whole: what is not complete is not
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -32,6 +33,7 @@ _HEAD_BYTES: Final = 1 << 16  # of the request that opens an object, and brings 
 _PIECE_BYTES: Final = 1 << 21  # what is kept of a body that ends too early
 _COPY_BYTES: Final = 5 << 30  # the most that a store copies in one request
 _LIST_ROWS: Final = 1000
+_NEAR_SECONDS: Final = 0.01  # to open an object in a store on this machine or beside it; others take longer
 _NO_TAG: Final = " bytes of "  # in versions of objects without ETag
 _EMPTY: Final = ("416 Range Not Satisfiable", "Wanted range starting at 0", "CONTENT_RANGE header")
 
@@ -304,6 +306,7 @@ def open_object(place: ObjectPlace, name: str, head_bytes: int = _HEAD_BYTES) ->
     while True:
         with attempts:
             client = client_of(place)
+            began = time.monotonic()
             try:
                 result = client.get(place.key, options={"range": (0, head_bytes)})
             except _exceptions().NotSupportedError:  # a server without ranges
@@ -315,7 +318,7 @@ def open_object(place: ObjectPlace, name: str, head_bytes: int = _HEAD_BYTES) ->
             file = ObjectFile(place, name, result.meta)
             head = memoryview(result.bytes())
             if len(head) >= min(head_bytes, file.size):
-                return RemoteSource(file, head)
+                return RemoteSource(file, head, near=time.monotonic() - began < _NEAR_SECONDS)
             attempts.failed("the answer ends too early")
 
 

@@ -104,7 +104,7 @@ class FileReader:
         if offset:
             self.splitter.start_at(offset, record, drop=offset - reached)
         if source.regular:
-            source.read_ahead(source.position)
+            source.read_ahead(source.position, slowly=bool(compression))
         self.supply = _choose_supply(source, compression, policy, block_bytes)
 
     @property
