@@ -47,7 +47,7 @@ PART_LINES = {
     "src/tfrkit/data": 14_550,  # remote files are opened before their turn
     "src/tfrkit/engines": 150,
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
-    "src/tfrkit/integrations": 1_100,  # SQL and frames: Arrow datasets, DuckDB, polars, Hugging Face
+    "src/tfrkit/integrations": 1_150,  # SQL and frames: Arrow datasets, DuckDB, polars, Hugging Face; Ctrl-C in queries
     "src/tfrkit/model": 4_650,  # misspelt attributes are answered with the nearest one; booleans refused by name
     "src/tfrkit/parsing": 4_150,
     "src/tfrkit/records": 14_150,  # manifests in stores; random access by ranges; zones, decoded by feature; diff

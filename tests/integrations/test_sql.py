@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -175,3 +180,32 @@ def test_errors_of_native_code_are_ours_beside_duckdb():
     """Both are nanobind modules: without a domain of our own, its translator would take our exceptions."""
     with pytest.raises(ResourceExhaustedError, match="OOM when allocating tensor"):
         tfrkit.image.resize(np.zeros((1, 1, 1), np.uint8), (2**31 - 1, 2**16), "nearest")
+
+
+def test_a_query_is_a_relation_in_all_but_its_class(folder):
+    found = tfrkit.sql("select label, name from 'train-*.tfrecord.gz' order by name")
+    assert found.columns == found.relation.columns == ["label", "name"]
+    assert len(found) == 20
+    assert "label" in found
+    assert repr(found) == repr(found.relation)
+    assert found.limit(1).fetchall() == [(0, "n0")]
+    assert found.filter("label = 1").aggregate("count(*)").fetchall() == [(7,)]
+    assert found.union(found).aggregate("count(*)").fetchall() == [(40,)]
+    assert pa.table(found) == found.relation.to_arrow_table()
+    assert found["name"].fetchall()[0] == ("n0",)
+    with pytest.raises(AttributeError):
+        found.nothing_like_this  # noqa: B018 - an attribute of DuckDB's
+    with pytest.raises(AttributeError):
+        found.__nothing__  # noqa: B018
+
+
+def test_ctrl_c_ends_a_query(folder):
+    query = "select sum(a.label + i) from 'train-*.tfrecord.gz' a, range(2_000_000_000) t(i)"
+    found = tfrkit.sql(query)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        found.fetchall()
+    assert time.monotonic() - began < 10
+    assert tfrkit.sql("select 1").fetchall() == [(1,)]

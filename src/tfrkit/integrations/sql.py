@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tfrkit.codecs.table import record_codecs
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.integrations.interrupt import Query, interruptible
 from tfrkit.optional import require
 from tfrkit.scanning.scan import Scan, scan
 from tfrkit.stores.paths import Paths
@@ -61,8 +62,8 @@ def sql(
         options: of `scan`, for the files in the query: compression, crc, on_corrupt, threads, cache and others.
 
     Returns:
-        A duckdb.DuckDBPyRelation. Nothing is read before it is asked: `.fetchall()`, `.df()`, `.pl()`, `.arrow()`,
-        `.show()`, or more conditions on top.
+        A `Query`: it does what a duckdb.DuckDBPyRelation does, which is its `.relation`, and Ctrl-C ends it. Nothing is
+        read before it is asked: `.fetchall()`, `.df()`, `.pl()`, `.arrow()`, `.show()`, or more conditions on top.
 
     Raises:
         InvalidArgumentError: DuckDB cannot parse or bind the query, and says where.
@@ -81,9 +82,10 @@ def sql(
     prepare(con, query, tables or {}, options | {"text": text, "with_source": with_source}, seen)
     duckdb = require("duckdb", _WHAT)
     try:
-        return con.sql(query)
+        made = interruptible(con, lambda: con.sql(query))
     except duckdb.Error as error:
         raise refused(error) from error
+    return None if made is None else Query(con, made)
 
 
 def connect() -> Any:

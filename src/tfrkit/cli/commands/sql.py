@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import IO, Annotated, Any, Final, TypeVar, cast
+from collections.abc import Iterator
+from typing import IO, Annotated, Any, Final, cast
 
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
@@ -12,7 +12,6 @@ from tfrkit.cli.console import CommandError, UsageError, bad_usage, number_of, o
 from tfrkit.cli.options import command
 from tfrkit.options import option, option_class
 
-_T = TypeVar("_T")
 _SHOWN: Final = 100  # rows of a table
 
 
@@ -51,6 +50,7 @@ def sql(
 
     Example: tfr sql "select label, count(*) from 'train-*.tfrecord' group by label"
     """
+    from tfrkit.integrations.interrupt import interruptible
     from tfrkit.integrations.sql import connect, prepare
 
     con = connect()
@@ -62,7 +62,7 @@ def sql(
             "threads": options.threads,
         }
         with bad_usage("sql"):
-            datasets = _interruptible(con, lambda: prepare(con, query, {}, reading))
+            datasets = interruptible(con, lambda: prepare(con, query, {}, reading))
         with _errors(datasets):
             _print(con, query, options)
     finally:
@@ -70,13 +70,14 @@ def sql(
 
 
 def _print(con: Any, query: str, options: SqlOptions) -> None:
+    from tfrkit.integrations.interrupt import interruptible
     from tfrkit.integrations.sql import refused
     from tfrkit.optional import require
 
     duckdb, pyarrow = require("duckdb", "sql"), require("pyarrow", "sql")
     with bad_usage("sql"):
         try:
-            relation = _interruptible(con, lambda: con.sql(query))
+            relation = interruptible(con, lambda: con.sql(query))
         except (duckdb.ProgrammingError, duckdb.NotSupportedError) as error:
             raise refused(error) from error
     if relation is None:  # a statement without rows
@@ -86,8 +87,8 @@ def _print(con: Any, query: str, options: SqlOptions) -> None:
         _SHOWN + 1 if options.count is None and as_table else options.count
     )  # one more tells that there are more
     limited = relation if most is None else relation.limit(most)
-    reader = _interruptible(con, lambda: pyarrow.RecordBatchReader.from_stream(limited))
-    batches = iter(lambda: _interruptible(con, lambda: next(reader, None)), None)
+    reader = interruptible(con, lambda: pyarrow.RecordBatchReader.from_stream(limited))
+    batches = iter(lambda: interruptible(con, lambda: next(reader, None)), None)
     if options.parquet is not None:
         _write_parquet(options.parquet, reader.schema, batches, options.overwrite)
     elif not as_table:
@@ -143,20 +144,6 @@ def _write_parquet(path: str, schema: Any, batches: Iterator[Any], overwrite: bo
         output.discard()
         raise
     say(f"{path}: {number_of(rows, 'row')}")
-
-
-def _interruptible(con: Any, work: Callable[[], _T]) -> _T:
-    """Do something with a connection that Ctrl-C ends: DuckDB does not look for signals while it works."""
-    from tfrkit.threads import spawn
-
-    future = spawn(work)
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        con.interrupt()
-        with contextlib.suppress(Exception):
-            future.result()
-        raise
 
 
 @contextlib.contextmanager
