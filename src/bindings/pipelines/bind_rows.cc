@@ -109,8 +109,8 @@ nb::object cut_runs(nb::handle values, nb::handle splits) {
   return nb::none();
 }
 
-// A copy of a dict takes over the table of its keys: a quarter of the time that it takes to insert
-// 41 of them.
+// A copy of a dict takes over the table of its keys: with 41 of them a row takes 1.1 us, and 2.1 us
+// as dict(zip(...)) in Python (benchmarks/pipelines_filter.py).
 nb::list zip_dicts(const nb::tuple& names, const nb::list& values, std::size_t count) {
   nb::dict pattern;
   for (const nb::handle name : names) pattern[name] = nb::none();

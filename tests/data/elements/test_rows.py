@@ -71,3 +71,21 @@ def test_what_is_not_of_numbers_is_left_to_numpy() -> None:
         [b"a"],
         [b"b"],
     ]
+
+
+def test_dicts_of_rows_have_the_names_in_their_order_and_nothing_in_common():
+    made = _core.zip_dicts(("b", "a"), [[1, 2], [[3], [4]]], 2)
+    assert made == [{"b": 1, "a": [3]}, {"b": 2, "a": [4]}]
+    assert list(made[0]) == ["b", "a"]
+    made[0]["c"] = 5
+    assert "c" not in made[1]
+    assert _core.zip_dicts((), [], 2) == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([[1, 2]], "a list for each name"), ([[1, 2], [3]], "lists of one length"), ([[1, 2], (3, 4)], "lists")],
+)
+def test_dicts_of_what_is_no_row_are_refused(values, text):
+    with pytest.raises(ValueError, match=text):
+        _core.zip_dicts(("a", "b"), values, 2)
